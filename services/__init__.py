@@ -1,0 +1,1 @@
+"""The services behind the gateway, and what their processes share."""

@@ -1,0 +1,1 @@
+"""Short codes and the URLs they lead to."""

@@ -1,0 +1,166 @@
+"""Links and the rules a link keeps to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Address, ip_address
+from urllib.parse import unquote
+
+import ada_url
+
+from services.runtime.errors import AlreadyExists, InvalidArgument
+
+CODE_LENGTH = 8
+MIN_URL_LENGTH = 3
+MAX_URL_LENGTH = 999
+MAX_CODES = 1000
+"""Most codes in one look-up."""
+
+RESERVED_CODES = frozenset({"register"})
+"""Routes of the product that have the shape of a code."""
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{8}")
+# The characters JavaScript's String.prototype.trim removes, so that page and server agree.
+_BLANKS = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# `mailto:x` has a scheme; in `example.com:8081/x` what follows the colon is a port.
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
+_HTTP = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
+_AUTHORITY = re.compile(r"[^/\\?#]*")
+_DEFAULT_PORTS = {"http:": 80, "https:": 443}
+
+
+class InvalidCode(InvalidArgument):
+    default_reason = "INVALID_CODE"
+
+
+class InvalidUrl(InvalidArgument):
+    default_reason = "INVALID_URL"
+
+
+class TooManyCodes(InvalidArgument):
+    default_reason = "TOO_MANY_CODES"
+
+
+class CodeTaken(AlreadyExists):
+    default_reason = "CODE_TAKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A short link. `creator` is the account that made it, None for an anonymous visitor."""
+
+    code: str
+    url: str
+    creator: str | None
+    created_at: datetime
+
+    def same_as(self, other: Link) -> bool:
+        """Whether both say the same: then one is a repetition of the other."""
+        return (self.code, self.url, self.creator) == (other.code, other.url, other.creator)
+
+
+def is_code(text: str) -> bool:
+    """Whether a text has the shape of a code: 8 characters of A-Z a-z 0-9 - _."""
+    return _CODE.fullmatch(text) is not None
+
+
+def check_code(code: str) -> None:
+    """Refuse what cannot be a link's code.
+
+    Raises InvalidCode for another shape and CodeTaken for a route of the product.
+    """
+    if not is_code(code):
+        raise InvalidCode("A code has 8 characters of A-Z, a-z, 0-9, - and _.")
+    if code in RESERVED_CODES:
+        raise CodeTaken("This code is taken.")
+
+
+class UrlPolicy:
+    """Which URLs can be stored by a product that is reached at `public_url`."""
+
+    def __init__(self, public_url: str) -> None:
+        own = ada_url.URL(public_url)
+        self._host = _folded(own.hostname)
+        self._ports = _own_ports(_port(own))
+
+    def normalize(self, given: str) -> str:
+        """The URL to store for what a visitor gave, unchanged but for three things.
+
+        Blanks around it go, `http://` comes in front where it has no scheme, and a Unicode host
+        becomes punycode. Parsing is that of browsers (WHATWG URL), by ada.
+
+        Raises InvalidUrl.
+        """
+        url = given.strip(_BLANKS)
+        if not MIN_URL_LENGTH <= len(url) <= MAX_URL_LENGTH:
+            raise InvalidUrl(f"A URL has {MIN_URL_LENGTH} to {MAX_URL_LENGTH} characters.")
+        if _CONTROLS.search(url):
+            raise InvalidUrl("A URL has no control characters.")
+        if not _SCHEME.match(url):
+            url = f"http://{url}"
+        if not _HTTP.match(url):
+            raise InvalidUrl("Only http and https URLs with a host can be stored.")
+        try:
+            parsed = ada_url.URL(url)
+        except ValueError:
+            raise InvalidUrl("This is not a URL.") from None
+        if not parsed.hostname.strip("."):
+            raise InvalidUrl("A URL has a host.")
+        if self._is_short_address(parsed):
+            raise InvalidUrl("This is a short address already.")
+        return _with_ascii_host(url, parsed.hostname)
+
+    def _is_short_address(self, url: ada_url.URL) -> bool:
+        host = _folded(url.hostname)
+        same_host = host == self._host or (_is_loopback(host) and _is_loopback(self._host))
+        if not same_host or _port(url) not in self._ports:
+            return False
+        # Parsed once more after decoding: an encoded slash or dot leads to the same place.
+        path = unquote(url.pathname).replace("\\", "/").lstrip("/")
+        try:
+            path = unquote(ada_url.URL(f"http://x/{path}").pathname).strip("/")
+        except ValueError:
+            return False
+        return is_code(path) and path not in RESERVED_CODES
+
+
+def _with_ascii_host(url: str, ascii_host: str) -> str:
+    start = url.index("//") + 2
+    match = _AUTHORITY.match(url, start)
+    authority = match.group() if match else ""
+    userinfo, at, hostport = authority.rpartition("@")
+    host, colon, port = hostport.partition(":")
+    if hostport.startswith("[") or host.isascii():
+        return url
+    return f"{url[:start]}{userinfo}{at}{ascii_host}{colon}{port}{url[start + len(authority) :]}"
+
+
+def _folded(hostname: str) -> str:
+    return hostname.rstrip(".")
+
+
+def _port(url: ada_url.URL) -> int:
+    return int(url.port) if url.port else _DEFAULT_PORTS.get(url.protocol, 0)
+
+
+def _own_ports(port: int) -> frozenset[int]:
+    """A product on a default port is reached on the other one too."""
+    defaults = frozenset(_DEFAULT_PORTS.values())
+    return defaults if port in defaults else frozenset({port})
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    mapped = address if isinstance(address, IPv4Address) else address.ipv4_mapped
+    return address.is_loopback or address.is_unspecified or bool(mapped and mapped.is_loopback)

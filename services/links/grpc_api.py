@@ -1,0 +1,55 @@
+"""Links over gRPC: protobuf in, domain, protobuf out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from grpc.aio import ServicerContext
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.links.domain import Link
+from services.links.service import LinksService
+from services.runtime.server import Served
+
+
+class LinksServicer(pb_grpc.LinksServiceServicer):
+    """Translates calls; decides nothing."""
+
+    def __init__(self, service: LinksService) -> None:
+        self._service = service
+
+    async def CreateLink(
+        self, request: pb.CreateLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateLinkResponse:
+        creator = request.creator_id if request.HasField("creator_id") else None
+        link = await self._service.create(request.code, request.url, creator)
+        return pb.CreateLinkResponse(link=_to_pb(link))
+
+    async def ResolveLinks(
+        self, request: pb.ResolveLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ResolveLinksResponse:
+        return pb.ResolveLinksResponse(urls=await self._service.resolve(request.codes))
+
+    async def ListLinks(
+        self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
+    ) -> AsyncIterator[pb.ListLinksResponse]:
+        async for page in self._service.by_creator(request.creator_id):
+            yield pb.ListLinksResponse(links=[_to_pb(link) for link in page])
+
+
+def served(service: LinksService) -> Served:
+    """The servicer as a server takes it in."""
+
+    def add_to(server: grpc.aio.Server) -> None:
+        pb_grpc.add_LinksServiceServicer_to_server(LinksServicer(service), server)
+
+    return Served(pb.DESCRIPTOR.services_by_name["LinksService"], add_to)
+
+
+def _to_pb(link: Link) -> pb.Link:
+    message = pb.Link(code=link.code, url=link.url)
+    message.created_at.FromDatetime(link.created_at)
+    return message

@@ -1,0 +1,55 @@
+"""What can be done with links."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime
+
+from services.links.domain import (
+    MAX_CODES,
+    CodeTaken,
+    Link,
+    TooManyCodes,
+    UrlPolicy,
+    check_code,
+    is_code,
+)
+from services.links.store import LinkStore
+
+# 500 links of 999 characters of four bytes are 2 MB: half of gRPC's limit on a message.
+PAGE_SIZE = 500
+
+
+class LinksService:
+    """The use cases of links over a store, with the clock and the URL rules handed in."""
+
+    def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._urls = urls
+        self._now = now
+
+    async def create(self, code: str, url: str, creator: str | None) -> Link:
+        """Store a link; repeating the same one succeeds and changes nothing.
+
+        Raises InvalidCode, InvalidUrl, CodeTaken, Unavailable.
+        """
+        check_code(code)
+        wanted = Link(code, self._urls.normalize(url), creator, self._now())
+        stored = await self._store.add(wanted)
+        if not stored.same_as(wanted):
+            raise CodeTaken("This code is taken.")
+        return stored
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        """URL by code; unknown and malformed codes are left out.
+
+        Raises TooManyCodes, Unavailable.
+        """
+        if len(codes) > MAX_CODES:
+            raise TooManyCodes(f"At most {MAX_CODES} codes can be looked up at once.")
+        wellformed = [code for code in codes if is_code(code)]
+        return await self._store.resolve(wellformed) if wellformed else {}
+
+    def by_creator(self, creator: str) -> AsyncIterator[list[Link]]:
+        """An account's links, newest first, in pages of at most `PAGE_SIZE`."""
+        return self._store.by_creator(creator, PAGE_SIZE)

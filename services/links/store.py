@@ -1,0 +1,24 @@
+"""What the links service asks of a store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from services.links.domain import Link
+
+
+class LinkStore(Protocol):
+    """Keeps links by unique code. Every method raises Unavailable when the store is away."""
+
+    async def add(self, link: Link) -> Link:
+        """Store a link whose code is free; returns whichever link now holds the code."""
+        ...
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        """URL by code, of those codes that are stored."""
+        ...
+
+    def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:
+        """An account's links, newest first, in pages; links added meanwhile do not appear."""
+        ...

@@ -1,0 +1,90 @@
+"""Links in an SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from services.links.domain import Link
+from services.runtime.sqlite import Database
+
+MIGRATIONS = (
+    """
+    CREATE TABLE links (
+        code TEXT PRIMARY KEY,
+        url TEXT NOT NULL,
+        creator TEXT,
+        created_at INTEGER NOT NULL  -- microseconds since the Unix epoch
+    ) WITHOUT ROWID;
+    CREATE INDEX links_of_creator ON links (creator, created_at, code) WHERE creator IS NOT NULL;
+    """,
+)
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_COLUMNS = "code, url, creator, created_at"
+_Row = tuple[str, str, str | None, int]
+
+
+class SqliteLinkStore:
+    """The `LinkStore` of an SQLite file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, link: Link) -> Link:
+        def operation(connection: sqlite3.Connection) -> Link:
+            added = connection.execute(
+                f"INSERT INTO links ({_COLUMNS}) VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING",
+                (link.code, link.url, link.creator, (link.created_at - _EPOCH) // _MICROSECOND),
+            )
+            if added.rowcount == 1:
+                return link
+            held = connection.execute(
+                f"SELECT {_COLUMNS} FROM links WHERE code = ?", (link.code,)
+            ).fetchone()
+            return _link(held)
+
+        return await self._database.write("links_add", operation)
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        marks = ", ".join("?" * len(codes))
+
+        def operation(connection: sqlite3.Connection) -> dict[str, str]:
+            return dict(
+                connection.execute(f"SELECT code, url FROM links WHERE code IN ({marks})", codes)
+            )
+
+        return await self._database.read("links_resolve", operation)
+
+    async def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:
+        # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
+        last: tuple[int, str] = (2**63 - 1, "")
+        while True:
+            rows = await self._database.read("links_by_creator", _page(creator, last, page_size))
+            if rows:
+                yield [_link(row) for row in rows]
+            if len(rows) < page_size:
+                return
+            last = (rows[-1][3], rows[-1][0])
+
+
+def _page(
+    creator: str, last: tuple[int, str], size: int
+) -> Callable[[sqlite3.Connection], list[_Row]]:
+    """The operation that reads one page of an account's links, below `last`."""
+
+    def operation(connection: sqlite3.Connection) -> list[_Row]:
+        return connection.execute(
+            f"SELECT {_COLUMNS} FROM links WHERE creator = ? AND (created_at, code) < (?, ?) "
+            "ORDER BY created_at DESC, code DESC LIMIT ?",
+            (creator, *last, size),
+        ).fetchall()
+
+    return operation
+
+
+def _link(row: _Row) -> Link:
+    code, url, creator, created_at = row
+    return Link(code, url, creator, _EPOCH + created_at * _MICROSECOND)

@@ -1,0 +1,1 @@
+"""What every process shares: settings, server, channel, errors, logs, metrics, stores."""

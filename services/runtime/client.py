@@ -1,0 +1,109 @@
+"""The calling side of a gRPC service: spread over its replicas, with deadlines, bounded retries.
+
+Which calls may be retried is said once, in the proto: those whose `idempotency_level` is set.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import grpc
+from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.descriptor_pb2 import MethodOptions
+
+from services.runtime import metrics, request_id, status
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+_RETRY = {
+    "maxAttempts": 3,
+    "initialBackoff": "0.05s",
+    "maxBackoff": "0.5s",
+    "backoffMultiplier": 3,
+    "retryableStatusCodes": ["UNAVAILABLE"],
+}
+
+
+def service_config(service: ServiceDescriptor) -> dict[str, Any]:
+    """The gRPC service config: round robin, and retries for the idempotent methods only."""
+    repeatable = [
+        {"service": service.full_name, "method": method.name}
+        for method in service.methods
+        if method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
+    ]
+    return {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "methodConfig": [{"name": repeatable, "retryPolicy": _RETRY}] if repeatable else [],
+    }
+
+
+def open_channel(target: str, service: ServiceDescriptor) -> grpc.aio.Channel:
+    """A channel to every replica behind `target` (`host:port` or `dns:///host:port`)."""
+    return grpc.aio.insecure_channel(
+        target,
+        options=[
+            ("grpc.service_config", json.dumps(service_config(service))),
+            # A replica that comes back is tried again within a second, not within two minutes.
+            ("grpc.initial_reconnect_backoff_ms", 100),
+            ("grpc.max_reconnect_backoff_ms", 1000),
+            ("grpc.keepalive_time_ms", 20_000),
+            ("grpc.keepalive_timeout_ms", 5_000),
+            # Inside calls go straight to their service, whatever proxy the environment names.
+            ("grpc.enable_http_proxy", 0),
+        ],
+    )
+
+
+class Caller:
+    """Makes the calls of one service: request id along, time measured, statuses into errors."""
+
+    def __init__(self, service: ServiceDescriptor) -> None:
+        self._service = service.full_name
+
+    async def unary(
+        self,
+        method: str,
+        stub: grpc.aio.UnaryUnaryMultiCallable[Request, Response],
+        request: Request,
+        seconds: float,
+    ) -> Response:
+        """Call and wait for the answer, for at most `seconds`. Raises AppError."""
+        with self._observed(method):
+            return await stub(request, timeout=seconds, metadata=_metadata())
+
+    async def stream(
+        self,
+        method: str,
+        stub: grpc.aio.UnaryStreamMultiCallable[Request, Response],
+        request: Request,
+        seconds: float,
+    ) -> AsyncIterator[Response]:
+        """Call and yield the answers, all within `seconds`. Raises AppError."""
+        with self._observed(method):
+            async for response in stub(request, timeout=seconds, metadata=_metadata()):
+                yield response
+
+    @contextmanager
+    def _observed(self, method: str) -> Iterator[None]:
+        started = time.perf_counter()
+        code = "CANCELLED"
+        try:
+            yield
+            code = "OK"
+        except grpc.aio.AioRpcError as error:
+            code = error.code().name
+            raise status.from_rpc_error(error) from error
+        finally:
+            metrics.CLIENT_SECONDS.labels(self._service, method, code).observe(
+                time.perf_counter() - started
+            )
+
+
+def _metadata() -> tuple[tuple[str, str], ...]:
+    current = request_id.current()
+    return ((request_id.HEADER, current),) if current else ()

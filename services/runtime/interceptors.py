@@ -1,0 +1,98 @@
+"""What happens around every served call: request id, metrics, log line, errors into statuses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, NoReturn
+
+import grpc
+from grpc.aio import ServicerContext
+
+from services.runtime import errors, logs, metrics, request_id, status
+
+log = logs.get(__name__)
+
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Wraps every handler of a server. The only place where an error becomes a status."""
+
+    async def intercept_service(
+        self,
+        continuation: Callable[
+            [grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]
+        ],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+        handler = await continuation(handler_call_details)
+        method = handler_call_details.method
+        if handler is None or not method.startswith("/atajo."):
+            return handler  # Health and reflection are watched by those who use them.
+        if handler.unary_unary:
+            return grpc.unary_unary_rpc_method_handler(
+                _wrap_unary(handler.unary_unary, method),
+                handler.request_deserializer,
+                handler.response_serializer,
+            )
+        if handler.unary_stream:
+            return grpc.unary_stream_rpc_method_handler(
+                _wrap_stream(handler.unary_stream, method),
+                handler.request_deserializer,
+                handler.response_serializer,
+            )
+        raise TypeError(f"{method} streams requests, which no call of this product does")
+
+
+def _wrap_unary(behavior: Any, method: str) -> Any:
+    async def call(request: Any, context: ServicerContext[Any, Any]) -> Any:
+        observed = _Call(method, context)
+        try:
+            response = await behavior(request, context)
+        except Exception as error:
+            await observed.fail(error)
+        observed.end("OK")
+        return response
+
+    return call
+
+
+def _wrap_stream(behavior: Any, method: str) -> Any:
+    async def call(request: Any, context: ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+        observed = _Call(method, context)
+        try:
+            async for response in behavior(request, context):
+                yield response
+        except Exception as error:
+            await observed.fail(error)
+        observed.end("OK")
+
+    return call
+
+
+class _Call:
+    """One call under way."""
+
+    def __init__(self, method: str, context: ServicerContext[Any, Any]) -> None:
+        self._context = context
+        self._service, self._method = method.lstrip("/").split("/")
+        self._started = time.perf_counter()
+        sent = dict(context.invocation_metadata() or ())
+        given = sent.get(request_id.HEADER)
+        request_id.take(given if isinstance(given, str) else None)
+
+    def end(self, code: str) -> float:
+        seconds = time.perf_counter() - self._started
+        metrics.SERVER_SECONDS.labels(self._service, self._method, code).observe(seconds)
+        return seconds
+
+    async def fail(self, error: Exception) -> NoReturn:
+        known = error if isinstance(error, errors.AppError) else errors.Internal()
+        code = status.code_of(known)
+        seconds = self.end(code.name)
+        fields = {"method": self._method, "code": code.name, "duration": round(seconds, 6)}
+        if isinstance(error, errors.AppError):
+            log.info("call_refused", reason=known.reason, **fields)
+        else:
+            log.error("call_failed", exc_info=error, **fields)
+        await self._context.abort_with_status(status.to_status(known))
+        raise AssertionError("abort_with_status always raises")

@@ -1,0 +1,75 @@
+"""The life of a gRPC service process: open, serve, drain, close."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+import grpc
+import uvloop
+from google.protobuf.descriptor import ServiceDescriptor
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from services.runtime import logs, ready
+from services.runtime.interceptors import CallInterceptor
+from services.runtime.metrics import MetricsServer, split_address
+from services.runtime.settings import ServiceSettings
+
+log = logs.get(__name__)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A servicer as a server takes it in."""
+
+    descriptor: ServiceDescriptor
+    add_to: Callable[[grpc.aio.Server], None]
+
+
+def run(name: str, settings: ServiceSettings, opened: AbstractAsyncContextManager[Served]) -> None:
+    """Serve what `opened` gives until SIGTERM or SIGINT, then drain and close it.
+
+    Raises SystemExit with one line when the address is taken.
+    """
+    logs.configure(name, settings.log_level)
+    uvloop.run(_serve(name, settings, opened))
+
+
+async def _serve(
+    name: str, settings: ServiceSettings, opened: AbstractAsyncContextManager[Served]
+) -> None:
+    stop = ready.stop_requested()
+    async with opened as served:
+        server = grpc.aio.server(interceptors=[CallInterceptor()])
+        served.add_to(server)
+        full_name = served.descriptor.full_name
+        healthy = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+        reflection.enable_server_reflection(
+            (full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), server
+        )
+        address = _bind(server, settings.listen)
+        metrics = MetricsServer(name, settings.metrics_listen)
+        await server.start()
+        for watched in ("", full_name):
+            await healthy.set(watched, health_pb2.HealthCheckResponse.SERVING)
+        ready.announce({"grpc": address, "metrics": metrics.address})
+        log.info("serving", listen=address, metrics=metrics.address)
+        await stop.wait()
+        # Not ready first, so that callers go elsewhere; then finish what runs; then stop.
+        await healthy.enter_graceful_shutdown()
+        await server.stop(settings.drain_seconds)
+        await asyncio.to_thread(metrics.close)
+    log.info("stopped")
+
+
+def _bind(server: grpc.aio.Server, listen: str) -> str:
+    host, _ = split_address(listen)
+    try:
+        port = server.add_insecure_port(listen)
+    except RuntimeError:
+        raise SystemExit(f"Cannot listen on {listen}: the port is taken.") from None
+    return f"{host}:{port}"

@@ -1,0 +1,97 @@
+"""Settings of a process: environment variables `ATAJO_<NAME>`, or a file by `ATAJO_<NAME>_FILE`.
+
+The file form is for secrets mounted into a container; it wins over the plain one.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+PREFIX = "ATAJO_"
+PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "password", "test"})
+
+
+class FileSource(PydanticBaseSettingsSource):
+    """Reads `<PREFIX><NAME>_FILE`: the value is the file's text without its last newline."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        path = os.environ.get(f"{PREFIX}{field_name.upper()}_FILE")
+        value = Path(path).read_text(encoding="utf-8").rstrip("\r\n") if path else None
+        return value, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found = {
+            name: self.get_field_value(field, name)[0]
+            for name, field in self.settings_cls.model_fields.items()
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class ProcessSettings(BaseSettings):
+    """What every process can be told."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+
+    environment: Literal["production", "local"] = "production"
+    """`local` is a developer's own machine: placeholder secrets are let through."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    metrics_listen: str = "127.0.0.1:0"
+    """Host and port of `/metrics`, never the public one; port 0 finds a free one."""
+    drain_seconds: float = 2.0
+    """How long calls under way may take to finish when the process is asked to stop."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, FileSource(settings_cls), env_settings
+
+    @classmethod
+    def load(cls) -> Self:
+        """Read the settings, or end the process with a line a setting at fault."""
+        try:
+            return cls()
+        except ValidationError as error:
+            # The values stay out of the message: one of them may be a secret.
+            faults = [
+                f"{PREFIX}{'_'.join(str(part) for part in fault['loc']).upper()}: {fault['msg']}"
+                for fault in error.errors(include_input=False, include_url=False)
+            ]
+            raise SystemExit("Settings refused. " + "; ".join(faults)) from None
+        except OSError as error:
+            raise SystemExit(
+                f"Settings refused. A *_FILE cannot be read: {error.filename}"
+            ) from None
+
+
+class ServiceSettings(ProcessSettings):
+    """What every gRPC service can be told."""
+
+    listen: str = "127.0.0.1:0"
+    """Host and port of the gRPC server; port 0 finds a free one."""
+    store: str
+    """`sqlite:///path/to/file`: where this service keeps its data."""
+
+
+def refuse_placeholder(secret: str, environment: str) -> str:
+    """A signing secret as given, unless it is one that strangers could guess."""
+    if environment == "local":
+        return secret
+    if len(secret.encode()) < 32 or secret.strip().lower() in PLACEHOLDERS:
+        raise ValueError("a random secret of at least 32 bytes is needed outside local runs")
+    return secret

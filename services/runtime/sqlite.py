@@ -1,0 +1,219 @@
+"""An SQLite file as an asynchronous store with group commit.
+
+One thread owns the writing connection. It takes every operation that waits, runs them in one
+transaction, each in a savepoint of its own, and commits once: the price of the disk is shared.
+`synchronous=FULL` in WAL mode makes each commit reach the disk before it is acknowledged, so
+that what a caller was told survives a power cut, not only a killed process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from services.runtime import metrics
+from services.runtime.errors import Unavailable
+
+T = TypeVar("T")
+Operation = Callable[[sqlite3.Connection], T]
+
+_SCHEME = "sqlite:///"
+_GROUP = 256
+"""Most operations in one commit."""
+_WAITING = 4096
+"""Most operations that may wait; one more is refused."""
+_READERS = 2
+
+
+class SchemaTooNew(Exception):
+    """The file was written by a later version of the program."""
+
+
+@dataclass
+class _Pending:
+    operation: Operation[Any]
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: BaseException | None = None
+
+
+class Database:
+    """One SQLite file. Made by `Database.open`, ended by `close`."""
+
+    def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:
+        self._path = path
+        self._loop = loop
+        self._pending: queue.Queue[_Pending | None] = queue.Queue(_WAITING)
+        self._local = threading.local()
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
+        self._writer = threading.Thread(target=self._write_all, name="sqlite-write", daemon=True)
+
+    @classmethod
+    async def open(cls, path: Path, migrations: Sequence[str]) -> Database:
+        """Open or make the file and bring its schema up to date.
+
+        `migrations[n]` is the script from schema version n to n + 1. Raises SchemaTooNew when
+        the file's version is above the last of them.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(_migrate, path, migrations)
+        database = cls(path, asyncio.get_running_loop())
+        database._writer.start()
+        return database
+
+    async def close(self) -> None:
+        """Finish what waits, then close the file."""
+        await asyncio.to_thread(self._pending.put, None)
+        await asyncio.to_thread(self._writer.join)
+        await asyncio.to_thread(self._readers.shutdown)
+
+    async def write(self, name: str, operation: Operation[T]) -> T:
+        """Run `operation` in a transaction and return its result once that is on disk.
+
+        `operation` runs in the writing thread; an exception it raises undoes it alone.
+        Raises Unavailable when too many operations wait or the file cannot be written.
+        """
+        future: asyncio.Future[T] = self._loop.create_future()
+        with _measured(name):
+            try:
+                self._pending.put_nowait(_Pending(operation, future))
+            except queue.Full:
+                raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from None
+            return await future
+
+    async def read(self, name: str, operation: Operation[T]) -> T:
+        """Run `operation` on a reading connection, beside the writer.
+
+        Raises Unavailable when the file cannot be read.
+        """
+        with _measured(name):
+            return await self._loop.run_in_executor(self._readers, self._read_one, operation)
+
+    def _read_one(self, operation: Operation[T]) -> T:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        try:
+            if connection is None:
+                connection = self._local.connection = _connect(self._path)
+            return operation(connection)
+        except sqlite3.OperationalError as error:
+            raise Unavailable("The store cannot be read.", "STORE_UNAVAILABLE") from error
+
+    def _write_all(self) -> None:
+        connection = _connect(self._path)
+        stopping = False
+        while not stopping:
+            group: list[_Pending] = []
+            taken = self._pending.get()
+            while taken is not None:
+                group.append(taken)
+                if len(group) == _GROUP:
+                    break
+                try:
+                    taken = self._pending.get_nowait()
+                except queue.Empty:
+                    break
+            stopping = taken is None
+            if group:
+                _commit(connection, group)
+                self._loop.call_soon_threadsafe(_settle, group)
+        connection.close()
+
+
+@asynccontextmanager
+async def opened(store: str, migrations: Sequence[str]) -> AsyncIterator[Database]:
+    """The file a `sqlite:///path` setting names, as `Database.open` opens it, closed at the end.
+
+    Raises SystemExit with one line for a setting of another form or a file that cannot be used.
+    """
+    if not store.startswith(_SCHEME) or store == _SCHEME:
+        raise SystemExit("ATAJO_STORE must have the form sqlite:///path/to/file")
+    path = Path(store.removeprefix(_SCHEME))
+    try:
+        database = await Database.open(path, migrations)
+    except (SchemaTooNew, OSError, sqlite3.Error) as error:
+        raise SystemExit(f"Cannot use the store {path}: {error}") from None
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@contextmanager
+def _measured(operation: str) -> Iterator[None]:
+    started = time.perf_counter()
+    result = "error"
+    try:
+        yield
+        result = "ok"
+    finally:
+        metrics.STORE_SECONDS.labels(operation, result).observe(time.perf_counter() - started)
+
+
+def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> None:
+    """Run a group in one transaction; afterwards each has its result or its error."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for pending in group:
+            connection.execute("SAVEPOINT one")
+            try:
+                pending.result = pending.operation(connection)
+            except sqlite3.OperationalError:  # The disk, not the operation: all of it failed.
+                raise
+            except Exception as error:
+                pending.error = error
+                connection.execute("ROLLBACK TO one")
+            connection.execute("RELEASE one")
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        for pending in group:
+            pending.error = Unavailable("The store cannot be written.", "STORE_UNAVAILABLE")
+            pending.error.__cause__ = error
+
+
+def _settle(group: list[_Pending]) -> None:
+    for pending in group:
+        if pending.future.done():  # Its caller gave up.
+            continue
+        if pending.error is not None:
+            pending.future.set_exception(pending.error)
+        else:
+            pending.future.set_result(pending.result)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, isolation_level=None, timeout=5.0, check_same_thread=False, cached_statements=256
+    )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA cache_size = -65536")  # 64 MiB
+    return connection
+
+
+def _migrate(path: Path, migrations: Sequence[str]) -> None:
+    connection = _connect(path)
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > len(migrations):
+            raise SchemaTooNew(
+                f"{path} has schema version {version}; this program knows up to {len(migrations)}."
+            )
+        for number in range(version, len(migrations)):
+            script = migrations[number]
+            connection.executescript(
+                f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {number + 1}; COMMIT;"
+            )
+    finally:
+        connection.close()

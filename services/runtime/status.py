@@ -1,0 +1,84 @@
+"""The one map between errors and gRPC statuses, in both directions.
+
+The reason travels as `google.rpc.ErrorInfo`, the seconds to wait as `google.rpc.RetryInfo`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from services.runtime import errors
+
+DOMAIN = "atajo"
+_DETAILS_KEY = "grpc-status-details-bin"
+
+_CODES: dict[type[errors.AppError], grpc.StatusCode] = {
+    errors.InvalidArgument: grpc.StatusCode.INVALID_ARGUMENT,
+    errors.Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
+    errors.NotFound: grpc.StatusCode.NOT_FOUND,
+    errors.AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,
+    errors.ResourceExhausted: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.Unavailable: grpc.StatusCode.UNAVAILABLE,
+    errors.DeadlineExceeded: grpc.StatusCode.DEADLINE_EXCEEDED,
+    errors.Unimplemented: grpc.StatusCode.UNIMPLEMENTED,
+    errors.Internal: grpc.StatusCode.INTERNAL,
+}
+_ERRORS = {code: kind for kind, code in _CODES.items()}
+
+
+def code_of(error: errors.AppError) -> grpc.StatusCode:
+    """The status of an error: that of the most specific class in the table."""
+    return next(_CODES[kind] for kind in type(error).__mro__ if kind in _CODES)
+
+
+def to_status(error: errors.AppError) -> grpc.Status:
+    """The status that carries an error over the wire."""
+    details = [_pack(error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN))]
+    if isinstance(error, errors.ResourceExhausted) and error.retry_after is not None:
+        delay = duration_pb2.Duration(seconds=math.ceil(error.retry_after))
+        details.append(_pack(error_details_pb2.RetryInfo(retry_delay=delay)))
+    code: int = code_of(error).value[0]
+    return rpc_status.to_status(
+        status_pb2.Status(code=code, message=error.message, details=details)
+    )
+
+
+def from_rpc_error(error: grpc.aio.AioRpcError) -> errors.AppError:
+    """The error a failed call stands for; a status without a counterpart is `Internal`."""
+    kind = _ERRORS.get(error.code(), errors.Internal)
+    if kind is errors.Internal:
+        return errors.Internal()
+    message = error.details() or "The call failed."
+    reason, retry_after = _details(error)
+    if reason is None:  # Not ours: the transport's own text may name addresses.
+        message = "A part of the service is away." if kind is errors.Unavailable else "Failed."
+    if kind is errors.ResourceExhausted:
+        return errors.ResourceExhausted(message, reason, retry_after=retry_after)
+    return kind(message, reason)
+
+
+def _details(error: grpc.aio.AioRpcError) -> tuple[str | None, float | None]:
+    reason: str | None = None
+    retry_after: float | None = None
+    raw = error.trailing_metadata().get(_DETAILS_KEY)
+    if not isinstance(raw, bytes):
+        return None, None
+    for detail in status_pb2.Status.FromString(raw).details:
+        info = error_details_pb2.ErrorInfo()
+        retry = error_details_pb2.RetryInfo()
+        if detail.Unpack(info) and info.domain == DOMAIN:
+            reason = info.reason
+        elif detail.Unpack(retry):
+            retry_after = float(retry.retry_delay.seconds)
+    return reason, retry_after
+
+
+def _pack(message: error_details_pb2.ErrorInfo | error_details_pb2.RetryInfo) -> any_pb2.Any:
+    packed = any_pb2.Any()
+    packed.Pack(message)
+    return packed
