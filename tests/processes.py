@@ -1,0 +1,135 @@
+"""Modules of the product started as processes of their own, as an operator would start them."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 30.0
+"""Seconds to wait for what takes well under one on an idle machine."""
+
+
+class Process:
+    """`python -m <module>`, with nothing of the product's settings but what is given.
+
+    Made by `start`, which waits for the ready line, or by `launch`, which does not. As a context
+    manager it is killed at the end where it still runs.
+    """
+
+    def __init__(self, module: str, env: Mapping[str, str], log: Path) -> None:
+        self._log = log
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATAJO_")}
+        self._ready, ready = os.pipe()
+        lifeline, self._lifeline = os.pipe()
+        with log.open("ab") as stderr:
+            self._log_start = stderr.tell()
+            self.popen = subprocess.Popen(
+                [sys.executable, "-m", module],
+                cwd=ROOT,
+                env={
+                    **inherited,
+                    "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "proto/gen"))),
+                    "ATAJO_LISTEN": "127.0.0.1:0",
+                    "ATAJO_READY_FD": str(ready),
+                    "ATAJO_LIFELINE_FD": str(lifeline),
+                    **env,
+                },
+                pass_fds=(ready, lifeline),
+                stdin=subprocess.DEVNULL,
+                stderr=stderr,
+            )
+        os.close(ready)
+        os.close(lifeline)
+        self.addresses: dict[str, str] = {}
+
+    @classmethod
+    def launch(cls, module: str, env: Mapping[str, str], log: Path) -> Self:
+        """Start a process that need not become ready; its standard error is added to `log`."""
+        return cls(module, env, log)
+
+    @classmethod
+    def start(cls, module: str, env: Mapping[str, str], log: Path) -> Self:
+        """Start a process and wait until it says where it listens (`addresses`)."""
+        process = cls(module, env, log)
+        try:
+            process._await_ready()
+        except BaseException:
+            process.kill()
+            raise
+        return process
+
+    def _await_ready(self) -> None:
+        line = b""
+        deadline = time.monotonic() + PATIENCE
+        while not line.endswith(b"\n"):
+            if not select.select([self._ready], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                raise TimeoutError(f"Not ready after {PATIENCE} s:\n{self.stderr()}")
+            chunk = os.read(self._ready, 4096)
+            if not chunk:
+                raise RuntimeError(f"Ended before it was ready:\n{self.stderr()}")
+            line += chunk
+        self.addresses = json.loads(line)
+
+    @property
+    def grpc(self) -> str:
+        """Where the process serves gRPC."""
+        return self.addresses["grpc"]
+
+    def stderr(self) -> str:
+        """What it has written to standard error so far."""
+        with self._log.open("rb") as log:
+            log.seek(self._log_start)
+            return log.read().decode()
+
+    def log_lines(self) -> list[dict[str, object]]:
+        """The JSON log lines so far."""
+        return [json.loads(line) for line in self.stderr().splitlines()]
+
+    def terminate(self) -> None:
+        """Ask it to stop, and return at once."""
+        self.popen.send_signal(signal.SIGTERM)
+
+    def cut_lifeline(self) -> None:
+        """Let it see that its starter is gone, and return at once."""
+        if self._lifeline != -1:
+            os.close(self._lifeline)
+            self._lifeline = -1
+
+    def wait(self) -> int:
+        """Wait for its end; returns its exit code."""
+        return self.popen.wait(PATIENCE)
+
+    def stop(self) -> int:
+        """Stop it in good order; returns its exit code."""
+        self.terminate()
+        return self.wait()
+
+    def kill(self) -> None:
+        """End it with SIGKILL, where it still runs."""
+        self.popen.kill()
+        self.popen.wait()
+        self.cut_lifeline()
+        if self._ready != -1:
+            os.close(self._ready)
+            self._ready = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
