@@ -1,0 +1,130 @@
+"""Starts the gateway: `python -m gateway`."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import uvicorn
+import uvloop
+from limits.aio.storage import MemoryStorage
+from prometheus_client import REGISTRY
+
+from gateway.app import Requests, create_functions_app
+from gateway.clients import AnalyticsClient, AuthClient, LinksClient
+from gateway.edge import Edge
+from gateway.functions import Functions
+from gateway.limits import ClientAddresses, Limit, NoLimit
+from gateway.metrics import GatewayCollector, RedirectMetrics
+from gateway.redirect import Redirects
+from gateway.resolver import Resolver
+from gateway.settings import GatewaySettings
+from gateway.site import Site
+from gateway.visits.journal import Journal, JournalInUseError
+from gateway.visits.pipeline import VisitPipeline
+from services.runtime import logs, ready
+from services.runtime.metrics import MetricsServer, split_address
+
+log = logs.get(__name__)
+
+BACKLOG = 2048
+FLUSH_SECONDS = 1.0
+"""How long the last visits may take to reach analytics at the end; others wait on file."""
+
+
+class _Server(uvicorn.Server):
+    """Says when it serves. Signals are ours: the process has more to end than this server."""
+
+    def __init__(self, config: uvicorn.Config, addresses: dict[str, str]) -> None:
+        super().__init__(config)
+        self._addresses = addresses
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        ready.announce(self._addresses)
+        log.info("serving", **self._addresses)
+
+
+async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
+    edge = Edge.load()
+    journal = Journal(settings.journal_dir, settings.journal_bytes)
+    auth = AuthClient(settings.auth_address)
+    links = LinksClient(settings.links_address)
+    analytics = AnalyticsClient(settings.analytics_address)
+    visits = VisitPipeline(journal, analytics)
+    resolver = Resolver(links, settings.cache_entries)
+    site = Site(edge, settings.web_dir, public_url=settings.origin, contact=settings.contact)
+    storage = MemoryStorage()
+    limited = settings.limits == "on"
+    functions = Functions(
+        auth=auth,
+        links=links,
+        analytics=analytics,
+        resolver=resolver,
+        visits=visits,
+        addresses=ClientAddresses(settings.trusted_proxies),
+        creations=Limit("create", settings.creations, storage) if limited else NoLimit(),
+        registrations=Limit("register", settings.registrations, storage) if limited else NoLimit(),
+    )
+    origins = [settings.origin, *settings.cors_origins]
+    requests = Requests(create_functions_app(functions, edge, origins), site, edge)
+    redirect_metrics = RedirectMetrics()
+    app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
+    REGISTRY.register(GatewayCollector(redirect_metrics, visits))
+
+    metrics = MetricsServer("gateway", settings.metrics_listen)
+    host, port = listening.getsockname()[:2]
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=int(settings.drain_seconds),
+    )
+    server = _Server(config, {"http": f"{host}:{port}", "metrics": metrics.address})
+    stop = ready.stop_requested()
+
+    async def stop_server() -> None:
+        await stop.wait()
+        server.should_exit = True
+
+    stopper = asyncio.create_task(stop_server())
+    visits.start()
+    await server.serve([listening])
+    stopper.cancel()
+    await visits.stop(FLUSH_SECONDS)
+    await resolver.close()
+    await asyncio.gather(auth.close(), links.close(), analytics.close())
+    await asyncio.to_thread(metrics.close)
+    log.info("stopped")
+
+
+def _listen(address: str) -> socket.socket:
+    host, port = split_address(address)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        raise SystemExit(f"Cannot listen on {address}: {error.strerror}") from None
+    listening.listen(BACKLOG)
+    listening.setblocking(False)
+    return listening
+
+
+def main() -> None:
+    settings = GatewaySettings.load()
+    logs.configure("gateway", settings.log_level)
+    try:
+        uvloop.run(_serve(settings, _listen(settings.listen)))
+    except JournalInUseError as error:
+        raise SystemExit(str(error)) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Puts the gateway's parts together as one ASGI application.
+
+Redirects            GET and HEAD of a short address, ahead of everything
+  Requests           request id, duration, errors into answers
+    FastAPI          POST of the five functions, CORS
+    Site             GET and HEAD of pages and files
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway import functions as f
+from gateway.callable import Decoder, Payload, failure, success
+from gateway.edge import Edge
+from gateway.metrics import HTTP_SECONDS
+from gateway.site import Site
+from services.runtime import logs, request_id
+from services.runtime.errors import AppError, Internal, InvalidArgument, NotFound
+
+log = logs.get(__name__)
+
+Handler = Callable[[Any, Request], Awaitable[f.Reply]]
+
+
+def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str]) -> FastAPI:
+    """The five functions as a FastAPI application. A new one is a line of this table."""
+    table: dict[str, tuple[type[Payload], Handler]] = {
+        "createShortLink": (f.CreateShortLink, functions.create_short_link),
+        "accessLink": (f.AccessLink, functions.access_link),
+        "verifyUser": (f.VerifyUser, functions.verify_user),
+        "registerUser": (f.RegisterUser, functions.register_user),
+        "showProfile": (f.ShowProfile, functions.show_profile),
+    }
+    app = FastAPI(openapi_url=None, redirect_slashes=False)
+    for name, (payload, handler) in table.items():
+        app.post(f"/{name}", name=name)(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
+
+    @app.exception_handler(AppError)
+    async def refused(_request: Request, error: AppError) -> Response:
+        return failure(error, edge.function_headers)
+
+    @app.exception_handler(HTTPException)
+    async def unroutable(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 404 and request.method == "POST":
+            return failure(NotFound("There is no such function."), edge.function_headers)
+        return failure(InvalidArgument("Functions are called by POST."), edge.function_headers)
+
+    @app.exception_handler(Exception)
+    async def broke(_request: Request, _error: Exception) -> Response:
+        return failure(Internal(), edge.function_headers)  # `Requests` logs it.
+
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=origins,
+        allow_methods=["POST"],
+        allow_headers=["authorization", "content-type", "x-firebase-appcheck", request_id.HEADER],
+        expose_headers=["retry-after", request_id.HEADER],
+        max_age=3600,
+    )
+    return app
+
+
+def _endpoint(decoder: Decoder[Any], handler: Handler, edge: Edge) -> Callable[..., Any]:
+    async def endpoint(request: Request, payload: Annotated[Any, Depends(decoder)]) -> Response:
+        return await success(request, await handler(payload, request), edge.function_headers)
+
+    return endpoint
+
+
+class Requests:
+    """Everything that is no short address: who answers it, and what is noted of it."""
+
+    def __init__(self, functions: FastAPI, site: Site, edge: Edge) -> None:
+        self._functions: ASGIApp = functions
+        self._site = site
+        self._edge = edge
+        self._names = {route.path for route in functions.routes if hasattr(route, "path")}
+        self._pages = frozenset(edge.pages)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise RuntimeError(f"{scope['type']} is not served here")
+        started = time.perf_counter()
+        given = dict(scope["headers"]).get(request_id.HEADER.encode(), b"")
+        current = request_id.take(given.decode("latin-1")).encode()
+        status = 500
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [
+                    *message["headers"],
+                    (request_id.HEADER.encode(), current),
+                ]
+            await send(message)
+
+        try:
+            await self._answer(scope, receive, send_with_id)
+        except Exception as error:  # FastAPI has answered it already.
+            log.error("request_broke", exc_info=error)
+        finally:
+            seconds = time.perf_counter() - started
+            route, method = self._route(scope)
+            HTTP_SECONDS.labels(route, method, str(status)).observe(seconds)
+            if status >= 500:
+                log.error("request_failed", route=route, status=status, duration=round(seconds, 6))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        reads = scope["method"] in ("GET", "HEAD")
+        app = self._site if reads and scope["path"] not in self._names else self._functions
+        await app(scope, receive, send)
+
+    def _route(self, scope: Scope) -> tuple[str, str]:
+        """Labels of a request: never more than the routes and methods there are."""
+        path, method = scope["path"], scope["method"]
+        route = path if path in self._names or path in self._pages else "other"
+        return route, method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"

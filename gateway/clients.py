@@ -1,0 +1,156 @@
+"""The three services as the gateway sees them: plain values in, plain values out, a deadline each.
+
+Every method raises `services.runtime.errors.AppError`; callers branch on its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
+from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
+from atajo.links.v1 import links_pb2, links_pb2_grpc
+from gateway.visits.journal import Batch
+from services.runtime.client import Caller, open_channel
+
+# Seconds. A log-in waits its turn behind others; everything else is a look-up or one write.
+LOGIN_SECONDS = 60.0
+CALL_SECONDS = 5.0
+RESOLVE_SECONDS = 2.0
+LIST_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a log-in gives."""
+
+    token: str
+    expires_at: datetime
+    username: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLink:
+    """A link of an account."""
+
+    code: str
+    url: str
+    created_at: datetime
+
+
+class AuthClient:
+    """The auth service."""
+
+    def __init__(self, address: str) -> None:
+        service = auth_pb2.DESCRIPTOR.services_by_name["AuthService"]
+        self._channel = open_channel(address, service)
+        self._stub = auth_pb2_grpc.AuthServiceStub(self._channel)
+        self._caller = Caller(service)
+
+    async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
+        """Make an account. Reasons: EMAIL_TAKEN, INVALID_*."""
+        request = auth_pb2.RegisterRequest(
+            email=email, password_hash=password_hash, salt=salt, username=username
+        )
+        await self._caller.unary("Register", self._stub.Register, request, CALL_SECONDS)
+
+    async def login(self, email: str, password: str, client_address: str) -> Session:
+        """Check a password. Reasons: NO_ACCOUNT, WRONG_PASSWORD, TOO_MANY_ATTEMPTS."""
+        request = auth_pb2.LoginRequest(
+            email=email, password=password, client_address=client_address
+        )
+        reply = await self._caller.unary("Login", self._stub.Login, request, LOGIN_SECONDS)
+        return Session(reply.token, reply.expires_at.ToDatetime(UTC), reply.username)
+
+    async def account_of(self, token: str) -> str:
+        """Identifier of the account a session token belongs to. Reason: INVALID_TOKEN."""
+        request = auth_pb2.VerifyTokenRequest(token=token)
+        reply = await self._caller.unary(
+            "VerifyToken", self._stub.VerifyToken, request, CALL_SECONDS
+        )
+        return reply.account_id
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+
+class LinksClient:
+    """The links service."""
+
+    def __init__(self, address: str) -> None:
+        service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
+        self._channel = open_channel(address, service)
+        self._stub = links_pb2_grpc.LinksServiceStub(self._channel)
+        self._caller = Caller(service)
+
+    async def create(self, code: str, url: str, creator: str | None) -> str:
+        """Store a link; returns its URL as stored. Reasons: CODE_TAKEN, INVALID_*."""
+        request = links_pb2.CreateLinkRequest(code=code, url=url, creator_id=creator)
+        reply = await self._caller.unary("CreateLink", self._stub.CreateLink, request, CALL_SECONDS)
+        return reply.link.url
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        """URL by code, of those that are stored; at most 1000 codes."""
+        request = links_pb2.ResolveLinksRequest(codes=codes)
+        reply = await self._caller.unary(
+            "ResolveLinks", self._stub.ResolveLinks, request, RESOLVE_SECONDS
+        )
+        return dict(reply.urls)
+
+    async def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
+        """An account's links, newest first, in pages of at most 1000."""
+        request = links_pb2.ListLinksRequest(creator_id=account)
+        pages = self._caller.stream("ListLinks", self._stub.ListLinks, request, LIST_SECONDS)
+        async for page in pages:
+            yield [
+                StoredLink(link.code, link.url, link.created_at.ToDatetime(UTC))
+                for link in page.links
+            ]
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+
+class AnalyticsClient:
+    """The analytics service."""
+
+    def __init__(self, address: str) -> None:
+        service = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
+        self._channel = open_channel(address, service)
+        self._stub = analytics_pb2_grpc.AnalyticsServiceStub(self._channel)
+        self._caller = Caller(service)
+
+    async def record(self, batch: Batch) -> None:
+        """Add a batch of visits; one that was added before changes nothing."""
+        request = analytics_pb2.RecordVisitsRequest(
+            gateway_id=batch.gateway_id,
+            batch_number=batch.number,
+            visits=[
+                analytics_pb2.VisitCount(
+                    code=visit.code,
+                    hour=visit.hour,
+                    kind=_KINDS[visit.kind],
+                    referrer_host=visit.referrer_host,
+                    count=count,
+                )
+                for visit, count in batch.counts.items()
+            ],
+        )
+        await self._caller.unary("RecordVisits", self._stub.RecordVisits, request, CALL_SECONDS)
+
+    async def people(self, codes: Sequence[str]) -> dict[str, int]:
+        """Visits of people by code; links nobody visited are left out."""
+        request = analytics_pb2.GetTotalsRequest(codes=codes)
+        reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
+        return {code: totals.people for code, totals in reply.totals.items()}
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+
+_KINDS = {
+    "person": analytics_pb2.VISIT_KIND_PERSON,
+    "bot": analytics_pb2.VISIT_KIND_BOT,
+}

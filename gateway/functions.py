@@ -1,0 +1,171 @@
+"""The five functions: payloads, and which service does what. They decide nothing of their own.
+
+An outcome that the functions' users branch on is data, `{"success": false, "error": ...}`; every
+other failure is raised and becomes a callable error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from starlette.requests import Request
+
+from gateway.callable import Payload, Text
+from gateway.clients import AnalyticsClient, AuthClient, LinksClient, StoredLink
+from gateway.limits import ClientAddresses, Limit, NoLimit
+from gateway.metrics import LINKS_CREATED
+from gateway.resolver import Resolver, is_code
+from gateway.visits.classify import looks_ahead
+from gateway.visits.pipeline import VisitPipeline
+from services.runtime.errors import AppError, InvalidArgument
+
+Reply = dict[str, Any]
+
+# Reason of a service's error, to the name the functions' users know.
+_LOGIN_ERRORS = {"NO_ACCOUNT": "no exist", "WRONG_PASSWORD": "incorrect"}
+_REGISTER_ERRORS = {"EMAIL_TAKEN": "exist"}
+_TOKEN_ERRORS = {"INVALID_TOKEN": "invalid token"}
+
+
+class CreateShortLink(Payload):
+    """`token` is null for an anonymous visitor."""
+
+    code: Text
+    url: Text
+    token: Text | None = None
+
+
+class AccessLink(Payload):
+    """Any text may be asked for: what is no code leads nowhere."""
+
+    code: str
+
+
+class VerifyUser(Payload):
+    email: Text
+    password: Text
+
+
+class RegisterUser(Payload):
+    """`password` is the bcrypt hash made on the page."""
+
+    email: Text
+    password: Text
+    salt: Text
+    username: Text
+
+
+class ShowProfile(Payload):
+    token: Text | None = None
+
+
+@dataclass(frozen=True)
+class Functions:
+    """The functions over the services and the edge's own parts."""
+
+    auth: AuthClient
+    links: LinksClient
+    analytics: AnalyticsClient
+    resolver: Resolver
+    visits: VisitPipeline
+    addresses: ClientAddresses
+    creations: Limit | NoLimit
+    registrations: Limit | NoLimit
+
+    async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
+        await self.creations.hit(self.addresses.key_of(request))
+        creator: str | None = None
+        if payload.token:
+            try:
+                creator = await self.auth.account_of(payload.token)
+            except AppError as error:
+                return _named(error, _TOKEN_ERRORS)
+        url = await self.links.create(payload.code, payload.url, creator)
+        self.resolver.put(payload.code, url)
+        LINKS_CREATED.inc()
+        return {"success": True, "code": payload.code, "short_link": payload.code}
+
+    async def access_link(self, payload: AccessLink, request: Request) -> Reply:
+        if not is_code(payload.code):
+            return {"success": True, "longUrl": []}
+        target = await self.resolver.resolve(payload.code)
+        if target is None:
+            return {"success": True, "longUrl": []}
+        if not any(looks_ahead(name, value) for name, value in request.headers.raw):
+            self.visits.record(
+                payload.code,
+                request.headers.get("user-agent", "").encode("latin-1"),
+                b"",  # The page that called is our own; where its visitor came from is not told.
+            )
+        return {"success": True, "longUrl": [{"long_link": target.url}]}
+
+    async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
+        if not payload.email or not payload.password:
+            raise InvalidArgument("Email and password are needed.")
+        try:
+            session = await self.auth.login(
+                payload.email, payload.password, self.addresses.of(request)
+            )
+        except AppError as error:
+            return _named(error, _LOGIN_ERRORS)
+        return {
+            "success": True,
+            "token": session.token,
+            "expirationTimestamp": int(session.expires_at.timestamp() * 1000),
+            "username": session.username,
+        }
+
+    async def register_user(self, payload: RegisterUser, request: Request) -> Reply:
+        await self.registrations.hit(self.addresses.key_of(request))
+        try:
+            await self.auth.register(
+                payload.email, payload.password, payload.salt, payload.username
+            )
+        except AppError as error:
+            return _named(error, _REGISTER_ERRORS)
+        return {"success": True}
+
+    async def show_profile(self, payload: ShowProfile, request: Request) -> Reply:
+        if not payload.token:
+            return {"success": False, "error": "no logged"}
+        try:
+            account = await self.auth.account_of(payload.token)
+        except AppError as error:
+            return _named(error, _TOKEN_ERRORS)
+        # The totals of a page are asked for while the next page is on its way.
+        pages: list[tuple[list[StoredLink], asyncio.Task[dict[str, int]]]] = []
+        try:
+            async for links in self.links.of_account(account):
+                codes = [link.code for link in links]
+                pages.append((links, asyncio.create_task(self.analytics.people(codes))))
+            views = {code: n for _, people in pages for code, n in (await people).items()}
+        finally:
+            for _, people in pages:
+                people.cancel()
+        return {
+            "success": True,
+            "data": [
+                {
+                    "short_link": link.code,
+                    "long_link": link.url,
+                    "views": views.get(link.code, 0),
+                    "created_at": _iso(link.created_at),
+                }
+                for links, _ in pages
+                for link in links
+            ],
+        }
+
+
+def _named(error: AppError, names: dict[str, str]) -> Reply:
+    """An error the functions' users branch on, as data. Raises it again where it is none."""
+    if error.reason not in names:
+        raise error
+    return {"success": False, "error": names[error.reason]}
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

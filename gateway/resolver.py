@@ -1,0 +1,199 @@
+"""Codes into where they lead, from memory where possible, else by one look-up for many.
+
+- A code is asked for once, however many wait for it; all codes missed in one turn of the loop
+  share a call.
+- What was found is good for a minute; then it is served once more while it is asked for again.
+- What was not found is remembered for two seconds.
+- While the links service is away, what is in memory goes on being served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from services.runtime.errors import AppError, Unavailable
+
+FRESH_SECONDS = 60.0
+"""For how long an entry is served without a question."""
+STALE_SECONDS = 60.0
+"""For how long after that it is served while it is asked for; later, askers wait."""
+ABSENT_SECONDS = 2.0
+RETRY_SECONDS = 2.0
+"""How soon a failed question is asked again."""
+MOST_CODES = 500
+"""Codes in one call."""
+MOST_WAITING = 20_000
+
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{8}")
+
+
+def is_code(text: str) -> bool:
+    """Whether a text has the shape of a code: nothing else is ever looked up."""
+    return _CODE.fullmatch(text) is not None
+
+
+class LinkSource(Protocol):
+    """Where links are looked up: the links service."""
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]: ...
+
+
+class Target(NamedTuple):
+    """Where a code leads. `location` is the URL as a Location header carries it."""
+
+    url: str
+    location: bytes
+
+
+class _Entry:
+    __slots__ = ("expires", "refresh", "target")
+
+    def __init__(self, target: Target | None, now: float) -> None:
+        self.target = target
+        self.renew(now)
+
+    def renew(self, now: float) -> None:
+        found = self.target is not None
+        self.refresh = now + (FRESH_SECONDS if found else ABSENT_SECONDS)
+        self.expires = self.refresh + (STALE_SECONDS if found else 0.0)
+
+    def keep(self, now: float) -> None:
+        """Go on with what is known: the question failed."""
+        self.refresh = now + RETRY_SECONDS
+        self.expires = self.refresh + STALE_SECONDS
+
+
+class Resolver:
+    """A cache of at most `entries` codes, least recently used out first, over a link source."""
+
+    def __init__(
+        self, source: LinkSource, entries: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._source = source
+        self._most = entries
+        self._clock = clock
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._asked: dict[str, asyncio.Future[Target | None]] = {}
+        self._queue: list[str] = []
+        self._calls: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def known(self, code: str) -> Target | None:
+        """Where a code leads, if memory can tell. None means: ask `resolve`."""
+        entry = self._entries.get(code)
+        if entry is None or entry.target is None:
+            return None
+        now = self._clock()
+        if now >= entry.refresh:
+            if now >= entry.expires:
+                return None
+            self._refresh(code)
+        self._entries.move_to_end(code)
+        return entry.target
+
+    async def resolve(self, code: str) -> Target | None:
+        """Where a code leads, None for nowhere. `code` is well-formed.
+
+        Raises Unavailable or DeadlineExceeded when memory cannot tell and the source is away.
+        """
+        entry = self._entries.get(code)
+        if entry is not None and self._clock() < entry.refresh:
+            self._entries.move_to_end(code)
+            return entry.target
+        try:
+            return await asyncio.shield(self._ask(code))
+        except AppError:
+            if entry is None or entry.target is None:
+                raise
+            return entry.target
+
+    def put(self, code: str, url: str) -> None:
+        """Remember a link that was just stored."""
+        self._remember(code, target_of(url))
+
+    async def close(self) -> None:
+        """End the calls under way."""
+        for call in list(self._calls):
+            call.cancel()
+        if self._calls:
+            await asyncio.wait(self._calls)
+
+    def _refresh(self, code: str) -> None:
+        if len(self._asked) < MOST_WAITING:
+            self._ask(code).add_done_callback(_retrieve)
+
+    def _ask(self, code: str) -> asyncio.Future[Target | None]:
+        future = self._asked.get(code)
+        if future is None:
+            if len(self._asked) >= MOST_WAITING:
+                raise Unavailable("Too many look-ups wait.", "RESOLVER_OVERLOADED")
+            loop = asyncio.get_running_loop()
+            future = self._asked[code] = loop.create_future()
+            if not self._queue:
+                loop.call_soon(self._send)
+            self._queue.append(code)
+        return future
+
+    def _send(self) -> None:
+        queue, self._queue = self._queue, []
+        for start in range(0, len(queue), MOST_CODES):
+            call = asyncio.create_task(self._look_up(queue[start : start + MOST_CODES]))
+            self._calls.add(call)
+            call.add_done_callback(self._calls.discard)
+
+    async def _look_up(self, codes: list[str]) -> None:
+        try:
+            urls = await self._source.resolve(codes)
+        except AppError as error:
+            now = self._clock()
+            for code in codes:
+                if (entry := self._entries.get(code)) and entry.target:
+                    entry.keep(now)
+                self._answer(code, error)
+        except asyncio.CancelledError:
+            for code in codes:
+                self._answer(code, Unavailable("The gateway stops."))
+            raise
+        else:
+            for code in codes:
+                url = urls.get(code)
+                target = None if url is None else target_of(url)
+                self._remember(code, target)
+                self._answer(code, target)
+
+    def _answer(self, code: str, answer: Target | AppError | None) -> None:
+        future = self._asked.pop(code)
+        if isinstance(answer, AppError):
+            future.set_exception(answer)
+            _retrieve(future)
+        else:
+            future.set_result(answer)
+
+    def _remember(self, code: str, target: Target | None) -> None:
+        self._entries[code] = _Entry(target, self._clock())
+        self._entries.move_to_end(code)
+        if len(self._entries) > self._most:
+            self._entries.popitem(last=False)
+
+
+def _retrieve(future: asyncio.Future[Target | None]) -> None:
+    """Mark a future's error as seen: nobody may be waiting for this one."""
+    if not future.cancelled():
+        future.exception()
+
+
+def target_of(url: str) -> Target:
+    """A stored URL and the same as a header: what ASCII has no place for is percent-encoded."""
+    encoded = "".join(
+        char if "!" <= char <= "~" else "".join(f"%{byte:02X}" for byte in char.encode())
+        for char in url
+    )
+    return Target(url, encoded.encode("ascii"))

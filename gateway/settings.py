@@ -1,0 +1,71 @@
+"""Settings of the gateway."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, HttpUrl, field_validator
+from pydantic_settings import NoDecode
+
+from services.runtime.settings import ProcessSettings
+
+# Of one address, in each gateway's memory. A local run is one address, and its load tests too.
+_CREATIONS = {"production": "300/minute", "local": "2000/second"}
+_REGISTRATIONS = {"production": "30/hour", "local": "200/second"}
+
+
+class GatewaySettings(ProcessSettings):
+    """What the gateway can be told beside what every process can."""
+
+    listen: str = "127.0.0.1:8080"
+    """Host and port of the public server."""
+    public_url: HttpUrl
+    """Where people reach the product; its origin is always among the CORS origins."""
+    contact: str = ""
+    """E-mail address the legal pages name."""
+    auth_address: str
+    links_address: str
+    analytics_address: str
+    """gRPC targets of the services, `host:port` or `dns:///host:port`."""
+    journal_dir: Path
+    """Folder of the visit journal; one gateway a folder."""
+    journal_bytes: int = Field(default=1 << 30, ge=1 << 20)
+    """Room of the journal; visits past it are counted as lost."""
+    web_dir: Path | None = None
+    """Folder of the built pages, where the gateway serves them itself."""
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    """Further origins, by commas, that may call the functions from a browser."""
+    trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
+    """CIDRs, by commas, whose X-Forwarded-For is believed."""
+    limits: Literal["on", "off"] = "on"
+    """`off` lifts the limits by address, for load tests."""
+    limit_creations: str = ""
+    limit_registrations: str = ""
+    """Limits by address, like `300/minute`; empty takes the default of the environment."""
+    cache_entries: int = Field(default=100_000, ge=1)
+    """Most codes kept in memory."""
+
+    @field_validator("cors_origins", "trusted_proxies", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port of the public address, as browsers write an origin."""
+        url = self.public_url
+        default = {"http": 80, "https": 443}[url.scheme]
+        port = "" if url.port in (None, default) else f":{url.port}"
+        return f"{url.scheme}://{url.host}{port}"
+
+    @property
+    def creations(self) -> str:
+        return self.limit_creations or _CREATIONS[self.environment]
+
+    @property
+    def registrations(self) -> str:
+        return self.limit_registrations or _REGISTRATIONS[self.environment]

@@ -1,0 +1,1 @@
+"""A visit on its way from an answered request to the analytics service."""

@@ -1,0 +1,167 @@
+"""Takes visits down and brings them to analytics, in numbered batches, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from gateway.visits import classify
+from gateway.visits.journal import Batch, Journal, JournalFullError, Visit
+from services.runtime import logs
+from services.runtime.errors import AppError, InvalidArgument
+
+log = logs.get(__name__)
+
+TICK_SECONDS = 0.1
+"""A power cut loses at most the visits of this span; a count is this far behind, or little more."""
+MOST_ROWS = 5_000
+"""Different visits in a batch: the analytics service takes 20,000."""
+MOST_VISITS = 50_000
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 2.0
+_REPORT_EVERY = 60.0
+
+
+class VisitSink(Protocol):
+    """Where batches go: the analytics service."""
+
+    async def record(self, batch: Batch) -> None: ...
+
+
+class VisitPipeline:
+    """From an answered visit to its count. `record` never waits and never fails a redirect."""
+
+    def __init__(
+        self, journal: Journal, sink: VisitSink, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._journal = journal
+        self._sink = sink
+        self._clock = clock
+        self._recorded = asyncio.Event()
+        self._closed = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._reported = 0.0
+        # When the first visit of each waiting batch, and of the open one, was taken down.
+        self._since: deque[float] = deque()
+        self._open_since: float | None = None
+        self.visits = {"person": 0, "bot": 0}
+        """Visits taken down since the start, by kind."""
+        self.lost = 0
+        """Visits that could not be put on file or were refused by analytics."""
+        if journal.batches:  # Left by an earlier run; when exactly is not on file.
+            self._closed.set()
+            self._since.extend([clock()] * journal.batches)
+
+    @property
+    def pending(self) -> int:
+        """Visits that analytics has not acknowledged."""
+        return self._journal.pending
+
+    @property
+    def lag_seconds(self) -> float:
+        """For how long there has been a visit that analytics has not acknowledged."""
+        oldest = self._since[0] if self._since else self._open_since
+        return 0.0 if oldest is None else max(0.0, self._clock() - oldest)
+
+    def record(self, code: str, user_agent: bytes, referrer: bytes) -> None:
+        """Put a visit on file, before its answer leaves."""
+        kind = classify.kind_of(user_agent)
+        now = self._clock()
+        host = classify.host_of(referrer) if referrer else ""
+        try:
+            self._journal.append(Visit(code, int(now) // 3600, kind, host))
+        except JournalFullError as error:
+            self._lose(1, str(error))
+            return
+        self.visits[kind] += 1
+        if self._open_since is None:
+            self._open_since = now
+        self._recorded.set()
+
+    def start(self) -> None:
+        """Begin to send. Call once, inside the loop."""
+        self._tasks = [
+            asyncio.create_task(self._close_batches()),
+            asyncio.create_task(self._send_batches()),
+        ]
+
+    async def stop(self, seconds: float) -> None:
+        """Send what is left for at most `seconds`; the rest stays in the journal."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        try:
+            self._close_batch()
+            await self._journal.sync()
+            async with asyncio.timeout(seconds):
+                while self._journal.batches:
+                    await self._send_one()
+        except (TimeoutError, AppError, JournalFullError, OSError) as error:
+            log.warning("visits_left_in_journal", visits=self.pending, error=type(error).__name__)
+        await self._journal.close()
+
+    async def _close_batches(self) -> None:
+        """Every tick with visits: make a batch unless one waits to be sent, and sync."""
+        journal = self._journal
+        while True:
+            await self._recorded.wait()
+            await asyncio.sleep(TICK_SECONDS)
+            self._recorded.clear()
+            full = journal.open_rows >= MOST_ROWS or journal.open_visits >= MOST_VISITS
+            try:
+                if full or not journal.batches:
+                    self._close_batch()
+                if journal.dirty:
+                    await journal.sync()
+            except (JournalFullError, OSError) as error:
+                self._report("journal_not_synced", error=str(error))
+            if journal.batches:
+                self._closed.set()
+            if journal.open_visits or journal.dirty:
+                self._recorded.set()
+
+    async def _send_batches(self) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            await self._closed.wait()
+            try:
+                await self._send_one()
+                pause = _FIRST_PAUSE
+            except AppError as error:
+                self._report("visits_not_sent", reason=error.reason, pending=self.pending)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _send_one(self) -> None:
+        batch = await self._journal.first_batch()
+        if batch is None:
+            self._closed.clear()
+            return
+        try:
+            await self._sink.record(batch)
+        except InvalidArgument as error:  # It would be refused for ever, and all behind it wait.
+            self._lose(batch.visits, f"batch {batch.number} refused: {error.reason}")
+        self._journal.acknowledge(batch.number)
+        if self._since:
+            self._since.popleft()
+
+    def _close_batch(self) -> None:
+        if not self._journal.open_visits:
+            return
+        self._journal.close_batch()
+        self._since.append(self._clock() if self._open_since is None else self._open_since)
+        self._open_since = None
+
+    def _lose(self, visits: int, why: str) -> None:
+        self.lost += visits
+        self._report("visits_lost", lost=self.lost, error=why)
+
+    def _report(self, event: str, **fields: object) -> None:
+        """Log a trouble that lasts once a minute, not once a visit."""
+        now = self._clock()
+        if now - self._reported >= _REPORT_EVERY:
+            self._reported = now
+            log.error(event, **fields)
