@@ -1,0 +1,1 @@
+"""Counts of visits, and never who they were."""

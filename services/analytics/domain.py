@@ -1,0 +1,146 @@
+"""Visits, how they are added up, and the rules a batch of them keeps to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+
+from services.runtime.errors import InvalidArgument
+
+MAX_VISITS = 20_000
+"""Most rows in one batch."""
+MAX_COUNT = 1_000_000_000
+"""Most visits in one row: sums of sums stay far from 64 bits."""
+MAX_CODES = 1000
+"""Most codes in one look-up of totals."""
+MAX_DAYS = 400
+"""Most days in one look-up of days."""
+MAX_REFERRERS = 100
+"""Most hosts that are told apart for one link on one day: hosts come from strangers."""
+OTHER_REFERRERS = "*"
+"""Gathers the people whose host came after `MAX_REFERRERS` others."""
+HOURS_A_DAY = 24
+
+# Any hour a calendar can show. A gateway whose clock is wrong still gets rid of its visits: to
+# refuse its batch would keep back all that come after it.
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_LAST_HOUR = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(hours=1)
+_LAST_DAY = _LAST_HOUR // HOURS_A_DAY
+_MAX_HOST_LENGTH = 253
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{8}")
+_GATEWAY_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class InvalidBatch(InvalidArgument):
+    default_reason = "INVALID_BATCH"
+
+
+class TooManyCodes(InvalidArgument):
+    default_reason = "TOO_MANY_CODES"
+
+
+class InvalidRange(InvalidArgument):
+    default_reason = "INVALID_RANGE"
+
+
+class VisitKind(Enum):
+    """Who visited."""
+
+    PERSON = "person"
+    BOT = "bot"
+
+
+@dataclass(frozen=True, slots=True)
+class VisitCount:
+    """Visits that are alike. `hour` is in whole UTC hours since the Unix epoch.
+
+    `referrer_host` is empty where they came from no page or it did not say.
+    """
+
+    code: str
+    hour: int
+    kind: VisitKind
+    referrer_host: str
+    count: int
+
+    @property
+    def day(self) -> int:
+        """The UTC day of the visits, in whole days since the Unix epoch."""
+        return self.hour // HOURS_A_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One numbered batch of a gateway. A resend has the same number and the same visits."""
+
+    gateway_id: str
+    number: int
+    visits: tuple[VisitCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Visits of a link since it exists."""
+
+    people: int
+    bots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One UTC day of a link, in whole days since the Unix epoch.
+
+    `people_by_hour` has 24 values. `people_by_referrer` leaves out those from no page.
+    """
+
+    day: int
+    people: int
+    bots: int
+    people_by_hour: tuple[int, ...]
+    people_by_referrer: Mapping[str, int]
+
+
+def is_code(text: str) -> bool:
+    """Whether a text has the shape of a link's code: 8 characters of A-Z a-z 0-9 - _."""
+    return _CODE.fullmatch(text) is not None
+
+
+def check_batch(batch: Batch) -> None:
+    """Refuse a batch that no gateway of ours makes, as a whole. Raises InvalidBatch."""
+    if not _GATEWAY_ID.fullmatch(batch.gateway_id):
+        raise InvalidBatch("A gateway's id has 1 to 64 characters of A-Z, a-z, 0-9, - and _.")
+    if batch.number < 1:
+        raise InvalidBatch("Batches are numbered from 1.")
+    if len(batch.visits) > MAX_VISITS:
+        raise InvalidBatch(f"A batch has at most {MAX_VISITS} rows.")
+    for visit in batch.visits:
+        if fault := _fault(visit):
+            raise InvalidBatch(fault)
+
+
+def check_range(first: int, last: int) -> None:
+    """Refuse a span of days that is turned round, too long or off the calendar.
+
+    Raises InvalidRange.
+    """
+    if not 0 <= first <= last <= _LAST_DAY:
+        raise InvalidRange("The first day comes before the last, both on the calendar.")
+    if last - first >= MAX_DAYS:
+        raise InvalidRange(f"At most {MAX_DAYS} days can be read at once.")
+
+
+def _fault(visit: VisitCount) -> str | None:
+    if not is_code(visit.code):
+        return "A code has 8 characters of A-Z, a-z, 0-9, - and _."
+    if not 0 <= visit.hour <= _LAST_HOUR:
+        return "An hour is on the calendar."
+    if not 1 <= visit.count <= MAX_COUNT:
+        return f"A row counts 1 to {MAX_COUNT} visits."
+    if len(visit.referrer_host) > _MAX_HOST_LENGTH or _CONTROLS.search(visit.referrer_host):
+        return f"A host has at most {_MAX_HOST_LENGTH} characters, none of them a control."
+    return None

@@ -1,0 +1,76 @@
+"""Visits over gRPC: protobuf in, domain, protobuf out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from grpc.aio import ServicerContext
+
+from atajo.analytics.v1 import analytics_pb2 as pb
+from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
+from services.analytics.domain import Batch, Day, InvalidBatch, VisitCount, VisitKind
+from services.analytics.service import AnalyticsService
+from services.runtime.server import Served
+
+_KINDS: dict[int, VisitKind] = {
+    pb.VISIT_KIND_PERSON: VisitKind.PERSON,
+    pb.VISIT_KIND_BOT: VisitKind.BOT,
+}
+
+
+class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
+    """Translates calls; decides nothing."""
+
+    def __init__(self, service: AnalyticsService) -> None:
+        self._service = service
+
+    async def RecordVisits(
+        self, request: pb.RecordVisitsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RecordVisitsResponse:
+        visits = tuple(_from_pb(visit) for visit in request.visits)
+        batch = Batch(request.gateway_id, request.batch_number, visits)
+        return pb.RecordVisitsResponse(applied=await self._service.record(batch))
+
+    async def GetTotals(
+        self, request: pb.GetTotalsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetTotalsResponse:
+        totals = await self._service.totals(request.codes)
+        return pb.GetTotalsResponse(
+            totals={
+                code: pb.Totals(people=visits.people, bots=visits.bots)
+                for code, visits in totals.items()
+            }
+        )
+
+    async def ListDays(
+        self, request: pb.ListDaysRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListDaysResponse:
+        days = await self._service.days(request.code, request.first_day, request.last_day)
+        return pb.ListDaysResponse(days=[_to_pb(day) for day in days])
+
+
+def served(service: AnalyticsService) -> Served:
+    """The servicer as a server takes it in."""
+
+    def add_to(server: grpc.aio.Server) -> None:
+        pb_grpc.add_AnalyticsServiceServicer_to_server(AnalyticsServicer(service), server)
+
+    return Served(pb.DESCRIPTOR.services_by_name["AnalyticsService"], add_to)
+
+
+def _from_pb(visit: pb.VisitCount) -> VisitCount:
+    kind = _KINDS.get(visit.kind)
+    if kind is None:
+        raise InvalidBatch("A visit is a person's or a bot's.")
+    return VisitCount(visit.code, visit.hour, kind, visit.referrer_host, visit.count)
+
+
+def _to_pb(day: Day) -> pb.Day:
+    return pb.Day(
+        day=day.day,
+        people=day.people,
+        bots=day.bots,
+        people_by_hour=day.people_by_hour,
+        people_by_referrer=day.people_by_referrer,
+    )

@@ -1,0 +1,69 @@
+"""What can be done with visits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import prometheus_client
+
+from services.analytics.domain import (
+    MAX_CODES,
+    Batch,
+    Day,
+    TooManyCodes,
+    Totals,
+    VisitKind,
+    check_batch,
+    check_range,
+    is_code,
+)
+from services.analytics.store import AnalyticsStore
+
+VISITS_RECORDED = prometheus_client.Counter(
+    "atajo_visits_recorded_total", "Visits added to the store, once each.", ["kind"]
+)
+for _kind in VisitKind:
+    VISITS_RECORDED.labels(_kind.value)  # Shown as 0 until the first one comes.
+
+
+class AnalyticsService:
+    """The use cases of visits over a store, with the clock handed in."""
+
+    def __init__(self, store: AnalyticsStore, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._now = now
+
+    async def record(self, batch: Batch) -> bool:
+        """Add a batch; False when it had been added before, and then nothing changes.
+
+        Raises InvalidBatch, Unavailable.
+        """
+        check_batch(batch)
+        applied = await self._store.apply(batch, self._now())
+        if applied:
+            visits: Counter[VisitKind] = Counter()
+            for visit in batch.visits:
+                visits[visit.kind] += visit.count
+            for kind, count in visits.items():
+                VISITS_RECORDED.labels(kind.value).inc(count)
+        return applied
+
+    async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
+        """Totals by code; codes nobody visited and malformed ones are left out.
+
+        Raises TooManyCodes, Unavailable.
+        """
+        if len(codes) > MAX_CODES:
+            raise TooManyCodes(f"At most {MAX_CODES} codes can be looked up at once.")
+        wellformed = [code for code in codes if is_code(code)]
+        return await self._store.totals(wellformed) if wellformed else {}
+
+    async def days(self, code: str, first: int, last: int) -> list[Day]:
+        """A link's days with visits from `first` to `last`, both included, oldest first.
+
+        Raises InvalidRange, Unavailable.
+        """
+        check_range(first, last)
+        return await self._store.days(code, first, last) if is_code(code) else []

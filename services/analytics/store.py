@@ -1,0 +1,28 @@
+"""What the analytics service asks of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from services.analytics.domain import Batch, Day, Totals
+
+
+class AnalyticsStore(Protocol):
+    """Adds visits up. Every method raises Unavailable when the store is away."""
+
+    async def apply(self, batch: Batch, now: datetime) -> bool:
+        """Add a whole batch, once; False when its number is not above the gateway's last.
+
+        Whatever is resent after a failure, every visit of the batch ends up counted once.
+        """
+        ...
+
+    async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
+        """Totals by code, of those codes that were visited."""
+        ...
+
+    async def days(self, code: str, first: int, last: int) -> list[Day]:
+        """A link's days with visits from `first` to `last`, both included, oldest first."""
+        ...
