@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import Depends, FastAPI, Request
 from starlette.exceptions import HTTPException
@@ -70,7 +70,7 @@ def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str])
 
 
 def _endpoint(decoder: Decoder[Any], handler: Handler, edge: Edge) -> Callable[..., Any]:
-    async def endpoint(request: Request, payload: Annotated[Any, Depends(decoder)]) -> Response:
+    async def endpoint(request: Request, payload: Any = Depends(decoder)) -> Response:
         return await success(request, await handler(payload, request), edge.function_headers)
 
     return endpoint
