@@ -56,6 +56,7 @@ def configure(service: str, level: str) -> None:
             ],
         )
     )
+    logging.captureWarnings(True)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())

@@ -1,0 +1,1 @@
+"""Accounts, log-in and session tokens."""

@@ -1,0 +1,58 @@
+"""Starts the auth service: `python -m services.auth`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+from services.auth.attempts import AttemptLimiter, Rule
+from services.auth.grpc_api import served
+from services.auth.hasher import Hasher
+from services.auth.service import AuthService
+from services.auth.settings import AuthSettings
+from services.auth.store_sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
+from services.auth.tokens import Tokens
+from services.runtime import server, sqlite
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _rules(settings: AuthSettings) -> list[Rule]:
+    if settings.limits == "off":
+        return []
+    return [
+        Rule(settings.login_failures_by_address, by_address=True),
+        Rule(settings.login_failures_by_account, by_address=False),
+    ]
+
+
+@asynccontextmanager
+async def opened(settings: AuthSettings) -> AsyncIterator[server.Served]:
+    """The service over its opened store, closed at the end."""
+    secret = settings.token_secret.get_secret_value()
+    async with sqlite.opened(settings.store, MIGRATIONS) as database:
+        hasher = Hasher(settings.bcrypt_threads, settings.logins_waiting)
+        attempts = AttemptLimiter(
+            SqliteAttemptStore(database),
+            secret,
+            _rules(settings),
+            timedelta(seconds=settings.login_failures_window_seconds),
+            _now,
+        )
+        accounts = SqliteAccountStore(database)
+        try:
+            yield served(AuthService(accounts, attempts, hasher, Tokens(secret, _now), _now))
+        finally:
+            await hasher.close()
+
+
+def main() -> None:
+    settings = AuthSettings.load()
+    server.run("auth", settings, opened(settings))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""How often log-in may fail.
+
+Counted here and not by the `limits` library: an attempt that was none must be given back, and
+the counts belong in this service's own store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import IPv6Address, ip_address
+
+from services.auth.domain import TooManyAttempts, WrongPassword
+from services.auth.store import AttemptStore
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """At most `limit` failures of one account, or of one account from each address."""
+
+    limit: int
+    by_address: bool
+
+
+class AttemptLimiter:
+    """Keeps to all of its rules; without any, it lets everything through."""
+
+    def __init__(
+        self,
+        store: AttemptStore,
+        secret: str,
+        rules: Sequence[Rule],
+        window: timedelta,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        # A key of its own, so that no row can ever be mistaken for the signature of a token.
+        self._secret = hmac.digest(secret.encode(), b"atajo attempts", hashlib.sha256)
+        # Those by address first: who is past one of them does not use up the account's own.
+        self._rules = sorted(rules, key=lambda rule: not rule.by_address)
+        self._window = window
+        self._now = now
+
+    @asynccontextmanager
+    async def attempt(self, account_id: str, address: str) -> AsyncIterator[None]:
+        """One attempt, which stays counted if the body raises WrongPassword and only then.
+
+        It is counted before the body runs: however many come at once, no more than the limit
+        are under way or have failed. Raises TooManyAttempts and Unavailable.
+        """
+        taken: list[tuple[str, datetime]] = []
+        failed = False
+        try:
+            for rule in self._rules:
+                taken.append(await self._take(rule, account_id, address))
+            yield
+        except WrongPassword:
+            failed = True
+            raise
+        finally:
+            if taken and not failed:
+                # Shielded: a caller who gives up must not be charged for it.
+                await asyncio.shield(self._give_back(taken))
+
+    async def _take(self, rule: Rule, account_id: str, address: str) -> tuple[str, datetime]:
+        key = self._key(account_id, _network(address) if rule.by_address else None)
+        now = self._now()
+        taken = await self._store.take(key, rule.limit, self._window, now)
+        if not taken.granted:
+            raise TooManyAttempts(
+                "Too many failed log-ins.",
+                retry_after=max(1.0, (taken.window_ends - now).total_seconds()),
+            )
+        return key, taken.window_ends
+
+    async def _give_back(self, taken: Sequence[tuple[str, datetime]]) -> None:
+        await asyncio.gather(*(self._store.give_back(key, ends) for key, ends in taken))
+
+    def _key(self, account_id: str, network: str | None) -> str:
+        subject = account_id if network is None else f"{account_id} {network}"
+        return hmac.new(self._secret, subject.encode(), hashlib.sha256).hexdigest()
+
+
+def _network(address: str) -> str:
+    """What one household or machine comes from: an IPv4 address, or the /64 of an IPv6 one."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return f"{int(parsed) >> 64:x}/64"

@@ -1,0 +1,166 @@
+"""Accounts and the rules they keep to."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+from services.runtime.errors import (
+    AlreadyExists,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+    Unauthenticated,
+)
+
+MAX_EMAIL_LENGTH = 254
+MAX_USERNAME_LENGTH = 30
+"""In Unicode code points."""
+MAX_PASSWORD_BYTES = 72
+"""In UTF-8; bcrypt looks at no more."""
+
+# The characters JavaScript's String.prototype.trim removes, so that page and server agree.
+_BLANKS = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# A salt is 16 bytes in 22 characters of 6 bits, a digest 23 bytes in 31: the bits left over in
+# the last character of each are zero, or no password can ever verify.
+_BCRYPT_HASH = re.compile(
+    r"(?P<salt>\$2[aby]\$1[0-4]\$[./A-Za-z0-9]{21}[.Oeu])[./A-Za-z0-9]{30}[.CGKOSWaeimquy26]"
+)
+
+
+class InvalidEmail(InvalidArgument):
+    default_reason = "INVALID_EMAIL"
+
+
+class InvalidUsername(InvalidArgument):
+    default_reason = "INVALID_USERNAME"
+
+
+class InvalidPasswordHash(InvalidArgument):
+    default_reason = "INVALID_PASSWORD_HASH"
+
+
+class EmailTaken(AlreadyExists):
+    default_reason = "EMAIL_TAKEN"
+
+
+class NoAccount(NotFound):
+    default_reason = "NO_ACCOUNT"
+
+
+class WrongPassword(Unauthenticated):
+    default_reason = "WRONG_PASSWORD"
+
+
+class InvalidToken(Unauthenticated):
+    default_reason = "INVALID_TOKEN"
+
+
+class TooManyAttempts(ResourceExhausted):
+    default_reason = "TOO_MANY_ATTEMPTS"
+
+
+class LoginsBusy(ResourceExhausted):
+    default_reason = "LOGINS_BUSY"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Somebody who registered. No two accounts have the same `email_key`."""
+
+    id: str
+    email: str
+    """As typed, without the blanks around it."""
+    email_key: str
+    username: str
+    password_hash: str
+    salt: str
+    created_at: datetime
+
+    def same_as(self, other: Account) -> bool:
+        """Whether both come from the same four fields: then one repeats the other."""
+        return (self.email_key, self.username, self.password_hash, self.salt) == (
+            other.email_key,
+            other.username,
+            other.password_hash,
+            other.salt,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a log-in gives."""
+
+    token: str
+    expires_at: datetime
+    username: str
+
+
+def new_account(
+    email: str, password_hash: str, salt: str, username: str, created_at: datetime
+) -> Account:
+    """An account with a fresh id for the four fields of a registration.
+
+    Raises InvalidEmail, InvalidUsername, InvalidPasswordHash.
+    """
+    trimmed = checked_email(email)
+    return Account(
+        id=secrets.token_hex(12),
+        email=trimmed,
+        email_key=key_of(trimmed),
+        username=_checked_username(username),
+        password_hash=_checked_hash(password_hash, salt),
+        salt=salt,
+        created_at=created_at,
+    )
+
+
+def checked_email(given: str) -> str:
+    """The address without the blanks around it. Raises InvalidEmail."""
+    email = given.strip(_BLANKS)
+    local, _, host = email.rpartition("@")
+    if not local or not host:
+        raise InvalidEmail("An e-mail address has an @ with something on both sides.")
+    if len(email) > MAX_EMAIL_LENGTH:
+        raise InvalidEmail(f"An e-mail address has at most {MAX_EMAIL_LENGTH} characters.")
+    if _CONTROLS.search(email):
+        raise InvalidEmail("An e-mail address has no control characters.")
+    return email
+
+
+def key_of(email: str) -> str:
+    """What addresses are compared by: that of a checked address, without regard to case."""
+    return email.casefold()
+
+
+def password_bytes(password: str) -> bytes | None:
+    """A password as bcrypt takes it, or None for one that no account can have."""
+    try:
+        encoded = password.encode()
+    except UnicodeEncodeError:  # A lone surrogate.
+        return None
+    return encoded if len(encoded) <= MAX_PASSWORD_BYTES else None
+
+
+def _checked_username(given: str) -> str:
+    username = given.strip(_BLANKS)
+    if not 1 <= len(username) <= MAX_USERNAME_LENGTH:
+        raise InvalidUsername(f"A username has 1 to {MAX_USERNAME_LENGTH} characters.")
+    if _CONTROLS.search(username):
+        raise InvalidUsername("A username has no control characters.")
+    return username
+
+
+def _checked_hash(password_hash: str, salt: str) -> str:
+    match = _BCRYPT_HASH.fullmatch(password_hash)
+    if match is None:
+        raise InvalidPasswordHash("This is not a bcrypt hash of cost 10 to 14.")
+    if match["salt"] != salt:
+        raise InvalidPasswordHash("The hash was made with another salt.")
+    return password_hash

@@ -1,0 +1,51 @@
+"""Accounts and sessions over gRPC: protobuf in, domain, protobuf out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from grpc.aio import ServicerContext
+
+from atajo.auth.v1 import auth_pb2 as pb
+from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
+from services.auth.service import AuthService
+from services.runtime.server import Served
+
+
+class AuthServicer(pb_grpc.AuthServiceServicer):
+    """Translates calls; decides nothing."""
+
+    def __init__(self, service: AuthService) -> None:
+        self._service = service
+
+    async def Register(
+        self, request: pb.RegisterRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RegisterResponse:
+        account = await self._service.register(
+            request.email, request.password_hash, request.salt, request.username
+        )
+        return pb.RegisterResponse(account_id=account.id)
+
+    async def Login(
+        self, request: pb.LoginRequest, context: ServicerContext[Any, Any]
+    ) -> pb.LoginResponse:
+        session = await self._service.login(request.email, request.password, request.client_address)
+        response = pb.LoginResponse(token=session.token, username=session.username)
+        response.expires_at.FromDatetime(session.expires_at)
+        return response
+
+    async def VerifyToken(
+        self, request: pb.VerifyTokenRequest, context: ServicerContext[Any, Any]
+    ) -> pb.VerifyTokenResponse:
+        account_id = await self._service.account_of_token(request.token)
+        return pb.VerifyTokenResponse(account_id=account_id)
+
+
+def served(service: AuthService) -> Served:
+    """The servicer as a server takes it in."""
+
+    def add_to(server: grpc.aio.Server) -> None:
+        pb_grpc.add_AuthServiceServicer_to_server(AuthServicer(service), server)
+
+    return Served(pb.DESCRIPTOR.services_by_name["AuthService"], add_to)

@@ -1,0 +1,87 @@
+"""What can be done with accounts and sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from services.auth.attempts import AttemptLimiter
+from services.auth.domain import (
+    Account,
+    EmailTaken,
+    InvalidEmail,
+    InvalidToken,
+    NoAccount,
+    Session,
+    WrongPassword,
+    checked_email,
+    key_of,
+    new_account,
+    password_bytes,
+)
+from services.auth.hasher import Hasher
+from services.auth.metrics import login_counted
+from services.auth.store import AccountStore
+from services.auth.tokens import Tokens
+
+
+class AuthService:
+    """The use cases of accounts over a store; limits, hashing, tokens and clock are handed in."""
+
+    def __init__(
+        self,
+        accounts: AccountStore,
+        attempts: AttemptLimiter,
+        hasher: Hasher,
+        tokens: Tokens,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._accounts = accounts
+        self._attempts = attempts
+        self._hasher = hasher
+        self._tokens = tokens
+        self._now = now
+
+    async def register(self, email: str, password_hash: str, salt: str, username: str) -> Account:
+        """Make an account; repeating the same four fields succeeds and changes nothing.
+
+        Raises InvalidEmail, InvalidUsername, InvalidPasswordHash, EmailTaken, Unavailable.
+        """
+        wanted = new_account(email, password_hash, salt, username, self._now())
+        stored = await self._accounts.add(wanted)
+        if not stored.same_as(wanted):
+            raise EmailTaken("An account with this e-mail address exists.")
+        return stored
+
+    async def login(self, email: str, password: str, client_address: str) -> Session:
+        """Open a session.
+
+        Raises NoAccount, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
+        """
+        with login_counted():
+            account = await self._account_of(email)
+            async with self._attempts.attempt(account.id, client_address):
+                given = password_bytes(password)
+                if given is None or not await self._hasher.verify(given, account.password_hash):
+                    raise WrongPassword("The password is wrong.")
+            token, expires_at = self._tokens.issue(account.id)
+            return Session(token, expires_at, account.username)
+
+    async def account_of_token(self, token: str) -> str:
+        """The id of the account a session token stands for.
+
+        Raises InvalidToken, Unavailable.
+        """
+        account_id = self._tokens.account_of(token)
+        if not await self._accounts.exists(account_id):
+            raise InvalidToken("The account of this session token is gone.")
+        return account_id
+
+    async def _account_of(self, email: str) -> Account:
+        try:
+            account = await self._accounts.by_email(key_of(checked_email(email)))
+        except InvalidEmail:
+            account = None
+        if account is None:
+            raise NoAccount("There is no account with this e-mail address.")
+        return account

@@ -1,0 +1,34 @@
+"""Settings of the auth service."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from pydantic import Field, PositiveInt, SecretStr, ValidationInfo, field_validator
+
+from services.runtime.settings import ServiceSettings, refuse_placeholder
+
+
+class AuthSettings(ServiceSettings):
+    """What the auth service can be told beside what every service can."""
+
+    token_secret: SecretStr = Field(min_length=1)
+    """Signs the session tokens; every replica has the same. A new one ends all sessions."""
+    limits: Literal["on", "off"] = "on"
+    """`off` lets log-in fail without limit, for load tests."""
+    login_failures_by_address: PositiveInt = 10
+    """Most failures for one account from one address (IPv6: one /64) in a window."""
+    login_failures_by_account: PositiveInt = 100
+    """Most failures for one account from everywhere in a window."""
+    login_failures_window_seconds: PositiveInt = 900
+    bcrypt_threads: PositiveInt = max(1, (os.cpu_count() or 1) - 1)
+    """How many passwords are verified at a time; by default a core is left for the rest."""
+    logins_waiting: PositiveInt = 500
+    """Most log-ins that may wait for a thread; one more is refused."""
+
+    @field_validator("token_secret")
+    @classmethod
+    def _is_random(cls, secret: SecretStr, info: ValidationInfo) -> SecretStr:
+        refuse_placeholder(secret.get_secret_value(), info.data.get("environment", "production"))
+        return secret

@@ -1,0 +1,49 @@
+"""What the auth service asks of its stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from services.auth.domain import Account
+
+
+class AccountStore(Protocol):
+    """Keeps accounts by unique e-mail key. Every method raises Unavailable when it is away."""
+
+    async def add(self, account: Account) -> Account:
+        """Store an account whose e-mail key is free; returns whichever account now holds it."""
+        ...
+
+    async def by_email(self, email_key: str) -> Account | None:
+        """The account with this e-mail key."""
+        ...
+
+    async def exists(self, account_id: str) -> bool:
+        """Whether there is an account with this id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The answer to a wish for one attempt: `granted`, and the end of the window it falls in."""
+
+    granted: bool
+    window_ends: datetime
+
+
+class AttemptStore(Protocol):
+    """Counts attempts by key in fixed windows. Every method raises Unavailable when it is away.
+
+    A window begins with the attempt that finds none open, or one whose attempts were all given
+    back. It ends by the clock of the caller: what tidies old rows up decides nothing.
+    """
+
+    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Taken:
+        """Count one attempt more, unless the window already counts `limit`."""
+        ...
+
+    async def give_back(self, key: str, window_ends: datetime) -> None:
+        """Count one attempt less, if the window that ends then is still the one that counts."""
+        ...

@@ -1,0 +1,149 @@
+"""Accounts and counted attempts in an SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+
+from services.auth.domain import Account
+from services.auth.store import Taken
+from services.runtime.sqlite import Database
+
+MIGRATIONS = (
+    """
+    CREATE TABLE accounts (
+        id TEXT PRIMARY KEY,
+        email TEXT NOT NULL,
+        email_key TEXT NOT NULL UNIQUE,
+        username TEXT NOT NULL,
+        password_hash TEXT NOT NULL,
+        salt TEXT NOT NULL,
+        created_at INTEGER NOT NULL  -- microseconds since the Unix epoch
+    ) WITHOUT ROWID;
+    CREATE TABLE attempts (
+        key TEXT PRIMARY KEY,
+        count INTEGER NOT NULL,
+        window_ends INTEGER NOT NULL  -- microseconds since the Unix epoch
+    ) WITHOUT ROWID;
+    CREATE INDEX attempts_by_end ON attempts (window_ends);
+    """,
+)
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_COLUMNS = "id, email, email_key, username, password_hash, salt, created_at"
+_TIDIED = 100
+"""Most expired rows that one attempt clears away: more than the one it may add."""
+
+
+class SqliteAccountStore:
+    """The `AccountStore` of an SQLite file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account) -> Account:
+        def operation(connection: sqlite3.Connection) -> Account:
+            added = connection.execute(
+                f"INSERT INTO accounts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (email_key) DO NOTHING",
+                (
+                    account.id,
+                    account.email,
+                    account.email_key,
+                    account.username,
+                    account.password_hash,
+                    account.salt,
+                    _micros(account.created_at),
+                ),
+            )
+            if added.rowcount == 1:
+                return account
+            held = connection.execute(
+                f"SELECT {_COLUMNS} FROM accounts WHERE email_key = ?", (account.email_key,)
+            ).fetchone()
+            return _account(held)
+
+        return await self._database.write("accounts_add", operation)
+
+    async def by_email(self, email_key: str) -> Account | None:
+        def operation(connection: sqlite3.Connection) -> Account | None:
+            row = connection.execute(
+                f"SELECT {_COLUMNS} FROM accounts WHERE email_key = ?", (email_key,)
+            ).fetchone()
+            return _account(row) if row else None
+
+        return await self._database.read("accounts_by_email", operation)
+
+    async def exists(self, account_id: str) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            row = connection.execute(
+                "SELECT 1 FROM accounts WHERE id = ?", (account_id,)
+            ).fetchone()
+            return row is not None
+
+        return await self._database.read("accounts_exists", operation)
+
+
+class SqliteAttemptStore:
+    """The `AttemptStore` of an SQLite file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Taken:
+        values = {
+            "key": key,
+            "limit": limit,
+            "now": _micros(now),
+            "ends": _micros(now + window),
+            "tidied": _TIDIED,
+        }
+
+        def operation(connection: sqlite3.Connection) -> Taken:
+            connection.execute(
+                "DELETE FROM attempts WHERE key IN (SELECT key FROM attempts "
+                "WHERE window_ends <= :now ORDER BY window_ends LIMIT :tidied)",
+                values,
+            )
+            taken = connection.execute(
+                "INSERT INTO attempts (key, count, window_ends) VALUES (:key, 1, :ends) "
+                "ON CONFLICT (key) DO UPDATE SET "
+                "count = iif(window_ends <= :now, 1, count + 1), "
+                "window_ends = iif(window_ends <= :now, :ends, window_ends) "
+                "WHERE window_ends <= :now OR count < :limit RETURNING window_ends",
+                values,
+            ).fetchall()
+            if taken:
+                return Taken(True, _moment(taken[0][0]))
+            (ends,) = connection.execute(
+                "SELECT window_ends FROM attempts WHERE key = :key", values
+            ).fetchone()
+            return Taken(False, _moment(ends))
+
+        return await self._database.write("attempts_take", operation)
+
+    async def give_back(self, key: str, window_ends: datetime) -> None:
+        window = (key, _micros(window_ends))
+
+        def operation(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "UPDATE attempts SET count = count - 1 WHERE key = ? AND window_ends = ?", window
+            )
+            connection.execute(
+                "DELETE FROM attempts WHERE key = ? AND window_ends = ? AND count <= 0", window
+            )
+
+        await self._database.write("attempts_give_back", operation)
+
+
+def _account(row: tuple[str, str, str, str, str, str, int]) -> Account:
+    return Account(*row[:6], created_at=_moment(row[6]))
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _moment(micros: int) -> datetime:
+    return _EPOCH + micros * _MICROSECOND

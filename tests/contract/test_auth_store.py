@@ -1,0 +1,209 @@
+"""What every store of the auth service does alike."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from services.auth.domain import Account
+from services.auth.store import AccountStore, AttemptStore
+from services.auth.store_sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
+from services.runtime import sqlite
+
+NOW = datetime(2030, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+WINDOW = timedelta(minutes=15)
+ANA = Account(
+    id="5f0c9a2b1d3e4f5061728394",
+    email="Ana@Example.com",
+    email_key="ana@example.com",
+    username="Ana Ñandú \U0001f600",
+    password_hash="$2b$10$SyUprZHiLhjegFiZXUd9DugETUgNx365Jd08EgrysGg4m0CYn2Dwi",
+    salt="$2b$10$SyUprZHiLhjegFiZXUd9Du",
+    created_at=NOW,
+)
+BEA = replace(ANA, id="6a1d0b3c2e4f506172839405", email="bea@b", email_key="bea@b", username="Bea")
+
+
+@dataclass(frozen=True)
+class Stores:
+    accounts: AccountStore
+    attempts: AttemptStore
+
+
+@asynccontextmanager
+async def sqlite_stores(folder: Path) -> AsyncIterator[Stores]:
+    async with sqlite.opened(f"sqlite:///{folder}/auth.db", MIGRATIONS) as database:
+        yield Stores(SqliteAccountStore(database), SqliteAttemptStore(database))
+
+
+Opening = Callable[[], AbstractAsyncContextManager[Stores]]
+FACTORIES = {"sqlite": sqlite_stores}
+"""By name; each opens the stores that belong to a folder, the same data every time."""
+
+
+@pytest.fixture(params=FACTORIES.values(), ids=FACTORIES.keys())
+def opening(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
+    return lambda: request.param(tmp_path)
+
+
+@pytest.fixture
+async def stores(opening: Opening) -> AsyncIterator[Stores]:
+    async with opening() as opened:
+        yield opened
+
+
+async def test_an_account_is_found_by_its_key_and_its_id(stores: Stores) -> None:
+    assert await stores.accounts.add(ANA) == ANA
+    assert await stores.accounts.add(BEA) == BEA
+
+    assert await stores.accounts.by_email("ana@example.com") == ANA
+    assert await stores.accounts.by_email("bea@b") == BEA
+    assert await stores.accounts.exists(ANA.id)
+
+
+async def test_nothing_else_is_found(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+
+    for key in ("", "ana", "Ana@Example.com", "ana@example.com ", "ana@example.co_", "%", "\0"):
+        assert await stores.accounts.by_email(key) is None
+    for account_id in ("", "ana@example.com", ANA.id.upper(), BEA.id, "\0", "x" * 10_000):
+        assert not await stores.accounts.exists(account_id)
+
+
+async def test_the_first_account_keeps_its_key(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+
+    assert await stores.accounts.add(replace(BEA, email_key=ANA.email_key)) == ANA
+    assert await stores.accounts.by_email(ANA.email_key) == ANA
+    assert not await stores.accounts.exists(BEA.id)
+
+
+async def test_of_many_at_once_one_gets_the_key(stores: Stores) -> None:
+    wanted = [replace(ANA, id=f"{number:024x}") for number in range(50)]
+
+    held = await asyncio.gather(*(stores.accounts.add(account) for account in wanted))
+
+    assert len(set(held)) == 1
+    there = await asyncio.gather(*(stores.accounts.exists(account.id) for account in wanted))
+    assert there.count(True) == 1
+
+
+async def test_attempts_are_granted_up_to_the_limit(stores: Stores) -> None:
+    for number in range(3):
+        at = NOW + timedelta(minutes=number)
+        taken = await stores.attempts.take("key", 3, WINDOW, at)
+        assert (taken.granted, taken.window_ends) == (True, NOW + WINDOW)
+
+    for number in range(3, 15):
+        refused = await stores.attempts.take("key", 3, WINDOW, NOW + timedelta(minutes=number))
+        assert (refused.granted, refused.window_ends) == (False, NOW + WINDOW)
+
+
+async def test_each_key_counts_for_itself(stores: Stores) -> None:
+    assert (await stores.attempts.take("one", 1, WINDOW, NOW)).granted
+    assert (await stores.attempts.take("two", 1, WINDOW, NOW)).granted
+    assert not (await stores.attempts.take("one", 1, WINDOW, NOW)).granted
+
+
+async def test_a_window_is_over_on_the_moment(stores: Stores) -> None:
+    await stores.attempts.take("key", 1, WINDOW, NOW)
+
+    before = NOW + WINDOW - timedelta(milliseconds=1)
+    assert not (await stores.attempts.take("key", 1, WINDOW, before)).granted
+    fresh = await stores.attempts.take("key", 1, WINDOW, NOW + WINDOW)
+    assert (fresh.granted, fresh.window_ends) == (True, NOW + 2 * WINDOW)
+    assert not (await stores.attempts.take("key", 1, WINDOW, NOW + WINDOW)).granted
+
+
+async def test_of_many_at_once_as_many_as_the_limit_are_granted(stores: Stores) -> None:
+    taken = await asyncio.gather(*(stores.attempts.take("key", 10, WINDOW, NOW) for _ in range(50)))
+    assert [each.granted for each in taken].count(True) == 10
+    assert {each.window_ends for each in taken} == {NOW + WINDOW}
+
+
+async def test_an_attempt_given_back_can_be_taken_again(stores: Stores) -> None:
+    for _ in range(2):
+        taken = await stores.attempts.take("key", 2, WINDOW, NOW)
+    await stores.attempts.give_back("key", taken.window_ends)
+
+    assert (await stores.attempts.take("key", 2, WINDOW, NOW)).granted
+    assert not (await stores.attempts.take("key", 2, WINDOW, NOW)).granted
+
+
+async def test_a_window_begins_with_the_first_attempt_that_stays(stores: Stores) -> None:
+    taken = await stores.attempts.take("key", 2, WINDOW, NOW)
+    await stores.attempts.give_back("key", taken.window_ends)
+
+    later = NOW + timedelta(minutes=10)
+    assert (await stores.attempts.take("key", 2, WINDOW, later)).window_ends == later + WINDOW
+
+
+async def test_an_attempt_of_an_earlier_window_is_not_taken_off_a_later_one(
+    stores: Stores,
+) -> None:
+    early = await stores.attempts.take("key", 1, WINDOW, NOW)
+    await stores.attempts.take("key", 1, WINDOW, NOW + WINDOW)
+    await stores.attempts.give_back("key", early.window_ends)
+
+    assert not (await stores.attempts.take("key", 1, WINDOW, NOW + WINDOW)).granted
+
+
+async def test_giving_back_what_was_never_taken_changes_nothing(stores: Stores) -> None:
+    await stores.attempts.give_back("key", NOW + WINDOW)
+    taken = await stores.attempts.take("key", 1, WINDOW, NOW)
+    for _ in range(3):
+        await stores.attempts.give_back("key", taken.window_ends)
+
+    assert (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
+    assert not (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
+
+
+async def test_taking_and_giving_back_at_once_never_passes_the_limit(stores: Stores) -> None:
+    under_way, most = 0, 0
+
+    async def attempt() -> None:
+        nonlocal under_way, most
+        taken = await stores.attempts.take("key", 5, WINDOW, NOW)
+        if not taken.granted:
+            return
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0)
+        under_way -= 1
+        await stores.attempts.give_back("key", taken.window_ends)
+
+    await asyncio.gather(*(attempt() for _ in range(100)))
+
+    assert 1 <= most <= 5
+    assert (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
+
+
+async def test_all_of_it_is_there_after_opening_again(opening: Opening) -> None:
+    async with opening() as stores:
+        await stores.accounts.add(ANA)
+        await stores.attempts.take("key", 1, WINDOW, NOW)
+
+    async with opening() as stores:
+        assert await stores.accounts.by_email(ANA.email_key) == ANA
+        assert not (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
+
+
+async def test_sqlite_clears_expired_rows_away(tmp_path: Path) -> None:
+    async with sqlite_stores(tmp_path) as stores:
+        for number in range(150):
+            await stores.attempts.take(f"old {number}", 1, WINDOW, NOW)
+        await stores.attempts.take("live", 1, WINDOW, NOW + timedelta(minutes=1))
+        for number in range(2):
+            await stores.attempts.take(f"new {number}", 1, WINDOW, NOW + WINDOW)
+
+    connection = sqlite3.connect(tmp_path / "auth.db")
+    keys = {key for (key,) in connection.execute("SELECT key FROM attempts")}
+    connection.close()
+    assert keys == {"live", "new 0", "new 1"}

@@ -1,0 +1,506 @@
+"""The auth service as a process of its own, called over gRPC."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import bcrypt
+import jwt
+import pytest
+
+from atajo.auth.v1 import auth_pb2 as pb
+from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
+from services.runtime import client
+from services.runtime.errors import (
+    AlreadyExists,
+    AppError,
+    DeadlineExceeded,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+    Unauthenticated,
+)
+from tests.processes import Process
+
+SERVICE = pb.DESCRIPTOR.services_by_name["AuthService"]
+SECRET = "c2lnbmluZy1zZWNyZXQtb2YtdGhlLXRlc3Rz"
+PASSWORD = "Corréct-Horse-1"
+SALT = bcrypt.gensalt(10)
+HASH = bcrypt.hashpw(PASSWORD.encode(), SALT)
+TOO_LONG = "ñ" * 37
+"""Is wrong without 50 ms of bcrypt."""
+_numbers = count(1)
+
+
+def fresh_email() -> str:
+    return f"Person-{next(_numbers)}@Example.com"
+
+
+class Auth:
+    """The calls of one auth process, as the gateway makes them."""
+
+    def __init__(self, stub: pb_grpc.AuthServiceStub) -> None:
+        self._stub = stub
+        self._caller = client.Caller(SERVICE)
+
+    async def register(
+        self,
+        email: str,
+        password_hash: bytes = HASH,
+        salt: bytes = SALT,
+        username: str = "Ana",
+    ) -> str:
+        request = pb.RegisterRequest(
+            email=email, password_hash=password_hash.decode(), salt=salt.decode(), username=username
+        )
+        return (await self._caller.unary("Register", self._stub.Register, request, 10)).account_id
+
+    async def login(
+        self, email: str, password: str = PASSWORD, address: str = "192.0.2.1", seconds: float = 30
+    ) -> pb.LoginResponse:
+        request = pb.LoginRequest(email=email, password=password, client_address=address)
+        return await self._caller.unary("Login", self._stub.Login, request, seconds)
+
+    async def verify(self, token: str) -> str:
+        request = pb.VerifyTokenRequest(token=token)
+        response = await self._caller.unary("VerifyToken", self._stub.VerifyToken, request, 10)
+        return response.account_id
+
+    async def outcome(
+        self, email: str, password: str = PASSWORD, address: str = "192.0.2.1"
+    ) -> str:
+        """How a log-in ended, as one word."""
+        try:
+            await self.login(email, password, address)
+        except AppError as error:
+            return error.reason
+        return "OK"
+
+
+@asynccontextmanager
+async def connected(process: Process) -> AsyncIterator[Auth]:
+    async with client.open_channel(process.grpc, SERVICE) as channel:
+        yield Auth(pb_grpc.AuthServiceStub(channel))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one auth service keeps its things."""
+
+    folder: Path
+
+    def env(self, **settings: str) -> dict[str, str]:
+        return {
+            "ATAJO_STORE": f"sqlite:///{self.folder}/auth.db",
+            "ATAJO_TOKEN_SECRET": SECRET,
+            "ATAJO_LOG_LEVEL": "debug",
+            **settings,
+        }
+
+    def start(self, **settings: str) -> Process:
+        return Process.start("services.auth", self.env(**settings), self.folder / "log")
+
+    def bytes_stored(self) -> bytes:
+        return b"".join(path.read_bytes() for path in self.folder.glob("auth.db*"))
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """One process with the settings of a deployment, shared by the tests of this file."""
+    with Place(tmp_path_factory.mktemp("auth")).start() as process:
+        yield process
+        assert process.stop() == 0
+
+
+@pytest.fixture
+async def auth(process: Process) -> AsyncIterator[Auth]:
+    async with connected(process) as auth:
+        yield auth
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """For tests that start processes of their own."""
+    return Place(tmp_path)
+
+
+async def test_register_log_in_and_verify(auth: Auth) -> None:
+    email = fresh_email()
+    account_id = await auth.register(email, username=" Ana Ñ ")
+    before = datetime.now(UTC).replace(microsecond=0)
+    session = await auth.login(f"\t {email.upper()} ")
+
+    expires_at = session.expires_at.ToDatetime(UTC)
+    assert session.username == "Ana Ñ"
+    assert timedelta(0) <= expires_at - before - timedelta(hours=4) < timedelta(seconds=30)
+    assert session.expires_at.nanos == 0
+    claims = jwt.decode(session.token, SECRET, algorithms=["HS256"], issuer="atajo")
+    assert claims["exp"] == session.expires_at.seconds
+    assert await auth.verify(session.token) == account_id == claims["sub"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"email": "no-at-sign"}, "INVALID_EMAIL"),
+        ({"email": "a\0@b"}, "INVALID_EMAIL"),
+        ({"email": "a" * 1_000_000 + "@b"}, "INVALID_EMAIL"),
+        ({"email": "a@b", "username": " \u3000"}, "INVALID_USERNAME"),
+        ({"email": "a@b", "username": "x" * 31}, "INVALID_USERNAME"),
+        ({"email": "a@b", "password_hash": b"secret"}, "INVALID_PASSWORD_HASH"),
+        ({"email": "a@b", "salt": b""}, "INVALID_PASSWORD_HASH"),
+        ({"email": "a@b", "salt": bcrypt.gensalt(10)}, "INVALID_PASSWORD_HASH"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, dict) else value,
+)
+async def test_what_breaks_a_rule_is_refused(
+    auth: Auth, fields: dict[str, str | bytes], reason: str
+) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        await auth.register(**fields)  # type: ignore[arg-type]
+    assert refused.value.reason == reason
+    assert await auth.outcome("a@b") == "NO_ACCOUNT"
+
+
+async def test_a_registration_repeated_is_one_account(auth: Auth) -> None:
+    email = fresh_email()
+    first = await auth.register(email)
+
+    assert await auth.register(email) == first
+    assert await auth.register(f" {email.lower()} ", username=" Ana ") == first
+
+
+async def test_another_registration_for_the_same_address_is_refused(auth: Auth) -> None:
+    email = fresh_email()
+    await auth.register(email)
+    salt = bcrypt.gensalt(10)
+    others = {"password_hash": bcrypt.hashpw(PASSWORD.encode(), salt), "salt": salt}
+
+    for fields in ({"username": "Bea"}, others):
+        with pytest.raises(AlreadyExists) as taken:
+            await auth.register(email.upper(), **fields)  # type: ignore[arg-type]
+        assert taken.value.reason == "EMAIL_TAKEN"
+    assert (await auth.login(email)).username == "Ana"
+
+
+async def test_of_registrations_at_once_one_wins(auth: Auth) -> None:
+    email = fresh_email()
+
+    results = await asyncio.gather(
+        *(auth.register(email, username=f"Person {number}") for number in range(20)),
+        return_exceptions=True,
+    )
+
+    won = [result for result in results if isinstance(result, str)]
+    lost = [result.reason for result in results if isinstance(result, AppError)]
+    assert (len(won), lost) == (1, ["EMAIL_TAKEN"] * 19)
+    assert await auth.verify((await auth.login(email)).token) == won[0]
+
+
+async def test_a_registration_repeated_at_once_is_one_account(auth: Auth) -> None:
+    email = fresh_email()
+    assert len(set(await asyncio.gather(*(auth.register(email) for _ in range(20))))) == 1
+
+
+@pytest.mark.parametrize("email", ["", "nobody", "nobody@example.com", "\0@b", "x" * 1_000_000])
+async def test_without_an_account_nothing_is_counted(auth: Auth, email: str) -> None:
+    for _ in range(12):
+        with pytest.raises(NotFound) as missing:
+            await auth.login(email)
+        assert missing.value.reason == "NO_ACCOUNT"
+
+
+@pytest.mark.parametrize(
+    "password", ["", "wrong", PASSWORD + "\0", f"{PASSWORD} ", TOO_LONG, "x" * 1_000_000, "\0"]
+)
+async def test_strange_passwords_are_wrong(auth: Auth, password: str) -> None:
+    email = fresh_email()
+    await auth.register(email)
+    with pytest.raises(Unauthenticated) as wrong:
+        await auth.login(email, password)
+    assert wrong.value.reason == "WRONG_PASSWORD"
+
+
+async def test_the_longest_password_is_looked_at_to_its_end(auth: Auth) -> None:
+    email, password = fresh_email(), "ñ" * 35 + "ab"
+    await auth.register(email, bcrypt.hashpw(password.encode(), SALT))
+
+    assert await auth.outcome(email, password) == "OK"
+    assert await auth.outcome(email, password[:-1] + "c") == "WRONG_PASSWORD"
+    assert await auth.outcome(email, password + "b") == "WRONG_PASSWORD"
+
+
+async def test_wrong_log_ins_at_once_are_limited(auth: Auth) -> None:
+    email = fresh_email()
+    await auth.register(email)
+
+    outcomes = await asyncio.gather(*(auth.outcome(email, "wrong") for _ in range(30)))
+
+    assert Counter(outcomes) == {"WRONG_PASSWORD": 10, "TOO_MANY_ATTEMPTS": 20}
+    with pytest.raises(ResourceExhausted) as limited:
+        await auth.login(email)
+    assert limited.value.retry_after is not None
+    assert 840 < limited.value.retry_after <= 900
+
+
+async def test_failures_are_limited_by_account_and_address(auth: Auth) -> None:
+    email, other = fresh_email(), fresh_email()
+    await auth.register(email)
+    await auth.register(other)
+    for _ in range(10):
+        assert await auth.outcome(email, TOO_LONG, "2001:db8::1") == "WRONG_PASSWORD"
+
+    assert await auth.outcome(email, address="2001:db8::2") == "TOO_MANY_ATTEMPTS"
+    assert await auth.outcome(email, address="2001:db8:0:1::1") == "OK"
+    assert await auth.outcome(other, address="2001:db8::1") == "OK"
+
+
+async def test_failures_are_limited_by_account_over_all_addresses(auth: Auth) -> None:
+    email = fresh_email()
+    await auth.register(email)
+    for host in range(10):
+        outcomes = await asyncio.gather(
+            *(auth.outcome(email, TOO_LONG, f"198.51.100.{host}") for _ in range(12))
+        )
+        assert Counter(outcomes) == {"WRONG_PASSWORD": 10, "TOO_MANY_ATTEMPTS": 2}
+
+    with pytest.raises(ResourceExhausted) as limited:
+        await auth.login(email, address="198.51.100.99")
+    assert limited.value.reason == "TOO_MANY_ATTEMPTS"
+
+
+async def test_a_right_log_in_is_given_back(auth: Auth) -> None:
+    email = fresh_email()
+    await auth.register(email)
+    for _ in range(9):
+        assert await auth.outcome(email, TOO_LONG) == "WRONG_PASSWORD"
+
+    for _ in range(4):
+        assert await auth.outcome(email) == "OK"
+    assert await auth.outcome(email, TOO_LONG) == "WRONG_PASSWORD"
+    assert await auth.outcome(email) == "TOO_MANY_ATTEMPTS"
+
+
+def _token(secret: str = SECRET, *, subject: str | None, lifetime: int = 60) -> str:
+    issued_at = int(datetime.now(UTC).timestamp())
+    claims: dict[str, object] = {"iss": "atajo", "iat": issued_at, "exp": issued_at + lifetime}
+    return jwt.encode(claims | ({"sub": subject} if subject else {}), secret, "HS256")
+
+
+async def test_only_a_token_of_an_account_verifies(auth: Auth) -> None:
+    account_id = await auth.register(fresh_email())
+    bad = {
+        "empty": "",
+        "garbage": "garbage",
+        "a megabyte": "x" * 1_000_000,
+        "another key": _token("another secret, as long as it has to be", subject=account_id),
+        "expired": _token(subject=account_id, lifetime=-1),
+        "no subject": _token(subject=None),
+        "no such account": _token(subject="0" * 24),
+    }
+
+    assert await auth.verify(_token(subject=account_id)) == account_id
+    for name, token in bad.items():
+        with pytest.raises(Unauthenticated) as refused:
+            await auth.verify(token)
+        assert refused.value.reason == "INVALID_TOKEN", name
+
+
+async def test_a_session_ends_with_its_account(place: Place) -> None:
+    with place.start() as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            await auth.register(email)
+            token = (await auth.login(email)).token
+            _execute(place, "DELETE FROM accounts")
+
+            with pytest.raises(Unauthenticated) as refused:
+                await auth.verify(token)
+    assert refused.value.reason == "INVALID_TOKEN"
+
+
+def _execute(place: Place, statement: str) -> None:
+    connection = sqlite3.connect(place.folder / "auth.db", isolation_level=None)
+    connection.execute(statement)
+    connection.close()
+
+
+async def test_what_was_acknowledged_survives_sigkill(place: Place) -> None:
+    email = fresh_email()
+    with place.start() as process:
+        async with connected(process) as auth:
+            account_id = await auth.register(email)
+            token = (await auth.login(email)).token
+            for _ in range(10):
+                await auth.outcome(email, TOO_LONG)
+        process.kill()
+
+    with place.start() as process:
+        async with connected(process) as auth:
+            assert await auth.verify(token) == account_id
+            assert await auth.register(email) == account_id
+            assert await auth.outcome(email) == "TOO_MANY_ATTEMPTS"
+            assert await auth.outcome(email, address="192.0.2.2") == "OK"
+
+
+async def test_limits_can_be_lifted(place: Place) -> None:
+    with place.start(ATAJO_LIMITS="off") as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            await auth.register(email)
+            outcomes = await asyncio.gather(*(auth.outcome(email, TOO_LONG) for _ in range(150)))
+    assert set(outcomes) == {"WRONG_PASSWORD"}
+
+
+async def test_a_burst_of_log_ins_slows_log_ins_alone(place: Place) -> None:
+    settings = {"ATAJO_LIMITS": "off", "ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGINS_WAITING": "15"}
+    with place.start(**settings) as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            account_id = await auth.register(email)
+            burst = [asyncio.create_task(auth.outcome(email)) for _ in range(30)]
+            await asyncio.wait(burst, return_when=asyncio.FIRST_COMPLETED)
+
+            for _ in range(5):
+                assert await auth.verify(_token(subject=account_id)) == account_id
+            assert not all(task.done() for task in burst)
+            if sys.platform == "linux":
+                assert 10 in _niceness_of_threads(process.popen.pid)
+            outcomes = Counter(await asyncio.gather(*burst))
+            with pytest.raises(ResourceExhausted) as busy:
+                await asyncio.gather(*(auth.login(email) for _ in range(30)))
+
+    assert set(outcomes) == {"OK", "LOGINS_BUSY"}
+    assert outcomes["OK"] >= 16
+    assert busy.value.retry_after in range(1, 6)
+
+
+def _niceness_of_threads(pid: int) -> set[int]:
+    threads = [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
+    return {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads}
+
+
+async def test_who_gave_up_waiting_is_not_charged(place: Place) -> None:
+    settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGIN_FAILURES_BY_ADDRESS": "2"}
+    slow = bcrypt.gensalt(12)
+    with place.start(**settings) as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            await auth.register(email, bcrypt.hashpw(PASSWORD.encode(), slow), slow)
+            running = asyncio.create_task(auth.outcome(email))
+            with pytest.raises(DeadlineExceeded):
+                await auth.login(email, seconds=0.1)
+
+            assert await running == "OK"
+            outcomes = [await auth.outcome(email, TOO_LONG) for _ in range(3)]
+    assert outcomes == ["WRONG_PASSWORD", "WRONG_PASSWORD", "TOO_MANY_ATTEMPTS"]
+
+
+async def test_what_is_secret_is_neither_logged_nor_stored(place: Place) -> None:
+    email, address = "Very.Private@Example.com", "203.0.113.77"
+    with place.start(ATAJO_LOGINS_WAITING="1", ATAJO_BCRYPT_THREADS="1") as process:
+        async with connected(process) as auth:
+            await auth.register(email)
+            token = (await auth.login(email, address=address)).token
+            with pytest.raises(AppError):
+                await auth.register(email, username="Somebody Else")
+            with pytest.raises(AppError):
+                await auth.verify(token + "x")
+            await asyncio.gather(
+                *(auth.outcome(email, "A-Wrong-Secret", address) for _ in range(15))
+            )
+        assert process.stop() == 0
+
+    logged = process.stderr()
+    reasons = {line.get("reason") for line in process.log_lines()}
+    assert {"EMAIL_TAKEN", "WRONG_PASSWORD", "LOGINS_BUSY", "INVALID_TOKEN"} <= reasons
+    for secret in (SECRET, PASSWORD, "A-Wrong-Secret", token, address, HASH.decode()):
+        assert secret not in logged
+    assert "very.private" not in logged.lower()
+    stored = place.bytes_stored()
+    assert HASH in stored
+    for secret in (SECRET, PASSWORD, "A-Wrong-Secret", token, address):
+        assert secret.encode() not in stored
+
+
+async def test_log_ins_are_counted_by_how_they_ended(place: Place) -> None:
+    with place.start(ATAJO_LOGIN_FAILURES_BY_ADDRESS="1") as process:
+        assert _logins(process) == dict.fromkeys(
+            ("ok", "wrong_password", "no_account", "limited", "busy"), 0
+        )
+        async with connected(process) as auth:
+            email = fresh_email()
+            await auth.register(email)
+            for who in (email, email, "nobody@example.com"):
+                await auth.outcome(who)
+            for _ in range(4):
+                await auth.outcome(email, TOO_LONG)
+        counted = _logins(process)
+    assert counted == {"ok": 2, "no_account": 1, "wrong_password": 1, "limited": 3, "busy": 0}
+
+
+def _logins(process: Process) -> dict[str, float]:
+    with urllib.request.urlopen(f"http://{process.addresses['metrics']}/metrics") as answer:
+        lines = answer.read().decode().splitlines()
+    name = 'atajo_logins_total{result="'
+    rows = [line.removeprefix(name).split('"} ') for line in lines if line.startswith(name)]
+    return {result: float(value) for result, value in rows}
+
+
+REFUSED: dict[str, Callable[[Place], dict[str, str]]] = {
+    "none": lambda place: {},
+    "empty": lambda place: {"ATAJO_TOKEN_SECRET": "", "ATAJO_ENVIRONMENT": "local"},
+    "short": lambda place: {"ATAJO_TOKEN_SECRET": "guess-me-if-you-can"},
+    "placeholder": lambda place: {"ATAJO_TOKEN_SECRET": "change-me"},
+    "a file that is not there": lambda place: {
+        "ATAJO_TOKEN_SECRET_FILE": str(place.folder / "missing")
+    },
+}
+
+
+@pytest.mark.parametrize("secret", REFUSED.values(), ids=REFUSED.keys())
+def test_a_secret_that_can_be_guessed_does_not_start(
+    place: Place, secret: Callable[[Place], dict[str, str]]
+) -> None:
+    env = place.env()
+    del env["ATAJO_TOKEN_SECRET"]
+    env |= secret(place)
+    with Process.launch("services.auth", env, place.folder / "log") as process:
+        assert process.wait() == 1
+
+    (line,) = process.stderr().splitlines()
+    assert line.startswith("Settings refused. ")
+    assert "guess-me" not in line
+    assert "change-me" not in line
+
+
+async def test_a_secret_comes_from_a_file(place: Place) -> None:
+    file = place.folder / "secret"
+    file.write_text(SECRET + "\n")
+    settings = {"ATAJO_TOKEN_SECRET": "overruled", "ATAJO_TOKEN_SECRET_FILE": str(file)}
+    with place.start(**settings) as process:
+        async with connected(process) as auth:
+            account_id = await auth.register(fresh_email())
+            assert await auth.verify(_token(subject=account_id)) == account_id
+
+
+async def test_a_placeholder_will_do_on_a_machine_of_ones_own(place: Place) -> None:
+    settings = {"ATAJO_TOKEN_SECRET": "change-me", "ATAJO_ENVIRONMENT": "local"}
+    with place.start(**settings) as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            account_id = await auth.register(email)
+            assert await auth.verify((await auth.login(email)).token) == account_id
+        assert process.stop() == 0
+        process.log_lines()  # All of them are JSON.

@@ -1,0 +1,371 @@
+"""The parts of a log-in: limits on failures, verification in threads, session tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import threading
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import bcrypt
+import jwt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.auth.attempts import AttemptLimiter, Rule
+from services.auth.domain import InvalidToken, LoginsBusy, TooManyAttempts, WrongPassword
+from services.auth.hasher import Hasher
+from services.auth.store_sqlite import MIGRATIONS, SqliteAttemptStore
+from services.auth.tokens import Tokens
+from services.runtime import sqlite
+
+SECRET = "a signing secret of the tests, more than 32 bytes"
+START = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+WINDOW = timedelta(minutes=15)
+
+
+class Clock:
+    """A clock that tests turn."""
+
+    def __init__(self) -> None:
+        self.time = START
+
+    def __call__(self) -> datetime:
+        return self.time
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteAttemptStore]:
+    async with sqlite.opened(f"sqlite:///{tmp_path}/auth.db", MIGRATIONS) as database:
+        yield SqliteAttemptStore(database)
+
+
+@pytest.fixture
+def limiter(store: SqliteAttemptStore, clock: Clock) -> AttemptLimiter:
+    # The account's own rule is given first: the order of the rules must not matter.
+    rules = [Rule(5, by_address=False), Rule(2, by_address=True)]
+    return AttemptLimiter(store, SECRET, rules, WINDOW, clock)
+
+
+async def fail(limiter: AttemptLimiter, address: str, account: str = "ana") -> None:
+    with pytest.raises(WrongPassword):
+        async with limiter.attempt(account, address):
+            raise WrongPassword("no")
+
+
+async def refused(limiter: AttemptLimiter, address: str, account: str = "ana") -> float | None:
+    with pytest.raises(TooManyAttempts) as limited:
+        async with limiter.attempt(account, address):
+            pytest.fail("the attempt was let through")
+    return limited.value.retry_after
+
+
+async def test_failures_of_an_account_are_limited_by_address(
+    limiter: AttemptLimiter, clock: Clock
+) -> None:
+    await fail(limiter, "192.0.2.1")
+    clock.time += timedelta(minutes=5)
+    await fail(limiter, "192.0.2.1")
+
+    assert await refused(limiter, "192.0.2.1") == 600
+    await fail(limiter, "192.0.2.2")
+    await fail(limiter, "192.0.2.1", account="bea")
+    clock.time += timedelta(minutes=10)
+    await fail(limiter, "192.0.2.1")
+
+
+async def test_failures_of_an_account_are_limited_over_all_addresses(
+    limiter: AttemptLimiter, clock: Clock
+) -> None:
+    for number in range(5):
+        await fail(limiter, f"192.0.2.{number}")
+
+    assert await refused(limiter, "192.0.2.100") == 900
+    await fail(limiter, "192.0.2.100", account="bea")
+    clock.time += WINDOW
+    await fail(limiter, "192.0.2.100")
+
+
+async def test_what_is_refused_by_address_does_not_use_up_the_account(
+    limiter: AttemptLimiter,
+) -> None:
+    for _ in range(2):
+        await fail(limiter, "192.0.2.1")
+    for _ in range(10):
+        await refused(limiter, "192.0.2.1")
+
+    for number in range(2, 5):
+        await fail(limiter, f"192.0.2.{number}")
+    await refused(limiter, "192.0.2.5")
+
+
+async def test_what_is_refused_by_the_account_does_not_use_up_an_address(
+    limiter: AttemptLimiter, clock: Clock
+) -> None:
+    for number in range(5):
+        await fail(limiter, f"192.0.2.{number}")
+    clock.time += timedelta(minutes=14)
+    for _ in range(10):
+        await refused(limiter, "192.0.2.100")
+    clock.time += timedelta(minutes=1)  # The account's window is over; one by address is not.
+
+    for _ in range(2):
+        await fail(limiter, "192.0.2.100")
+
+
+@pytest.mark.parametrize(
+    ("one", "same", "other"),
+    [
+        ("192.0.2.1", "::ffff:192.0.2.1", "192.0.2.2"),
+        ("2001:db8::1", "2001:db8:0:0:ffff::9", "2001:db8:0:1::1"),
+        ("fe80::1%eth0", "fe80::2", "fe80:0:0:1::1"),
+        ("", "", "192.0.2.1"),
+        ("unix:/run/x", "unix:/run/x", "unix:/run/y"),
+    ],
+)
+async def test_an_address_is_one_machine_or_household(
+    limiter: AttemptLimiter, one: str, same: str, other: str
+) -> None:
+    await fail(limiter, one)
+    await fail(limiter, same)
+
+    await refused(limiter, one)
+    await refused(limiter, same)
+    await fail(limiter, other)
+
+
+async def test_an_attempt_that_did_not_fail_is_given_back(limiter: AttemptLimiter) -> None:
+    for _ in range(10):
+        async with limiter.attempt("ana", "192.0.2.1"):
+            pass
+        with pytest.raises(LoginsBusy):
+            async with limiter.attempt("ana", "192.0.2.1"):
+                raise LoginsBusy("no")
+
+    await fail(limiter, "192.0.2.1")
+    await fail(limiter, "192.0.2.1")
+    await refused(limiter, "192.0.2.1")
+
+
+async def test_an_attempt_whose_caller_gave_up_is_given_back(limiter: AttemptLimiter) -> None:
+    under_way = asyncio.Event()
+
+    async def attempt() -> None:
+        async with limiter.attempt("ana", "192.0.2.1"):
+            under_way.set()
+            await asyncio.Event().wait()
+
+    for _ in range(4):
+        under_way.clear()
+        task = asyncio.create_task(attempt())
+        await under_way.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    await fail(limiter, "192.0.2.1")
+
+
+async def test_attempts_under_way_count(limiter: AttemptLimiter) -> None:
+    async with limiter.attempt("ana", "192.0.2.1"), limiter.attempt("ana", "192.0.2.1"):
+        await refused(limiter, "192.0.2.1")
+    await fail(limiter, "192.0.2.1")
+
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+async def test_no_address_and_no_account_is_stored(
+    limiter: AttemptLimiter, store: SqliteAttemptStore, tmp_path: Path
+) -> None:
+    await fail(limiter, "192.0.2.123", account="an-account-id")
+
+    stored = bytes_in(tmp_path)
+    assert b"attempts" in stored
+    for secret in (b"192.0.2.123", b"an-account-id", SECRET.encode()):
+        assert secret not in stored
+
+
+async def test_without_rules_there_are_no_limits(store: SqliteAttemptStore, clock: Clock) -> None:
+    limiter = AttemptLimiter(store, SECRET, [], WINDOW, clock)
+    for _ in range(20):
+        await fail(limiter, "192.0.2.1")
+
+
+class Gate:
+    """Stands in for bcrypt: holds every verification up until it is opened."""
+
+    def __init__(self) -> None:
+        self.verified: list[bytes] = []
+        self.open = threading.Event()
+        self.reached = threading.Event()
+
+    def checkpw(self, password: bytes, password_hash: bytes) -> bool:
+        self.reached.set()
+        self.open.wait(30)
+        self.verified.append(password)
+        return True
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    gate = Gate()
+    monkeypatch.setattr(bcrypt, "checkpw", gate.checkpw)
+    return gate
+
+
+@pytest.fixture
+async def hasher() -> AsyncIterator[Hasher]:
+    hasher = Hasher(threads=1, most_waiting=3)
+    yield hasher
+    await hasher.close()
+
+
+async def test_passwords_are_verified(hasher: Hasher) -> None:
+    password_hash = bcrypt.hashpw(b"right", bcrypt.gensalt(4)).decode()
+
+    assert await hasher.verify(b"right", password_hash)
+    assert not await hasher.verify(b"wrong", password_hash)
+
+
+async def test_one_more_than_may_wait_is_refused(hasher: Hasher, gate: Gate) -> None:
+    running = [asyncio.create_task(hasher.verify(b"%d" % n, "hash")) for n in range(4)]
+    await asyncio.to_thread(gate.reached.wait, 30)
+
+    with pytest.raises(LoginsBusy) as busy:
+        await hasher.verify(b"one more", "hash")
+    assert busy.value.reason == "LOGINS_BUSY"
+    assert busy.value.retry_after in range(1, 6)
+
+    gate.open.set()
+    assert await asyncio.gather(*running) == [True] * 4
+    assert await hasher.verify(b"later", "hash")
+
+
+async def test_who_gave_up_while_waiting_costs_nothing(hasher: Hasher, gate: Gate) -> None:
+    running = asyncio.create_task(hasher.verify(b"running", "hash"))
+    await asyncio.to_thread(gate.reached.wait, 30)
+    waiting = [asyncio.create_task(hasher.verify(b"waiting", "hash")) for _ in range(3)]
+    await asyncio.sleep(0)
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
+
+    last = asyncio.create_task(hasher.verify(b"last", "hash"))
+    gate.open.set()
+    await asyncio.gather(running, last)
+    assert gate.verified == [b"running", b"last"]
+
+
+async def test_closing_drops_what_waits(gate: Gate) -> None:
+    hasher = Hasher(threads=1, most_waiting=3)
+    tasks = [asyncio.create_task(hasher.verify(b"%d" % n, "hash")) for n in range(4)]
+    await asyncio.to_thread(gate.reached.wait, 30)
+
+    closing = asyncio.create_task(hasher.close())
+    await asyncio.wait(tasks[1:])
+    gate.open.set()
+    await closing
+    await tasks[0]
+    assert gate.verified == [b"0"]
+
+
+def tokens_at(moment: datetime, secret: str = SECRET) -> Tokens:
+    return Tokens(secret, lambda: moment)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def test_a_token_stands_for_its_account_for_four_hours() -> None:
+    issued_at = now()
+    token, expires_at = tokens_at(issued_at).issue("ana")
+    claims = jwt.decode(token, options={"verify_signature": False})
+
+    assert tokens_at(issued_at).account_of(token) == "ana"
+    assert expires_at == issued_at.replace(microsecond=0) + timedelta(hours=4)
+    assert claims == {
+        "iss": "atajo",
+        "sub": "ana",
+        "iat": int(issued_at.timestamp()),
+        "exp": int(expires_at.timestamp()),
+    }
+    assert jwt.get_unverified_header(token)["alg"] == "HS256"
+
+
+def test_a_replica_whose_clock_is_behind_takes_a_token() -> None:
+    token, _ = tokens_at(now() + timedelta(minutes=1)).issue("ana")
+    assert tokens_at(now()).account_of(token) == "ana"
+
+
+def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) -> str:
+    claims: dict[str, object] = {
+        "iss": "atajo",
+        "sub": "ana",
+        "iat": int(now().timestamp()),
+        "exp": int(now().timestamp()) + 60,
+    }
+    claims |= changes
+    return jwt.encode({k: v for k, v in claims.items() if v is not None}, secret, algorithm)
+
+
+def test_the_samples_of_bad_tokens_differ_from_a_good_one_by_their_fault_alone() -> None:
+    assert tokens_at(now()).account_of(signed()) == "ana"
+
+
+def _segment(value: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        *("", ".", "..", "...", "garbage", "a.b.c", "\0", "é.é.é", "\ud800", "null"),
+        "x" * 1_000_000,
+        "." * 1_000_000,
+        base64.urlsafe_b64encode(b"[" * 300).decode() + ".e30.x",
+        base64.urlsafe_b64encode(b"[" * 700_000).decode() + ".e30.x",
+        f"{_segment({'alg': 'none'})}.{_segment({'iss': 'atajo', 'sub': 'ana'})}.",
+        f"{_segment({'alg': ['HS256']})}.{_segment({})}.eA",
+        f"{_segment({'alg': 'HS256', 'kid': 1})}.{_segment({})}.eA",
+        f"{_segment({'alg': 'HS256', 'b64': False, 'crit': ['b64']})}..eA",
+        f"{_segment([])}.{_segment([])}.eA",
+        signed()[:-2],
+        signed() + "A",
+        " " + signed(),
+        signed(secret="another secret, which is as long as it has to be"),
+        signed(algorithm="HS512", secret=SECRET * 2),
+        signed(exp=int(now().timestamp()) - 1),
+        signed(exp=None),
+        signed(exp="tomorrow"),
+        signed(sub=None),
+        signed(sub=7),
+        signed(iat=None),
+        signed(iss=None),
+        signed(iss="other"),
+        signed(nbf=int(now().timestamp()) + 60),
+        tokens_at(now() - timedelta(hours=4, seconds=1)).issue("ana")[0],
+    ],
+    ids=lambda token: token[:20].encode("unicode_escape").decode(),
+)
+def test_every_other_token_is_refused(token: str) -> None:
+    with pytest.raises(InvalidToken) as refusal:
+        tokens_at(now()).account_of(token)
+    assert refusal.value.reason == "INVALID_TOKEN"
+
+
+@given(st.text() | st.text(alphabet='ey.{}[]"aAbB-_=019').map(lambda text: f"{text}.{text}.x"))
+def test_no_text_is_a_token(text: str) -> None:
+    with pytest.raises(InvalidToken):
+        tokens_at(now()).account_of(text)
