@@ -1,0 +1,236 @@
+"""The wire of the functions: what is no call, and what every answer looks like."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+
+import httpx
+import pytest
+
+from tests.product import Product, new_code
+
+JSON = {"content-type": "application/json"}
+
+
+def error_of(response: httpx.Response) -> tuple[int, str]:
+    """HTTP status and name of a callable error; fails for anything that is not one."""
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["cache-control"] == "no-store"
+    body = response.json()
+    assert set(body) == {"error"}
+    assert set(body["error"]) == {"status", "message", "details"}
+    assert body["error"]["message"]
+    assert "Traceback" not in response.text
+    return response.status_code, body["error"]["status"]
+
+
+BAD_BODIES = {
+    "nothing": b"",
+    "no JSON": b"hello",
+    "a list": b"[]",
+    "a string": b'"data"',
+    "null": b"null",
+    "no data": b"{}",
+    "data null": b'{"data":null}',
+    "data a list": b'{"data":[]}',
+    "key beside data": b'{"data":{"code":"abcdefgh"},"extra":1}',
+    "extra key inside": b'{"data":{"code":"abcdefgh","extra":1}}',
+    "extra key that is a script": b'{"data":{"code":"abcdefgh","<script>":1}}',
+    "missing key": b'{"data":{}}',
+    "number for text": b'{"data":{"code":12345678}}',
+    "null for text": b'{"data":{"code":null}}',
+    "list for text": b'{"data":{"code":["abcdefgh"]}}',
+    "true for text": b'{"data":{"code":true}}',
+    "NaN": b'{"data":{"code":NaN}}',
+    "Infinity": b'{"data":{"code":Infinity}}',
+    "NaN in an extra key": b'{"data":{"code":"abcdefgh","x":NaN}}',
+    "not UTF-8": b'{"data":{"code":"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8"}}',
+    "UTF-16": '{"data":{"code":"abcdefgh"}}'.encode("utf-16"),
+    "lone surrogate": b'{"data":{"code":"\\ud800bcdefg"}}',
+    "raw NUL": b'{"data":{"code":"abc\x00efgh"}}',
+    "raw control": b'{"data":{"code":"abc\nefgh"}}',
+    "trailing text": b'{"data":{"code":"abcdefgh"}} x',
+    "trailing comma": b'{"data":{"code":"abcdefgh",}}',
+    "comment": b'{"data":{"code":"abcdefgh"/**/}}',
+    "single quotes": b"{'data':{'code':'abcdefgh'}}",
+    "list bomb": b"[" * 30_000,
+    "closed list bomb": b'{"data":' + b"[" * 15_000 + b"]" * 15_000 + b"}",
+    "object bomb": b'{"data":' * 8_000,
+    "huge number": b'{"data":' + b"9" * 60_000 + b"}",
+    "over 64 KiB": b'{"data":{"code":"' + b"a" * 65_536 + b'"}}',
+}
+
+
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
+def test_a_body_that_is_no_call_is_an_invalid_argument(product: Product, body: bytes) -> None:
+    response = product.http.post(f"{product.url}/accessLink", content=body, headers=JSON)
+    assert error_of(response) == (400, "INVALID_ARGUMENT")
+    assert "<script>" not in response.text
+
+
+@pytest.mark.parametrize("size", [65_537, 1_000_000, 20_000_000])
+def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
+    product: Product, size: int
+) -> None:
+    def chunks(total: int = size) -> list[bytes]:
+        return [b"a" * min(65_536, total - at) for at in range(0, total, 65_536)]
+
+    for content in (b"".join(chunks()), iter(chunks())):
+        with httpx.Client(timeout=30) as client:
+            try:
+                response = client.post(f"{product.url}/accessLink", content=content, headers=JSON)
+            except httpx.WriteError:  # It closed while we were still sending.
+                continue
+            assert error_of(response) == (400, "INVALID_ARGUMENT")
+    assert product.data("accessLink", {"code": new_code()}) == {"success": True, "longUrl": []}
+
+
+def test_64_kib_are_still_read(product: Product) -> None:
+    frame = len(b'{"data":{"code":""}}')
+    body = b'{"data":{"code":"' + b"a" * (65_536 - frame) + b'"}}'
+    response = product.http.post(f"{product.url}/accessLink", content=body, headers=JSON)
+    assert response.json() == {"data": {"success": True, "longUrl": []}}
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "", "application/x-www-form-urlencoded"])
+def test_another_content_type_is_refused(product: Product, content_type: str) -> None:
+    response = product.http.post(
+        f"{product.url}/accessLink",
+        content=b'{"data":{"code":"abcdefgh"}}',
+        headers={"content-type": content_type},
+    )
+    assert error_of(response) == (400, "INVALID_ARGUMENT")
+
+
+def test_a_charset_may_be_named(product: Product) -> None:
+    response = product.http.post(
+        f"{product.url}/accessLink",
+        content=b'{"data":{"code":"abcdefgh"}}',
+        headers={"content-type": "application/json; charset=utf-8"},
+    )
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("name", ["nope", "", "createshortlink", "createShortLink/", "a/b", "%00"])
+def test_an_unknown_function_is_not_found(product: Product, name: str) -> None:
+    response = product.http.post(f"{product.url}/{name}", json={"data": {}})
+    assert error_of(response) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize("name", ["createShortLink", "showProfile"])
+def test_another_method_is_an_invalid_argument(product: Product, method: str, name: str) -> None:
+    response = product.http.request(method, f"{product.url}/{name}")
+    assert error_of(response) == (400, "INVALID_ARGUMENT")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_another_method_on_a_page_or_a_link_is_an_invalid_argument(
+    product: Product, method: str
+) -> None:
+    for path in ("/", "/login", "/abcdefgh"):
+        response = product.http.request(method, f"{product.url}{path}")
+        assert error_of(response) == (400, "INVALID_ARGUMENT")
+
+
+def test_nul_is_refused_where_it_would_be_stored(product: Product) -> None:
+    code = new_code()
+    for function, payload in (
+        ("createShortLink", {"code": code, "url": "http://example.com/\0", "token": None}),
+        ("createShortLink", {"code": code, "url": "example.com", "token": "a\0b"}),
+        ("verifyUser", {"email": "a\0@b", "password": "x"}),
+        ("verifyUser", {"email": "a@b", "password": "\0"}),
+        ("registerUser", {"email": "a@b", "password": "\0", "salt": "", "username": "x"}),
+        ("showProfile", {"token": "\0"}),
+    ):
+        assert error_of(product.call(function, payload)) == (400, "INVALID_ARGUMENT")
+    assert product.data("accessLink", {"code": "abc\0efgh"}) == {"success": True, "longUrl": []}
+
+
+def test_a_broken_request_line_does_not_end_the_server(product: Product) -> None:
+    port = int(product.url.rpartition(":")[2])
+    for junk in (b"\x16\x03\x01\x02\x00" * 20, b"GET\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(junk)
+            assert b"Traceback" not in connection.recv(65_536)
+    assert product.data("accessLink", {"code": new_code()})["success"]
+
+
+def test_half_a_body_does_not_hold_others_up(product: Product) -> None:
+    port = int(product.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(
+            b"POST /accessLink HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+            b"content-length: 1000\r\n\r\n{"
+        )
+        assert product.data("accessLink", {"code": new_code()})["success"]
+
+
+def test_cors_answers_the_own_origin_and_no_other(product: Product) -> None:
+    preflight = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,authorization",
+    }
+    own = product.http.options(
+        f"{product.url}/accessLink", headers={"origin": product.url, **preflight}
+    )
+    assert own.status_code == 200
+    assert own.headers["access-control-allow-origin"] == product.url
+    for origin in ("https://evil.example", "null", product.url + ".evil.example"):
+        foreign = product.http.options(
+            f"{product.url}/accessLink", headers={"origin": origin, **preflight}
+        )
+        assert "access-control-allow-origin" not in foreign.headers
+        called = product.http.post(
+            f"{product.url}/accessLink", json={"data": {"code": "x"}}, headers={"origin": origin}
+        )
+        assert "access-control-allow-origin" not in called.headers
+
+
+def test_the_authorization_header_is_accepted_and_ignored(product: Product) -> None:
+    response = product.http.post(
+        f"{product.url}/showProfile",
+        json={"data": {"token": None}},
+        headers={"authorization": "Bearer nonsense"},
+    )
+    assert response.json() == {"data": {"success": False, "error": "no logged"}}
+
+
+def test_the_request_id_is_taken_or_made_and_answered(product: Product) -> None:
+    def answered(given: str | None) -> str:
+        headers = {"x-request-id": given} if given else {}
+        response = product.http.post(
+            f"{product.url}/accessLink", json={"data": {"code": "x"}}, headers=headers
+        )
+        return response.headers["x-request-id"]
+
+    assert answered("walk-1") == "walk-1"
+    made = answered(None)
+    assert made
+    assert answered(None) != made
+    assert answered("white space; and more") not in ("", "white space; and more")
+    assert len(answered("a" * 1000)) <= 64
+
+
+def test_a_long_answer_is_compressed_for_those_who_can(product: Product) -> None:
+    token = product.log_in(product.register())
+    for _ in range(20):
+        product.shorten("https://example.com/" + "a" * 100, token)
+    with product.http.stream(
+        "POST",
+        f"{product.url}/showProfile",
+        json={"data": {"token": token}},
+        headers={"accept-encoding": "gzip"},
+    ) as response:
+        raw = b"".join(response.iter_raw())
+    assert response.headers["content-encoding"] == "gzip"
+    assert len(json.loads(gzip.decompress(raw))["data"]["data"]) == 20
+    plain = product.http.post(
+        f"{product.url}/showProfile",
+        json={"data": {"token": token}},
+        headers={"accept-encoding": "identity"},
+    )
+    assert "content-encoding" not in plain.headers
+    assert len(plain.json()["data"]["data"]) == 20

@@ -1,0 +1,123 @@
+"""Processes killed in the midst of visits and creations: nothing is lost, nothing counts twice."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.load_generator import Load
+from tests.product import PROCESSES, Product
+
+
+def check(product: Product, token: str, load: Load) -> None:
+    """Every acknowledged link is there, and each answered visit is counted exactly once."""
+    assert not load.failures, load.failures
+    for code, url in load.created.items():
+        assert product.data("accessLink", {"code": code})["longUrl"] == [{"long_link": url}]
+
+    def wrong() -> list[str]:
+        views = product.views(token)
+        return [
+            f"{code}: {answered} answered, {load.unanswered[code]} unanswered, {views[code]} views"
+            for code, answered in load.answered.items()
+            if not answered <= views[code] <= answered + load.unanswered[code]
+        ]
+
+    deadline = time.monotonic() + 15
+    while wrong() and time.monotonic() < deadline:
+        pass  # Each turn asks the product: the last batch is on its way.
+    assert not wrong()
+    # Once all that was answered is there, nothing may come on top.
+    assert not wrong()
+
+
+@pytest.mark.timeout(240)
+def test_each_process_killed_in_turn_and_all_at_once(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        codes = [product.shorten(f"https://example.com/{n}", token) for n in range(10)]
+        with Load(product, token, codes, visitors=3, makers=2) as load:
+            for name in PROCESSES:
+                load.await_more(visits=100, created=10)
+                product.kill(name)
+                if name in ("auth", "analytics"):
+                    load.await_more(visits=100)  # Redirects go on without them.
+                elif name == "links":
+                    load.await_more(visits=100)  # From memory.
+                product.start(name)
+            load.await_more(visits=100, created=10)
+            product.kill()
+            product.start()
+            load.await_more(visits=100, created=10)
+        assert load.unanswered.total() <= 3 * 2, "one a visitor and kill of the gateway"
+        check(product, token, load)
+
+
+@pytest.mark.timeout(240)
+def test_the_gateway_killed_many_times(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
+        with Load(product, token, codes, visitors=4, makers=0) as load:
+            for turn in range(8):
+                load.await_more(visits=25 * (turn % 4 + 1))
+                product.kill("gateway")
+                product.start("gateway")
+            load.await_more(visits=50)
+        check(product, token, load)
+
+
+def test_a_clean_stop_leaves_no_visit_uncounted(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/", token)
+        for _ in range(30):
+            assert product.visit(code).status_code == 302
+        assert product.stop("gateway") == 0
+        for name in ("auth", "links", "analytics"):
+            assert product.stop(name) == 0
+        product.start()
+        assert product.views(token) == {code: 30}, "they were there before the gateway came back"
+
+
+def test_visits_wait_for_analytics_and_redirects_do_not(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/", token)
+        product.kill("analytics")
+        for _ in range(200):
+            assert product.visit(code).status_code == 302
+        profile = product.call("showProfile", {"token": token})
+        assert (profile.status_code, profile.json()["error"]["status"]) == (503, "UNAVAILABLE")
+        product.start("analytics")
+        deadline = time.monotonic() + 10
+        while product.call("showProfile", {"token": token}).status_code != 200:
+            assert time.monotonic() < deadline
+        while product.views(token)[code] != 200:
+            assert time.monotonic() < deadline
+
+
+def test_without_links_known_codes_go_on_and_unknown_ones_are_a_503(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        known = product.shorten("https://example.com/")
+        product.kill("links")
+        assert product.visit(known).status_code == 302
+        unknown = product.visit("zzzzzzzz")
+        assert unknown.status_code == 503
+        assert int(unknown.headers["retry-after"]) >= 1
+        assert unknown.headers["content-type"].startswith("text/html")
+        link = {"code": "yyyyyyyy", "url": "https://example.com", "token": None}
+        created = product.call("createShortLink", link)
+        assert (created.status_code, created.json()["error"]["status"]) == (503, "UNAVAILABLE")
+        assert product.data("verifyUser", {"email": "a@b.c", "password": "x"})["error"]
+        product.start("links")
+        deadline = time.monotonic() + 10
+        while product.visit("zzzzzzzz").status_code != 404:
+            assert time.monotonic() < deadline

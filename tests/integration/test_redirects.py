@@ -1,0 +1,158 @@
+"""Short addresses at the edge, and what is counted of them."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import httpx
+import pytest
+
+from tests.product import BROWSER, Product, new_code
+
+BOTS = {
+    "a crawler": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    "a preview": "WhatsApp/2.23.20.0",
+    "a preview that says Mozilla": "Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)",
+    "curl": "curl/8.5.0",
+    "a library": "python-requests/2.32",
+    "node": "node",
+    "PowerShell": "Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041",
+    "nobody": "",
+}
+
+
+def await_views(product: Product, token: str, code: str, wanted: int) -> float:
+    """Wait until a link has as many views; returns the seconds it took."""
+    started = time.monotonic()
+    while (views := product.views(token)[code]) != wanted:
+        assert views < wanted
+        assert time.monotonic() - started < 10, f"{views} of {wanted} views"
+    return time.monotonic() - started
+
+
+def metric(product: Product, line: str) -> float:
+    """A sample of the gateway's metrics."""
+    text = httpx.get(product.metrics_url("gateway")).text
+    return next(
+        (float(row.rpartition(" ")[2]) for row in text.splitlines() if row.startswith(line)), 0.0
+    )
+
+
+def test_a_known_code_is_a_302_with_the_headers_it_is_promised(product: Product) -> None:
+    code = product.shorten("https://example.com/a%20b?c=d#e")
+    response = product.visit(code)
+    assert response.status_code == 302
+    assert response.headers["location"] == "https://example.com/a%20b?c=d#e"
+    assert response.headers["cache-control"] == "private, no-store"
+    assert response.headers["x-robots-tag"] == "noindex"
+    assert response.headers["referrer-policy"] == "strict-origin-when-cross-origin"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "server" not in response.headers
+    assert response.text == "Redirecting..."
+
+
+@pytest.mark.parametrize(
+    ("url", "location"),
+    [
+        ("example.com", "http://example.com"),
+        ("https://ñandú.example/ñ?q=ü#é", "https://xn--and-6ma2c.example/%C3%B1?q=%C3%BC#%C3%A9"),
+        ("https://example.com/a b", "https://example.com/a%20b"),
+        ("https://example.com/?q=%F1%zz", "https://example.com/?q=%F1%zz"),
+        ("HTTPS://EXAMPLE.com/../x", "HTTPS://EXAMPLE.com/../x"),
+    ],
+)
+def test_the_location_is_the_url_as_given_in_ascii(
+    product: Product, url: str, location: str
+) -> None:
+    assert product.visit(product.shorten(url)).headers["location"] == location
+
+
+def test_head_answers_alike_and_counts_nothing(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    got, headed = product.visit(code), product.http.head(f"{product.url}/{code}")
+    assert headed.status_code == got.status_code
+    assert headed.content == b""
+    ignored = ("date",)
+    assert {k: v for k, v in headed.headers.items() if k not in ignored} == {
+        k: v for k, v in got.headers.items() if k not in ignored
+    }
+    product.visit(code)
+    await_views(product, token, code, 2)
+
+
+def test_every_visit_of_one_person_counts_and_is_seen_within_two_seconds(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    for _ in range(25):
+        assert product.visit(code).status_code == 302
+    assert await_views(product, token, code, 25) < 2
+
+
+def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    bots = metric(product, 'atajo_visits_total{kind="bot"}')
+    for user_agent in BOTS.values():
+        assert product.visit(code, {"user-agent": user_agent}).status_code == 302
+    for name, value in (
+        ("sec-purpose", "prefetch;prerender"),
+        ("sec-purpose", "prefetch"),
+        ("purpose", "prefetch"),
+        ("x-moz", "prefetch"),
+    ):
+        assert product.visit(code, {name: value}).status_code == 302
+    assert product.visit(code, {"referer": "https://news.example/today"}).status_code == 302
+    await_views(product, token, code, 1)
+    assert metric(product, 'atajo_visits_total{kind="bot"}') == bots + len(BOTS)
+
+
+def test_an_access_by_function_is_a_visit(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    for headers in ({"user-agent": BROWSER}, {"user-agent": "curl/8"}, {"user-agent": BROWSER}):
+        product.http.post(
+            f"{product.url}/accessLink", json={"data": {"code": code}}, headers=headers
+        )
+    await_views(product, token, code, 2)
+
+
+def test_a_code_just_created_is_found_although_it_was_asked_for_before(product: Product) -> None:
+    code = new_code()
+    assert product.visit(code).status_code == 404
+    product.shorten("https://example.com/", code=code)
+    assert product.visit(code).status_code == 302
+
+
+def test_an_unknown_code_is_a_404_with_the_document_and_counts_nothing(product: Product) -> None:
+    before = metric(product, 'atajo_visits_total{kind="person"}')
+    response = product.visit(new_code())
+    assert response.status_code == 404
+    assert response.headers["content-type"].startswith("text/html")
+    assert "default-src 'self'" in response.headers["content-security-policy"]
+    assert metric(product, 'atajo_visits_total{kind="person"}') == before
+
+
+def test_a_hundred_misses_at_once_share_few_calls(product: Product) -> None:
+    line = (
+        'grpc_client_handling_seconds_count{grpc_code="OK",grpc_method="ResolveLinks"'
+        ',grpc_service="atajo.links.v1.LinksService"}'
+    )
+    before = metric(product, line)
+    port = int(product.url.rpartition(":")[2])
+    request = "GET /{} HTTP/1.1\r\nhost: x\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        code = new_code()
+        connection.sendall("".join(request.format(code) for _ in range(100)).encode())
+        answers = b""
+        while answers.count(b"HTTP/1.1 404") < 100:
+            answers += connection.recv(65_536)
+    assert metric(product, line) - before <= 2
+
+
+def test_paths_that_are_no_codes_are_pages_or_not_found(product: Product) -> None:
+    for path in ("/", "/register", "/login", "/my-account", "/not-found", "/terms-of-use"):
+        assert product.http.get(f"{product.url}{path}").status_code == 200, path
+    for path in ("/abcdefg", "/abcdefghi", "/abcd/fgh", "/abcdefg%21", "/%00bcdefgh", "/a/b"):
+        assert product.http.get(f"{product.url}{path}").status_code == 404, path

@@ -1,0 +1,210 @@
+"""The whole product as single processes, which can be killed and started again one by one."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import string
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import bcrypt
+import httpx
+
+from tests.processes import ROOT, Process
+
+SERVICES = ("auth", "links", "analytics")
+PROCESSES = (*SERVICES, "gateway")
+BROWSER = (
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/140.0.0.0 Safari/537.36"
+)
+"""User-Agent of a person."""
+ALPHABET = string.ascii_letters + string.digits + "-_"
+
+
+class Product:
+    """Four processes over one folder. A process keeps its address when it is started again."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self._settings = dict(settings or {})
+        self._processes: dict[str, Process] = {}
+        # The public address is told to the services before the gateway runs.
+        port = free_port()
+        self._addresses = {"gateway": f"127.0.0.1:{port}"}
+        # The name, not the number: what is public is a host, and loopback is recognised by it.
+        self.url = f"http://localhost:{port}"
+        self.http = httpx.Client(timeout=30, follow_redirects=False)
+
+    def start(self, *names: str) -> None:
+        """Start processes, all of them where none is named, and wait until they serve."""
+        for name in names or PROCESSES:
+            module = name if name == "gateway" else f"services.{name}"
+            kind = "http" if name == "gateway" else "grpc"
+            process = Process.start(module, self._env(name), self.folder / f"{name}.log")
+            self._processes[name] = process
+            self._addresses[name] = process.addresses[kind]
+
+    def kill(self, *names: str) -> None:
+        """End processes with SIGKILL."""
+        for name in names or PROCESSES:
+            self._processes.pop(name).kill()
+
+    def stop(self, name: str) -> int:
+        """Stop a process in good order; returns its exit code."""
+        with self._processes.pop(name) as process:
+            return process.stop()
+
+    def pid(self, name: str) -> int:
+        """Process id of a running process."""
+        return self._processes[name].popen.pid
+
+    def metrics_url(self, name: str) -> str:
+        """Where a running process shows its metrics."""
+        return f"http://{self._processes[name].addresses['metrics']}/metrics"
+
+    def logs(self) -> str:
+        """All that was logged since the start."""
+        return "".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
+
+    def call(self, function: str, data: object) -> httpx.Response:
+        """Call a function."""
+        return self.http.post(f"{self.url}/{function}", json={"data": data})
+
+    def data(self, function: str, data: object) -> Any:
+        """Call a function that answers 200; returns what stands under `data`."""
+        response = self.call(function, data)
+        assert response.status_code == 200, response.text
+        return response.json()["data"]
+
+    def shorten(self, url: str, token: str | None = None, code: str | None = None) -> str:
+        """Make a link; returns its code."""
+        code = code or new_code()
+        reply = self.data("createShortLink", {"code": code, "url": url, "token": token})
+        assert reply["success"], reply
+        return code
+
+    def visit(self, code: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
+        """Follow a short address as a person's browser does."""
+        return self.http.get(
+            f"{self.url}/{code}", headers={"user-agent": BROWSER, **(headers or {})}
+        )
+
+    def register(self, email: str | None = None, password: str = "Camino-42") -> str:
+        """Make an account; returns its e-mail address."""
+        email = email or f"{new_code()}@example.com"
+        assert self.data("registerUser", registration(email, password)) == {"success": True}
+        return email
+
+    def log_in(self, email: str, password: str = "Camino-42") -> str:
+        """Log in; returns the session token."""
+        reply = self.data("verifyUser", {"email": email, "password": password})
+        assert reply["success"], reply
+        token: str = reply["token"]
+        return token
+
+    def views(self, token: str) -> dict[str, int]:
+        """Views by code of an account's links."""
+        reply = self.data("showProfile", {"token": token})
+        return {link["short_link"]: link["views"] for link in reply["data"]}
+
+    def _env(self, name: str) -> dict[str, str]:
+        secret = self.folder / "secret"
+        if not secret.exists():
+            secret.write_text("".join(random.choices(ALPHABET, k=48)))
+        env = {
+            "ATAJO_ENVIRONMENT": "local",
+            "ATAJO_PUBLIC_URL": self.url,
+            "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
+            "ATAJO_LISTEN": self._addresses.get(name, "127.0.0.1:0"),
+        }
+        if name == "gateway":
+            env |= {f"ATAJO_{s.upper()}_ADDRESS": self._addresses[s] for s in SERVICES}
+            env["ATAJO_JOURNAL_DIR"] = str(self.folder / "journal")
+        else:
+            env["ATAJO_STORE"] = f"sqlite:///{self.folder / name}.sqlite3"
+            env["ATAJO_TOKEN_SECRET_FILE"] = str(secret)
+        return env | self._settings
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill(*list(self._processes))
+        self.http.close()
+
+
+def free_port() -> int:
+    """A port nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def new_code() -> str:
+    """A random code."""
+    return "".join(random.choices(ALPHABET, k=8))
+
+
+def registration(email: str, password: str = "Camino-42", cost: int = 10) -> dict[str, str]:
+    """The payload of registerUser as the page makes it, for a user name `walker`."""
+    salt = bcrypt.gensalt(cost)
+    hashed = bcrypt.hashpw(password.encode(), salt)
+    return {
+        "email": email,
+        "password": hashed.decode(),
+        "salt": salt.decode(),
+        "username": "walker",
+    }
+
+
+class FirebaseClient:
+    """An unmodified Firebase Functions client, driven line by line."""
+
+    def __init__(self, origin: str) -> None:
+        driver = ROOT / "web" / "test" / "firebase-client.mjs"
+        self._node = subprocess.Popen(
+            ["node", str(driver), origin],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT / "web",
+        )
+
+    def call(self, name: str, data: object) -> dict[str, Any]:
+        """Call a function; answers with `ok` and `data`, or `code`, `message` and `details`."""
+        assert self._node.stdin is not None
+        assert self._node.stdout is not None
+        self._node.stdin.write(json.dumps({"name": name, "data": data}) + "\n")
+        self._node.stdin.flush()
+        reply: dict[str, Any] = json.loads(self._node.stdout.readline())
+        return reply
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._node.stdin is not None
+        self._node.stdin.close()
+        try:
+            self._node.wait(10)
+        except subprocess.TimeoutExpired:
+            self._node.kill()
+        if self._node.stdout:
+            self._node.stdout.close()

@@ -1,0 +1,201 @@
+"""The visit journal, through its files: nothing that was appended is lost or told twice."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gateway.visits.journal import Journal, JournalFullError, JournalInUseError, Visit
+
+ROOM = 1 << 20
+
+
+def visit(code: str = "abcdefgh", host: str = "") -> Visit:
+    return Visit(code, 498_667, "person", host)
+
+
+def segments(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.journal"))
+
+
+def abandon(journal: Journal) -> None:
+    """Leave a journal as SIGKILL does: what was written is on file, nothing is tidied."""
+    os.close(journal._lock)
+    os.close(journal._fd)
+
+
+async def drain(journal: Journal) -> list[tuple[int, int]]:
+    """Acknowledge every batch; returns their numbers and visits."""
+    if journal.open_visits:
+        journal.close_batch()
+    await journal.sync()
+    sent: list[tuple[int, int]] = []
+    while batch := await journal.first_batch():
+        assert sum(batch.counts.values()) == batch.visits
+        sent.append((batch.number, batch.visits))
+        journal.acknowledge(batch.number)
+    return sent
+
+
+async def test_visits_that_are_alike_are_counted_together(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM)
+    for _ in range(3):
+        journal.append(visit())
+    journal.append(visit(host="news.example"))
+    assert journal.pending == 4
+    journal.close_batch()
+    await journal.sync()
+    batch = await journal.first_batch()
+    assert batch is not None
+    assert batch.counts == {visit(): 3, visit(host="news.example"): 1}
+    journal.acknowledge(batch.number)
+    assert journal.pending == 0
+    await journal.close()
+
+
+async def test_a_batch_is_not_given_out_before_its_end_is_on_disk(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit())
+    journal.close_batch()
+    assert await journal.first_batch() is None
+    await journal.sync()
+    assert await journal.first_batch() is not None
+    await journal.close()
+
+
+async def test_what_was_appended_is_there_after_a_kill_under_the_same_numbers(
+    tmp_path: Path,
+) -> None:
+    journal = Journal(tmp_path, ROOM)
+    gateway = journal.gateway_id
+    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+        journal.append(visit(code))
+        journal.close_batch()
+    await journal.sync()
+    journal.acknowledge(1)
+    journal.append(visit("dddddddd"))
+    abandon(journal)
+
+    restored = Journal(tmp_path, ROOM)
+    assert restored.gateway_id == gateway
+    assert restored.pending == 3
+    seen = []
+    while batch := await restored.first_batch():
+        seen.append((batch.number, [v.code for v in batch.counts]))
+        restored.acknowledge(batch.number)
+    assert seen == [(2, ["bbbbbbbb"]), (3, ["cccccccc"]), (4, ["dddddddd"])]
+    await restored.close()
+
+
+async def test_numbers_go_on_when_everything_was_acknowledged_and_removed(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM, segment_bytes=2_000)
+    gateway = journal.gateway_id
+    for _ in range(40):
+        for _ in range(10):
+            journal.append(visit())
+        assert len(await drain(journal)) == 1
+    assert len(segments(tmp_path)) <= 3, "acknowledged segments are removed"
+    await journal.close()
+    again = Journal(tmp_path, ROOM)
+    assert again.gateway_id == gateway
+    again.append(visit())
+    assert await drain(again) == [(41, 1)]
+    await again.close()
+
+
+async def test_a_backlog_over_many_segments_is_read_back_from_file(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM, segment_bytes=1_000)
+    for number in range(50):
+        for _ in range(number % 7 + 1):
+            journal.append(visit(f"{number:08d}"))
+        journal.close_batch()
+        await journal.sync()
+    assert len(segments(tmp_path)) > 3
+    wanted = [(number + 1, number % 7 + 1) for number in range(50)]
+    abandon(journal)
+    restored = Journal(tmp_path, ROOM, segment_bytes=1_000)
+    assert await drain(restored) == wanted
+    assert len(segments(tmp_path)) == 1
+    await restored.close()
+
+
+@pytest.mark.parametrize("cut", range(1, 45, 4))
+async def test_a_torn_tail_costs_that_line_alone(tmp_path: Path, cut: int) -> None:
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit("aaaaaaaa"))
+    journal.append(visit("bbbbbbbb"))
+    abandon(journal)
+    (segment,) = segments(tmp_path)
+    lines = segment.read_bytes().splitlines(keepends=True)
+    segment.write_bytes(b"".join(lines)[:-cut] if cut < len(lines[-1]) else b"".join(lines[:-1]))
+    restored = Journal(tmp_path, ROOM)
+    assert restored.pending == 1
+    restored.append(visit("cccccccc"))
+    assert await drain(restored) == [(1, 1), (2, 1)]
+    await restored.close()
+
+
+async def test_a_flipped_bit_is_found(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM)
+    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+        journal.append(visit(code))
+    abandon(journal)
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(segment.read_bytes().replace(b"bbbbbbbb", b"bbbbbbbc"))
+    restored = Journal(tmp_path, ROOM)
+    assert restored.pending == 1
+    assert restored.lost_lines == 2
+    await restored.close()
+
+
+async def test_a_lost_folder_means_a_new_gateway(tmp_path: Path) -> None:
+    first, second = Journal(tmp_path / "a", ROOM), Journal(tmp_path / "b", ROOM)
+    assert first.gateway_id != second.gateway_id
+    await first.close()
+    await second.close()
+
+
+async def test_one_process_a_folder(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM)
+    with pytest.raises(JournalInUseError):
+        Journal(tmp_path, ROOM)
+    await journal.close()
+
+
+async def test_past_its_room_nothing_is_appended_and_what_is_there_still_goes_out(
+    tmp_path: Path,
+) -> None:
+    journal = Journal(tmp_path, 2_000)
+    appended = 0
+    with pytest.raises(JournalFullError):
+        while True:
+            journal.append(visit())
+            appended += 1
+    assert journal.pending == appended
+    assert await drain(journal) == [(1, appended)]
+    await journal.close()
+
+
+async def test_room_comes_back_when_segments_go(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 5_000, segment_bytes=1_000)
+    for _ in range(100):
+        for _ in range(20):
+            journal.append(visit())
+        assert len(await drain(journal)) == 1
+    await journal.close()
+
+
+async def test_a_full_disk_is_an_error_and_no_half_line(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit())
+    full = os.open("/dev/full", os.O_WRONLY)
+    good, journal._fd = journal._fd, full
+    with pytest.raises(JournalFullError):
+        journal.append(visit("bbbbbbbb"))
+    journal._fd = good
+    os.close(full)
+    journal.append(visit("cccccccc"))
+    assert await drain(journal) == [(1, 2)]
+    await journal.close()

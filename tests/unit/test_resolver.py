@@ -1,0 +1,137 @@
+"""The code cache: how often the source is asked, and what is served while it is away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from gateway.resolver import ABSENT_SECONDS, FRESH_SECONDS, STALE_SECONDS, Resolver
+from services.runtime.errors import Unavailable
+
+
+class Source:
+    """A link source whose answers and troubles the test decides."""
+
+    def __init__(self) -> None:
+        self.urls = {"aaaaaaaa": "https://example.com/a"}
+        self.calls: list[list[str]] = []
+        self.away = False
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        self.calls.append(list(codes))
+        await asyncio.sleep(0)
+        if self.away:
+            raise Unavailable("away")
+        return {code: self.urls[code] for code in codes if code in self.urls}
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+async def test_many_askers_of_many_codes_share_one_call(source: Source, clock: Clock) -> None:
+    resolver = Resolver(source, 100, clock)
+    codes = ["aaaaaaaa", "bbbbbbbb"] * 50
+    found = await asyncio.gather(*(resolver.resolve(code) for code in codes))
+    assert source.calls == [["aaaaaaaa", "bbbbbbbb"]]
+    assert [target is not None for target in found] == [True, False] * 50
+
+
+async def test_a_found_code_is_fresh_then_served_while_asked_again(
+    source: Source, clock: Clock
+) -> None:
+    resolver = Resolver(source, 100, clock)
+    assert resolver.known("aaaaaaaa") is None
+    await resolver.resolve("aaaaaaaa")
+    clock.now += FRESH_SECONDS - 1
+    assert resolver.known("aaaaaaaa") is not None
+    assert len(source.calls) == 1
+    clock.now += 2
+    assert resolver.known("aaaaaaaa") is not None
+    assert resolver.known("aaaaaaaa") is not None
+    await asyncio.sleep(0.01)
+    assert len(source.calls) == 2, "asked again once, beside the answer"
+
+
+async def test_a_removed_code_ends_after_its_time(source: Source, clock: Clock) -> None:
+    resolver = Resolver(source, 100, clock)
+    await resolver.resolve("aaaaaaaa")
+    source.urls.clear()
+    clock.now += FRESH_SECONDS + STALE_SECONDS + 1
+    assert resolver.known("aaaaaaaa") is None
+    assert await resolver.resolve("aaaaaaaa") is None
+
+
+async def test_an_absent_code_is_remembered_briefly(source: Source, clock: Clock) -> None:
+    resolver = Resolver(source, 100, clock)
+    for _ in range(5):
+        assert await resolver.resolve("bbbbbbbb") is None
+    assert len(source.calls) == 1
+    clock.now += ABSENT_SECONDS + 0.1
+    source.urls["bbbbbbbb"] = "https://example.com/b"
+    assert await resolver.resolve("bbbbbbbb") is not None
+
+
+async def test_a_stored_link_is_known_at_once(source: Source, clock: Clock) -> None:
+    resolver = Resolver(source, 100, clock)
+    await resolver.resolve("cccccccc")
+    resolver.put("cccccccc", "https://example.com/c")
+    target = resolver.known("cccccccc")
+    assert target is not None
+    assert target.location == b"https://example.com/c"
+
+
+async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
+    source: Source, clock: Clock
+) -> None:
+    resolver = Resolver(source, 100, clock)
+    await resolver.resolve("aaaaaaaa")
+    source.away = True
+    for _ in range(100):
+        clock.now += FRESH_SECONDS
+        target = resolver.known("aaaaaaaa") or await resolver.resolve("aaaaaaaa")
+        assert target is not None
+        await asyncio.sleep(0.001)
+    with pytest.raises(Unavailable):
+        await resolver.resolve("dddddddd")
+    source.away = False
+    source.urls["dddddddd"] = "https://example.com/d"
+    assert await resolver.resolve("dddddddd") is not None, "a failure is not remembered"
+
+
+async def test_the_least_recently_used_go_first(source: Source, clock: Clock) -> None:
+    resolver = Resolver(source, 3, clock)
+    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+        resolver.put(code, f"https://example.com/{code}")
+    assert resolver.known("aaaaaaaa")
+    resolver.put("dddddddd", "https://example.com/d")
+    assert len(resolver) == 3
+    assert resolver.known("bbbbbbbb") is None
+    assert resolver.known("aaaaaaaa")
+
+
+async def test_an_asker_who_leaves_does_not_take_the_answer_along(
+    source: Source, clock: Clock
+) -> None:
+    resolver = Resolver(source, 100, clock)
+    leaver = asyncio.create_task(resolver.resolve("aaaaaaaa"))
+    stayer = asyncio.create_task(resolver.resolve("aaaaaaaa"))
+    await asyncio.sleep(0)
+    leaver.cancel()
+    assert await stayer is not None
+    await resolver.close()
