@@ -1,0 +1,70 @@
+/** Measures the built files against the product's budgets: node scripts/budgets.mjs [--if-built] */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+
+const dist = new URL('../dist/', import.meta.url);
+const KB = 1000;
+const budgets = { 'home JavaScript': 100 * KB, 'home CSS': 8 * KB, fonts: 70 * KB };
+
+if (!existsSync(new URL('index.html', dist))) {
+  if (process.argv.includes('--if-built')) {
+    console.log('budgets: nothing is built, nothing is measured');
+    process.exit(0);
+  }
+  console.error('budgets: nothing is built; run "npm run build" first');
+  process.exit(1);
+}
+
+const read = (path) => readFileSync(new URL(path.replace(/^\//, ''), dist));
+const html = read('index.html').toString();
+const found = (pattern) => Array.from(html.matchAll(pattern), ([, path]) => path);
+
+/** A script and everything it imports before it runs. */
+function withImports(path, seen = new Set()) {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  const code = read(path).toString();
+  for (const [, file] of code.matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g)) {
+    withImports(`/assets/${file}`, seen);
+  }
+  return seen;
+}
+
+const scripts = new Set();
+for (const path of found(/<script[^>]* src="([^"]+)"/g)) withImports(path, scripts);
+for (const path of found(/<link rel="modulepreload"[^>]* href="([^"]+)"/g)) scripts.add(path);
+const styles = found(/<link rel="stylesheet"[^>]* href="([^"]+)"/g);
+const fonts = readdirSync(new URL('assets/', dist)).filter((name) => name.endsWith('.woff2'));
+
+const zipped = (paths) => [...paths].reduce((sum, path) => sum + gzipSync(read(path)).length, 0);
+const measured = {
+  'home JavaScript': zipped(scripts),
+  'home CSS': zipped(styles),
+  fonts: fonts.reduce((sum, name) => sum + statSync(new URL(`assets/${name}`, dist)).size, 0),
+};
+
+const faults = [];
+for (const [name, limit] of Object.entries(budgets)) {
+  const size = measured[name];
+  const line = `${name}: ${(size / KB).toFixed(1)} kB of ${limit / KB} kB`;
+  console.log(line);
+  if (size > limit) faults.push(line);
+}
+
+const early = [...scripts].map((path) => read(path).toString()).join('\n');
+const later = {
+  axios: 'ERR_NETWORK',
+  'react-toastify': 'Toastify__',
+  bcryptjs: 'Illegal salt',
+  'qrcode.react': 'QRCodeCanvas',
+  'react-colorful': 'react-colorful__',
+};
+for (const [name, trace] of Object.entries(later)) {
+  if (early.includes(trace)) faults.push(`${name} is loaded with the home page`);
+}
+if (/<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/.test(html)) {
+  faults.push('the document has inline script or style');
+}
+
+for (const fault of faults) console.error(`budgets: ${fault}`);
+process.exit(faults.length > 0 ? 1 : 0);

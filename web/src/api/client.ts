@@ -1,0 +1,74 @@
+import axios, { type AxiosResponse } from 'axios';
+import * as v from 'valibot';
+import { Failure, type FailureCode } from './failure';
+
+/** The functions client's own limit. */
+const TIMEOUT = 70_000;
+
+const byStatus: Record<string, FailureCode> = {
+  INVALID_ARGUMENT: 'invalid-argument',
+  ABORTED: 'aborted',
+  RESOURCE_EXHAUSTED: 'resource-exhausted',
+};
+const byHttp: Record<number, string> = {
+  400: 'INVALID_ARGUMENT',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+};
+
+const errorBody = v.object({ error: v.object({ status: v.string() }) });
+
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+type Schema = v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>;
+
+/** POST /<name> with {data: payload}; answers what the reply holds under data, checked. */
+export async function call<S extends Schema>(
+  name: string,
+  payload: object,
+  schema: S,
+  { signal }: CallOptions = {},
+): Promise<v.InferOutput<S>> {
+  const response = await post(name, payload, signal);
+  if (response.status !== 200) throw refusal(name, response);
+  const reply = v.safeParse(v.object({ data: schema }), response.data);
+  if (!reply.success) throw new Failure(name, 'failed', 'a reply of another shape');
+  return (reply.output as { data: v.InferOutput<S> }).data;
+}
+
+async function post(name: string, payload: object, signal?: AbortSignal): Promise<AxiosResponse> {
+  try {
+    return await axios.post(
+      `/${name}`,
+      { data: payload },
+      { timeout: TIMEOUT, validateStatus: () => true, ...(signal && { signal }) },
+    );
+  } catch (error) {
+    throw new Failure(name, 'failed', axios.isAxiosError(error) ? error.code : undefined);
+  }
+}
+
+function refusal(name: string, response: AxiosResponse): Failure {
+  const body = v.safeParse(errorBody, response.data);
+  const status = body.success ? body.output.error.status : byHttp[response.status];
+  const code = (status && byStatus[status]) || 'failed';
+  const headers = response.headers as Record<string, unknown>;
+  return new Failure(
+    name,
+    code,
+    `${response.status} ${status ?? ''}`.trim(),
+    code === 'resource-exhausted' ? milliseconds(headers['retry-after']) : undefined,
+  );
+}
+
+function milliseconds(retryAfter: unknown): number | undefined {
+  const seconds = Number(retryAfter ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}
+
+/** An outcome the specification names is data; here it becomes a failure of the same name. */
+export function outcome<E extends string>(...errors: E[]) {
+  return v.object({ success: v.literal(false), error: v.picklist(errors) });
+}

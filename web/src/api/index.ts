@@ -1,0 +1,37 @@
+/**
+ * The only door to the back end. What stands behind it (axios, the checks of replies) is loaded
+ * with the first call, and a load that fails is a call that failed.
+ */
+import { Failure } from './failure';
+import type * as functions from './functions';
+
+type Functions = typeof functions;
+
+export { Failure, failureCode, type FailureCode } from './failure';
+export type { Login, ProfileLink } from './functions';
+
+function load(): Promise<Functions> {
+  return import('./functions').catch(() => {
+    throw new Failure('load', 'failed', 'the code of the call did not load');
+  });
+}
+
+/** Fetches what calls need ahead of the first one. */
+export function warmUp(): void {
+  load().catch(() => undefined);
+}
+
+export const createShortLink: Functions['createShortLink'] = async (...args) =>
+  (await load()).createShortLink(...args);
+
+export const accessLink: Functions['accessLink'] = async (...args) =>
+  (await load()).accessLink(...args);
+
+export const verifyUser: Functions['verifyUser'] = async (...args) =>
+  (await load()).verifyUser(...args);
+
+export const registerUser: Functions['registerUser'] = async (...args) =>
+  (await load()).registerUser(...args);
+
+export const showProfile: Functions['showProfile'] = async (...args) =>
+  (await load()).showProfile(...args);

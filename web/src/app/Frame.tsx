@@ -1,0 +1,41 @@
+import { Suspense, useEffect, useState, type ReactNode } from 'react';
+import { NavigationType, useLocation, useNavigationType } from 'react-router-dom';
+import { Spinner } from '../components/Spinner';
+import { Footer } from './Footer';
+import styles from './Frame.module.css';
+import { Header } from './Header';
+import { LoadBoundary } from './LoadBoundary';
+
+export function Frame({ children }: { children: ReactNode }) {
+  const { pathname } = useLocation();
+  const navigation = useNavigationType();
+  const [menuOpen, setMenuOpen] = useState(false);
+
+  useEffect(() => {
+    if (navigation !== NavigationType.Pop) scrollTo(0, 0);
+  }, [pathname, navigation]);
+
+  return (
+    <>
+      <a className={styles.skip} href="#main" inert={menuOpen}>
+        Skip to content
+      </a>
+      <Header open={menuOpen} setOpen={setMenuOpen} />
+      <main id="main" className={styles.main} tabIndex={-1} inert={menuOpen}>
+        <LoadBoundary key={pathname}>
+          <Suspense fallback={<Loading />}>{children}</Suspense>
+        </LoadBoundary>
+      </main>
+      <Footer inert={menuOpen} />
+    </>
+  );
+}
+
+/** Style keeps it unseen for the first 200 ms. */
+function Loading() {
+  return (
+    <div className={styles.loading}>
+      <Spinner label="Loading" />
+    </div>
+  );
+}

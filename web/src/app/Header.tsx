@@ -1,0 +1,118 @@
+import { useEffect, useRef } from 'react';
+import { Link, NavLink, useLocation } from 'react-router-dom';
+import { Mark } from '../components/Mark';
+import { paths } from '../lib/paths';
+import { useSession } from '../lib/session';
+import styles from './Header.module.css';
+
+/** Below this width the menu is a sheet; Header.module.css says the same. */
+export const WIDE = '(min-width: 1100px)';
+
+const common = [
+  { to: paths.home, text: 'HOME' },
+  { to: paths.shortener, text: 'SHORTENER' },
+  { to: paths.qr, text: 'QR CODE' },
+];
+const loggedOut = [
+  { to: paths.login, text: 'LOGIN' },
+  { to: paths.register, text: 'REGISTER' },
+];
+const loggedIn = [{ to: paths.account, text: 'MY ACCOUNT' }];
+
+interface HeaderProps {
+  open: boolean;
+  setOpen: (open: boolean) => void;
+}
+
+export function Header({ open, setOpen }: HeaderProps) {
+  const session = useSession();
+  const header = useRef<HTMLElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const { key } = useLocation();
+
+  useEffect(() => setOpen(false), [key, setOpen]);
+  useScrollLock(open);
+  useEffect(() => {
+    const wide = matchMedia(WIDE);
+    const onGrow = () => {
+      if (wide.matches) setOpen(false);
+    };
+    wide.addEventListener('change', onGrow);
+    return () => wide.removeEventListener('change', onGrow);
+  }, [setOpen]);
+
+  useEffect(() => {
+    if (!open) return undefined;
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') {
+        setOpen(false);
+        button.current?.focus();
+      } else if (event.key === 'Tab' && header.current) {
+        keepInside(header.current, event);
+      }
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [open, setOpen]);
+
+  const item = ({ to, text }: { to: string; text: string }, apart: boolean) => (
+    <NavLink
+      key={to}
+      to={to}
+      end
+      caseSensitive
+      className={apart ? (styles.apart ?? '') : ''}
+      onClick={() => setOpen(false)}
+    >
+      {text}
+    </NavLink>
+  );
+
+  return (
+    <header ref={header} className={styles.header} data-open={open}>
+      <div className={styles.row}>
+        <Link className={styles.brand} to={paths.home} onClick={() => setOpen(false)}>
+          <Mark kind="bent" />
+          Atajo
+        </Link>
+        <button
+          ref={button}
+          type="button"
+          className={styles.menu}
+          aria-expanded={open}
+          aria-controls="menu"
+          onClick={() => setOpen(!open)}
+        >
+          Menu
+        </button>
+        <nav id="menu" className={styles.nav} aria-label="Main">
+          {common.map((link) => item(link, false))}
+          {(session ? loggedIn : loggedOut).map((link, index) => item(link, index === 0))}
+        </nav>
+      </div>
+    </header>
+  );
+}
+
+function useScrollLock(locked: boolean): void {
+  useEffect(() => {
+    if (!locked) return undefined;
+    document.documentElement.dataset['locked'] = '';
+    return () => {
+      delete document.documentElement.dataset['locked'];
+    };
+  }, [locked]);
+}
+
+function keepInside(header: HTMLElement, event: KeyboardEvent): void {
+  const stops = [...header.querySelectorAll<HTMLElement>('a, button')];
+  const first = stops[0];
+  const last = stops.at(-1);
+  if (event.shiftKey && document.activeElement === first) {
+    event.preventDefault();
+    last?.focus();
+  } else if (!event.shiftKey && document.activeElement === last) {
+    event.preventDefault();
+    first?.focus();
+  }
+}

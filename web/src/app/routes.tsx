@@ -1,0 +1,38 @@
+import { lazy } from 'react';
+import { Route, Routes } from 'react-router-dom';
+import { paths } from '../lib/paths';
+import { HomePage } from '../pages/HomePage';
+import { NotFoundPage } from '../pages/NotFoundPage';
+import { RedirectPage } from '../pages/RedirectPage';
+
+// The home page and the two small ones come with the document; the others with their route.
+const ShortenerPage = lazy(() => import('../pages/ShortenerPage'));
+const LoginPage = lazy(() => import('../pages/LoginPage'));
+const RegisterPage = lazy(() => import('../pages/RegisterPage'));
+const AccountPage = lazy(() => import('../pages/AccountPage'));
+const TermsPage = lazy(() => import('../pages/TermsPage'));
+const PrivacyPage = lazy(() => import('../pages/PrivacyPage'));
+
+const table = [
+  [paths.home, <HomePage key="home" />],
+  [paths.shortener, <ShortenerPage key="shortener" />],
+  [paths.login, <LoginPage key="login" />],
+  [paths.register, <RegisterPage key="register" />],
+  [paths.account, <AccountPage key="account" />],
+  [paths.terms, <TermsPage key="terms" />],
+  [paths.privacy, <PrivacyPage key="privacy" />],
+  [paths.notFound, <NotFoundPage key="not-found" />],
+  [paths.redirect, <RedirectPage key="redirect" />],
+  ['*', <NotFoundPage key="unknown" />],
+] as const;
+
+/** Codes are case-sensitive, and so is every path: /Register may be somebody's link. */
+export function AppRoutes() {
+  return (
+    <Routes>
+      {table.map(([path, element]) => (
+        <Route key={path} path={path} element={element} caseSensitive />
+      ))}
+    </Routes>
+  );
+}

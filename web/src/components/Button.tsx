@@ -1,0 +1,47 @@
+import type { ComponentProps } from 'react';
+import { Link } from 'react-router-dom';
+import styles from './Button.module.css';
+import { Spinner } from './Spinner';
+
+interface Look {
+  /** A signpost is the one action of a page; every other button is plain. */
+  look?: 'sign' | 'plain';
+  large?: boolean;
+}
+
+function classes({ look = 'plain', large = false }: Look): string {
+  return [styles.button, styles[look], large && styles.large].filter(Boolean).join(' ');
+}
+
+type ButtonProps = Omit<ComponentProps<'button'>, 'className'> & Look & { busy?: boolean };
+
+/** Keeps its width while busy, and cannot be pressed twice; a screen reader hears that it waits. */
+export function Button({ look, large, busy = false, onClick, children, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classes({ ...(look && { look }), ...(large && { large }) })}
+      aria-disabled={busy || undefined}
+      aria-busy={busy || undefined}
+      onClick={(event) => {
+        if (busy) event.preventDefault();
+        else onClick?.(event);
+      }}
+    >
+      <span className={busy ? styles.hidden : undefined}>{children}</span>
+      {busy && (
+        <span className={styles.over}>
+          <Spinner label="Please wait" />
+        </span>
+      )}
+    </button>
+  );
+}
+
+export function ButtonLink({
+  look,
+  ...rest
+}: Omit<ComponentProps<typeof Link>, 'className'> & Look) {
+  return <Link {...rest} className={classes({ ...(look && { look }) })} />;
+}

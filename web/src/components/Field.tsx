@@ -1,0 +1,88 @@
+import { useId, useState, type ComponentProps, type ReactNode } from 'react';
+import styles from './Field.module.css';
+
+export type FieldProps = Omit<ComponentProps<'input'>, 'className' | 'id'> & {
+  label: ReactNode;
+  error?: string | undefined;
+  /** Ids of more text that describes the field. */
+  describedBy?: string;
+};
+
+export function Field({ label, error, describedBy, ...input }: FieldProps) {
+  const id = useId();
+  return (
+    <div>
+      <label className={styles.label} htmlFor={id}>
+        {label}
+      </label>
+      <Input id={id} error={error} describedBy={describedBy} {...input} />
+      <FieldError id={`${id}-error`} text={error} />
+    </div>
+  );
+}
+
+/** A password with a button that shows and hides it. */
+export function PasswordField({ label, error, describedBy, ...input }: FieldProps) {
+  const id = useId();
+  const [shown, setShown] = useState(false);
+  return (
+    <div>
+      <label className={styles.label} htmlFor={id}>
+        {label}
+      </label>
+      <div className={styles.withToggle}>
+        <Input
+          id={id}
+          error={error}
+          describedBy={describedBy}
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          {...input}
+          type={shown ? 'text' : 'password'}
+        />
+        <button
+          type="button"
+          className={styles.toggle}
+          aria-controls={id}
+          aria-label={shown ? 'Hide password' : 'Show password'}
+          onClick={() => setShown(!shown)}
+        >
+          {shown ? 'Hide' : 'Show'}
+        </button>
+      </div>
+      <FieldError id={`${id}-error`} text={error} />
+    </div>
+  );
+}
+
+function Input({
+  id,
+  error,
+  describedBy,
+  ...input
+}: ComponentProps<'input'> & {
+  id: string;
+  error: string | undefined;
+  describedBy: string | undefined;
+}) {
+  const described = [error && `${id}-error`, describedBy].filter(Boolean).join(' ');
+  return (
+    <input
+      {...input}
+      id={id}
+      className={styles.input}
+      aria-invalid={error !== undefined || input['aria-invalid'] || undefined}
+      aria-describedby={described || undefined}
+    />
+  );
+}
+
+/** Stands there before it has a text, so that the text is announced when it comes. */
+export function FieldError({ id, text }: { id: string; text: string | undefined }) {
+  return (
+    <p id={id} className={styles.error} role="alert">
+      {text}
+    </p>
+  );
+}

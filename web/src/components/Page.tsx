@@ -1,0 +1,52 @@
+import { useEffect, useRef, type ReactNode } from 'react';
+import styles from './Page.module.css';
+
+const NAME = 'Atajo';
+
+/** The document was loaded with this page on it; every later one was walked to. */
+let walked = false;
+
+interface PageProps {
+  /** Of the document; the product's name is added. */
+  title: string;
+  description: string;
+  children: ReactNode;
+  /** Sections from edge to edge, each with its own column. */
+  wide?: boolean;
+}
+
+/** Gives the document its title and description, and the page's h1 the focus on a route change. */
+export function Page({ title, description, children, wide = false }: PageProps) {
+  const root = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    document.title = `${title} · ${NAME}`;
+    describe('meta[name="description"]', description);
+    describe('meta[property="og:title"]', document.title);
+    describe('meta[property="og:description"]', description);
+  }, [title, description]);
+
+  useEffect(() => {
+    if (walked) {
+      const heading = root.current?.querySelector('h1');
+      heading?.setAttribute('tabindex', '-1');
+      heading?.focus({ preventScroll: true });
+    }
+    walked = true;
+  }, []);
+
+  return (
+    <div ref={root} className={wide ? undefined : styles.body}>
+      {children}
+    </div>
+  );
+}
+
+/** Whether this page is the first since the document was loaded. */
+export function isFirstPage(): boolean {
+  return !walked;
+}
+
+function describe(selector: string, content: string): void {
+  document.querySelector(selector)?.setAttribute('content', content);
+}

@@ -1,0 +1,35 @@
+import type * as host from './ToastHost';
+
+/** Toasts come with the first interaction; until then nothing of them is loaded. */
+type Toasts = typeof host;
+
+let loading: Promise<Toasts> | undefined;
+const waiting = new Set<(toasts: Toasts) => void>();
+
+export function loadToasts(): Promise<Toasts> {
+  loading ??= import('./ToastHost').then(
+    (toasts) => {
+      for (const tell of waiting) tell(toasts);
+      return toasts;
+    },
+    (error: unknown) => {
+      loading = undefined;
+      throw error;
+    },
+  );
+  return loading;
+}
+
+/** Calls back when the toasts are there, at once if they are. */
+export function whenToastsLoad(tell: (toasts: Toasts) => void): () => void {
+  waiting.add(tell);
+  if (loading) void loading.then(tell, () => undefined);
+  return () => waiting.delete(tell);
+}
+
+export function showToast(message: string): void {
+  loadToasts().then(
+    ({ toast }) => toast.error(message),
+    (error: unknown) => console.error('Toasts did not load:', message, error),
+  );
+}

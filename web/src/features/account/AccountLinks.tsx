@@ -1,0 +1,96 @@
+import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
+import { useNavigate } from 'react-router-dom';
+import type { ProfileLink } from '../../api';
+import { Button } from '../../components/Button';
+import { Field } from '../../components/Field';
+import { Spinner } from '../../components/Spinner';
+import { shortAddress } from '../../lib/config';
+import { paths } from '../../lib/paths';
+import styles from './AccountLinks.module.css';
+import { LinkTable } from './LinkTable';
+import { loadError } from './messages';
+import { useProfile } from './useProfile';
+
+interface AccountLinksProps {
+  token: string;
+  /** Shown in place of the table while there is no link yet. */
+  whenEmpty: (reload: () => void) => ReactNode;
+}
+
+export function AccountLinks({ token, whenEmpty }: AccountLinksProps) {
+  const navigate = useNavigate();
+  const { profile, reload } = useProfile(token, () => void navigate(paths.home, { replace: true }));
+
+  if (profile.state === 'loading') {
+    return (
+      <div className={styles.loading}>
+        <Spinner label="Loading your links" />
+      </div>
+    );
+  }
+  if (profile.state === 'failed') {
+    return (
+      <div className={styles.stack}>
+        <p>{loadError}</p>
+        <div>
+          <Button onClick={reload}>Try again</Button>
+        </div>
+      </div>
+    );
+  }
+  if (profile.links.length === 0) {
+    return (
+      <div className={styles.stack}>
+        <p>You have no links yet. The ones you shorten while logged in appear here.</p>
+        {whenEmpty(reload)}
+      </div>
+    );
+  }
+  return <FilteredLinks links={profile.links} />;
+}
+
+const count = new Intl.NumberFormat('en');
+const plural = new Intl.PluralRules('en');
+
+function links(number: number): string {
+  return plural.select(number) === 'one' ? 'link' : 'links';
+}
+
+function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
+  const [filter, setFilter] = useState('');
+  const wanted = useDeferredValue(filter.trim().toLowerCase());
+  const shown = useMemo(
+    () =>
+      wanted === ''
+        ? all
+        : all.filter((link) =>
+            `${shortAddress(link.short_link)}\n${link.long_link}`.toLowerCase().includes(wanted),
+          ),
+    [all, wanted],
+  );
+  const total = `${count.format(all.length)} ${links(all.length)}`;
+
+  return (
+    <div className={styles.stack}>
+      <div className={styles.bar}>
+        <div className={styles.filter}>
+          <Field
+            label="Filter"
+            type="text"
+            placeholder="Part of a link"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            dir="auto"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+          />
+        </div>
+        <p className={styles.count} role="status">
+          {wanted === '' ? total : `${count.format(shown.length)} of ${total}`}
+        </p>
+      </div>
+      {shown.length > 0 ? <LinkTable links={shown} /> : <p>No link has this in it.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+import { useLayoutEffect, useRef, useState } from 'react';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import type { ProfileLink } from '../../api';
+import { LiveText } from '../../components/LiveText';
+import { ShortAddress } from '../../components/ShortAddress';
+import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { copyWords, useCopy } from '../../components/useCopy';
+import { shortAddress } from '../../lib/config';
+import styles from './LinkTable.module.css';
+
+const ROW = 60;
+/** How much of a long link's end stays in sight when its middle is cut. */
+const TAIL = 14;
+
+const number = new Intl.NumberFormat('en');
+const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+
+/** Only the rows in sight are in the document; the page's own scroll moves through them. */
+export function LinkTable({ links }: { links: ProfileLink[] }) {
+  const body = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const measure = () => {
+      if (body.current) setTop(body.current.getBoundingClientRect().top + scrollY);
+    };
+    measure();
+    addEventListener('resize', measure);
+    return () => removeEventListener('resize', measure);
+  }, []);
+
+  const rows = useWindowVirtualizer({
+    count: links.length,
+    estimateSize: () => ROW,
+    overscan: 12,
+    scrollMargin: top,
+    getItemKey: (index) => links[index]?.short_link ?? index,
+  });
+
+  return (
+    <div
+      className={styles.table}
+      role="table"
+      aria-label="Your links"
+      aria-rowcount={links.length + 1}
+    >
+      <div role="rowgroup">
+        <div role="row" aria-rowindex={1} className={`${styles.row} ${styles.head}`}>
+          <span role="columnheader">Short address</span>
+          <span role="columnheader">Leads to</span>
+          <span role="columnheader">Created</span>
+          <span role="columnheader" className={styles.views}>
+            Views
+          </span>
+        </div>
+      </div>
+      <div
+        ref={body}
+        role="rowgroup"
+        className={styles.body}
+        style={{ blockSize: rows.getTotalSize() }}
+      >
+        {rows.getVirtualItems().map(({ key, index, start }) => {
+          const link = links[index];
+          return (
+            link && (
+              <div
+                key={key}
+                ref={rows.measureElement}
+                data-index={index}
+                role="row"
+                aria-rowindex={index + 2}
+                className={styles.row}
+                style={{ transform: `translateY(${start - top}px)` }}
+              >
+                <Cells link={link} />
+              </div>
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Cells({ link }: { link: ProfileLink }) {
+  const [copied, copy] = useCopy();
+  const created = new Date(link.created_at);
+  return (
+    <>
+      <div role="cell" className={styles.code}>
+        <button
+          type="button"
+          title="Click to copy"
+          onClick={() => copy(shortAddress(link.short_link))}
+        >
+          <ShortAddress code={link.short_link} />
+        </button>
+        {copied !== 'idle' && (
+          <span className={styles.copied} aria-hidden="true">
+            {copyWords[copied]}
+          </span>
+        )}
+        <LiveText>{copied === 'idle' ? '' : copyWords[copied]}</LiveText>
+      </div>
+      <div role="cell" className={styles.long}>
+        <a href={link.long_link} target="_blank" rel="noopener noreferrer" dir="auto">
+          <span>{link.long_link.slice(0, -TAIL)}</span>
+          <span>{link.long_link.slice(-TAIL)}</span>
+        </a>
+      </div>
+      <div role="cell" className={styles.when}>
+        {Number.isNaN(created.getTime()) ? (
+          ''
+        ) : (
+          <time dateTime={link.created_at}>{date.format(created)}</time>
+        )}
+      </div>
+      <div role="cell" className={styles.views}>
+        {number.format(link.views)}
+        <VisuallyHidden> views</VisuallyHidden>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import { Mark } from '../../components/Mark';
+import { VisuallyHidden } from '../../components/VisuallyHidden';
+import styles from './PasswordRules.module.css';
+import { passwordRules } from './rules';
+
+interface PasswordRulesProps {
+  id: string;
+  password: string;
+  /** The form was sent with a rule unmet: those are pointed at. */
+  insist: boolean;
+}
+
+/** Ticks while one types; each change is announced with its rule. */
+export function PasswordRules({ id, password, insist }: PasswordRulesProps) {
+  return (
+    <ul id={id} className={styles.rules} aria-live="polite" aria-relevant="text">
+      {passwordRules.map(({ text, isMet }) => {
+        const met = isMet(password);
+        const look = met ? styles.met : insist ? styles.missing : undefined;
+        return (
+          <li key={text} lang="es" aria-atomic="true" className={look}>
+            <Mark kind="level" size="small" faint={!met} />
+            <span>{text}</span>
+            <VisuallyHidden lang="en">{met ? ' (met)' : ' (not met)'}</VisuallyHidden>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

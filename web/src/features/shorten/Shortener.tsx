@@ -1,0 +1,95 @@
+import { useEffect, useId, useRef, useState, type SubmitEvent } from 'react';
+import { Button } from '../../components/Button';
+import { FieldError } from '../../components/Field';
+import { LiveText } from '../../components/LiveText';
+import { isFirstPage } from '../../components/Page';
+import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { shortAddress } from '../../lib/config';
+import { PendingPlate } from './PendingPlate';
+import { useResults, type Result } from './ResultsProvider';
+import styles from './Shortener.module.css';
+import { SignPlate } from './SignPlate';
+import { useShortening } from './useShortening';
+
+interface ShortenerProps {
+  /** The home page alone insists on a scheme, or the product's own host, in the text. */
+  wantsScheme?: boolean;
+  /** Puts the cursor into the field when the document opens here, on a wide screen. */
+  focused?: boolean;
+  onShortened?: (result: Result) => void;
+}
+
+const ROOMY = '(min-width: 1100px) and (hover: hover)';
+
+export function Shortener({ wantsScheme = false, focused = false, onShortened }: ShortenerProps) {
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [first] = useState(isFirstPage);
+  const { results } = useResults();
+  const { working, error, submit } = useShortening(wantsScheme);
+  const newest = results[0];
+  const [before] = useState(newest);
+  const fresh = newest !== before && working === null ? newest : undefined;
+
+  useEffect(() => {
+    if (focused && first && matchMedia(ROOMY).matches)
+      field.current?.focus({ preventScroll: true });
+  }, [focused, first]);
+
+  useEffect(() => {
+    if (newest && newest !== before) onShortened?.(newest);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- told once of each result
+  }, [newest]);
+
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const input = field.current;
+    if (!input) return;
+    const text = input.value;
+    input.value = '';
+    submit(text);
+  };
+
+  return (
+    <div className={styles.shortener}>
+      <form className={styles.form} onSubmit={onSubmit} noValidate autoComplete="off">
+        <VisuallyHidden>
+          <label htmlFor={id}>Link to shorten</label>
+        </VisuallyHidden>
+        <input
+          ref={field}
+          id={id}
+          className={styles.field}
+          type="url"
+          inputMode="url"
+          autoComplete="off"
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          enterKeyHint="go"
+          dir="auto"
+          placeholder="Paste a long link"
+          aria-invalid={error !== undefined || undefined}
+          aria-describedby={error ? `${id}-error` : undefined}
+        />
+        <div className={styles.error}>
+          <FieldError id={`${id}-error`} text={error} />
+        </div>
+        <Button type="submit" look="sign" large>
+          Shorten
+        </Button>
+      </form>
+      <LiveText>{fresh ? `Short address ready: ${shortAddress(fresh.code)}` : ''}</LiveText>
+      {working !== null && <PendingPlate url={working} />}
+      {results.length > 0 && (
+        <ul className={styles.results} aria-label="Short links of this visit">
+          {results.map((result, index) => (
+            <li key={result.code}>
+              <SignPlate result={result} small={index > 0 || working !== null} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import type { CSSProperties } from 'react';
+import { Link } from 'react-router-dom';
+import { LiveText } from '../../components/LiveText';
+import { Mark } from '../../components/Mark';
+import { ShortAddress } from '../../components/ShortAddress';
+import { copyWords, useCopy } from '../../components/useCopy';
+import { shortAddress, shortUrl } from '../../lib/config';
+import { paths } from '../../lib/paths';
+import type { Result } from './ResultsProvider';
+import styles from './SignPlate.module.css';
+
+interface SignPlateProps {
+  result: Result;
+  /** An earlier one: the same plate, read from nearer. */
+  small?: boolean;
+}
+
+/** A link that was made. The whole plate copies its address. */
+export function SignPlate({ result, small = false }: SignPlateProps) {
+  const [copied, copy] = useCopy();
+  const address = shortAddress(result.code);
+  // The longer of the two lines the address may fall into; the type shrinks until it fits.
+  const longest = Math.max(address.length - result.code.length - 1, result.code.length + 1);
+  return (
+    <div>
+      <button
+        type="button"
+        className={[styles.plate, small && styles.small].filter(Boolean).join(' ')}
+        style={{ '--longest': longest } as CSSProperties}
+        onClick={() => copy(address)}
+      >
+        <Mark kind="level" size={small ? 'normal' : 'plate'} />
+        <span className={styles.text}>
+          <span className={styles.address}>
+            <ShortAddress code={result.code} />
+          </span>{' '}
+          <span className={styles.to} dir="auto">
+            {result.url}
+          </span>
+        </span>{' '}
+        <span className={styles.copy} data-state={copied}>
+          {copyWords[copied]}
+        </span>
+      </button>
+      <p className={styles.beside}>
+        <Link to={paths.qr} state={{ url: shortUrl(result.code) }}>
+          Make a QR code
+        </Link>
+      </p>
+      <LiveText>{copied === 'idle' ? '' : copyWords[copied]}</LiveText>
+    </div>
+  );
+}

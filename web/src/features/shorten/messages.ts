@@ -1,0 +1,10 @@
+import type { UrlProblem } from './url';
+
+/** Texts of the specification that the shortener owns, to the letter. */
+export const urlMessages: Record<UrlProblem, string> = {
+  invalid: 'Enter a valid URL',
+  'too-long': 'URL is too long',
+  'no-scheme': 'Incluse https:// or http:// to url',
+};
+
+export const invalidToken = 'Invalid user token';

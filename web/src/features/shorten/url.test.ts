@@ -1,0 +1,31 @@
+// @vitest-environment node
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { urlMessages } from './messages';
+import { checkUrl } from './url';
+
+interface Case {
+  name: string;
+  input: string;
+  stored: string | null;
+  home: string | null;
+  elsewhere: string | null;
+  public_url?: string;
+}
+
+// Read at run time: it holds lone surrogates, which a bundler's JSON loader refuses.
+const table = JSON.parse(
+  readFileSync(new URL('../../../../tests/contract/url_cases.json', import.meta.url), 'utf8'),
+) as { public_url: string; cases: Case[] };
+
+describe('the rules of a link', () => {
+  it.each(table.cases)('$name', ({ input, stored, home, elsewhere, public_url }) => {
+    const publicUrl = public_url ?? table.public_url;
+    const onHome = checkUrl(input, { publicUrl, wantsScheme: true });
+    const onOther = checkUrl(input, { publicUrl, wantsScheme: false });
+
+    expect(onHome.ok ? null : urlMessages[onHome.problem]).toBe(home);
+    expect(onOther.ok ? null : urlMessages[onOther.problem]).toBe(elsewhere);
+    expect(onOther.ok ? onOther.stored : null).toBe(stored);
+  });
+});

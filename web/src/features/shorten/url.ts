@@ -1,0 +1,126 @@
+/**
+ * The rules a link must keep. The back end has the same rules in Python; both are held to
+ * tests/contract/url_cases.json. The page sends the trimmed text as typed and the server decides;
+ * what is decided here is only which message is shown without asking it.
+ */
+import { isCode } from '../../lib/paths';
+import { codePoints } from '../../lib/text';
+
+export type UrlProblem = 'invalid' | 'too-long' | 'no-scheme';
+export type UrlVerdict = { ok: true; stored: string } | { ok: false; problem: UrlProblem };
+
+interface Rules {
+  publicUrl: string;
+  /** The home page wants a scheme, or the product's own host, in the text. */
+  wantsScheme: boolean;
+}
+
+const MIN_LENGTH = 3;
+const MAX_LENGTH = 999;
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:(?<rest>.*)$/s;
+const PORT = /^[0-9]+(?:$|[/?#])/;
+const WEB_URL = /^https?:\/\/[^/\\?#]/i;
+const AUTHORITY =
+  /^(?<before>https?:\/\/(?:[^/\\?#]*@)?)(?<host>[^/\\?#]*?)(?<port>:[0-9]*)?(?<after>[/\\?#].*)?$/is;
+
+export function checkUrl(text: string, { publicUrl, wantsScheme }: Rules): UrlVerdict {
+  const given = text.trim();
+  const length = codePoints(given);
+  if (length < MIN_LENGTH) return refused('invalid');
+  if (length > MAX_LENGTH) return refused('too-long');
+  if (hasLoneSurrogate(given)) return refused('invalid');
+
+  const own = new URL(publicUrl);
+  if (wantsScheme && !mentionsScheme(given, own.host)) return refused('no-scheme');
+  if (CONTROL.test(given)) return refused('invalid');
+
+  const full = hasScheme(given) ? given : `http://${given}`;
+  if (!WEB_URL.test(full) || !URL.canParse(full)) return refused('invalid');
+  const url = new URL(full);
+  if (/^\.*$/.test(url.hostname)) return refused('invalid');
+  if (isLoop(url, own)) return refused('invalid');
+  return { ok: true, stored: withAsciiHost(full, url.hostname) };
+}
+
+function refused(problem: UrlProblem): UrlVerdict {
+  return { ok: false, problem };
+}
+
+function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text);
+}
+
+function mentionsScheme(text: string, ownHost: string): boolean {
+  const lower = text.toLowerCase();
+  return ['http://', 'https://', ownHost.toLowerCase()].some((part) => lower.includes(part));
+}
+
+/** `example.com:8081/x` has none: what follows the colon is a port. */
+function hasScheme(text: string): boolean {
+  const rest = SCHEME.exec(text)?.groups?.['rest'];
+  return rest !== undefined && !PORT.test(rest);
+}
+
+/** A short address of the product itself, in whatever spelling: it would lead round in circles. */
+function isLoop(url: URL, own: URL): boolean {
+  return sameHost(url.hostname, own.hostname) && samePort(url, own) && isShortPath(url.pathname);
+}
+
+function sameHost(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((host) => host.replace(/\.$/, ''));
+  return a === b || (isLoopback(a ?? '') && isLoopback(b ?? ''));
+}
+
+function isLoopback(host: string): boolean {
+  return (
+    /(?:^|\.)localhost$/.test(host) ||
+    /^127(?:\.[0-9]+){3}$/.test(host) ||
+    /^\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\]$/.test(host) ||
+    ['[::1]', '[::]', '0.0.0.0'].includes(host)
+  );
+}
+
+const DEFAULT_PORTS = ['80', '443'];
+
+function samePort(url: URL, own: URL): boolean {
+  const ownPort = effectivePort(own);
+  const ownPorts = DEFAULT_PORTS.includes(ownPort) ? DEFAULT_PORTS : [ownPort];
+  return ownPorts.includes(effectivePort(url));
+}
+
+function effectivePort({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80');
+}
+
+function isShortPath(pathname: string): boolean {
+  const path = resolveDots(decodeOnce(pathname).replaceAll('\\', '/')).replace(/^\/+/, '');
+  return isCode(path.replace(/\/$/, ''));
+}
+
+/** Byte by byte: what is not ASCII can be no part of a code and need not be put together. */
+function decodeOnce(path: string): string {
+  return path.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+function resolveDots(path: string): string {
+  const out: string[] = [];
+  const segments = path.split('/').slice(1);
+  segments.forEach((segment, index) => {
+    const last = index === segments.length - 1;
+    if (segment === '..') out.pop();
+    else if (segment !== '.') out.push(segment);
+    if (last && (segment === '..' || segment === '.')) out.push('');
+  });
+  return `/${out.join('/')}`;
+}
+
+/** Exactly as given, but for a host with other letters, which is kept as punycode. */
+function withAsciiHost(full: string, hostname: string): string {
+  const parts = AUTHORITY.exec(full)?.groups;
+  if (!parts || /^[\x20-\x7e]*$/.test(parts['host'] ?? '')) return full;
+  return `${parts['before'] ?? ''}${hostname}${parts['port'] ?? ''}${parts['after'] ?? ''}`;
+}

@@ -1,0 +1,110 @@
+/**
+ * The session lives in localStorage; here it is watched. A change in this tab, a change in another
+ * one and the passing of its expiry all reach the pages through the same door.
+ */
+import { useSyncExternalStore } from 'react';
+import { readItem, removeItem, writeItem } from './storage';
+
+export interface Session {
+  token: string;
+  /** Epoch milliseconds. */
+  expirationTimestamp: number;
+}
+
+const TOKEN_KEY = 'userToken';
+const NAME_KEY = 'username';
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+const listeners = new Set<() => void>();
+let raw: string | null = null;
+let current: Session | null = null;
+let expiry: ReturnType<typeof setTimeout> | undefined;
+
+export function startSession(session: Session, username: string): void {
+  writeItem(TOKEN_KEY, JSON.stringify(session));
+  writeItem(NAME_KEY, username);
+  refresh();
+}
+
+export function endSession(): void {
+  removeItem(TOKEN_KEY);
+  refresh();
+}
+
+export function rememberUsername(username: string): void {
+  writeItem(NAME_KEY, username);
+}
+
+export function forgetUsername(): void {
+  removeItem(NAME_KEY);
+}
+
+export function username(): string {
+  return readItem(NAME_KEY) ?? '';
+}
+
+/** The session as it is this moment; one that has run out, or is no session, is removed. */
+export function currentSession(): Session | null {
+  const stored = readItem(TOKEN_KEY);
+  if (stored !== raw) {
+    raw = stored;
+    current = parse(stored);
+  }
+  if (current && current.expirationTimestamp <= Date.now()) current = null;
+  if (stored !== null && !current) {
+    removeItem(TOKEN_KEY);
+    raw = null;
+  }
+  return current;
+}
+
+export function useSession(): Session | null {
+  return useSyncExternalStore(subscribe, currentSession);
+}
+
+function parse(stored: string | null): Session | null {
+  if (stored === null) return null;
+  try {
+    const value = JSON.parse(stored) as Partial<Session> | null;
+    if (typeof value !== 'object' || !value) return null;
+    const { token, expirationTimestamp } = value;
+    if (typeof token !== 'string' || token === '') return null;
+    if (typeof expirationTimestamp !== 'number' || !Number.isFinite(expirationTimestamp))
+      return null;
+    return { token, expirationTimestamp };
+  } catch {
+    return null;
+  }
+}
+
+function refresh(): void {
+  clearTimeout(expiry);
+  const session = currentSession();
+  if (session && listeners.size > 0) {
+    expiry = setTimeout(refresh, Math.min(session.expirationTimestamp - Date.now(), LONGEST_TIMER));
+  }
+  for (const listener of [...listeners]) listener();
+}
+
+/** A timer sleeps with the machine, so coming back to the page looks again. */
+function onStorage({ key }: StorageEvent): void {
+  if (key === TOKEN_KEY || key === null) refresh();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  if (listeners.size === 1) {
+    addEventListener('storage', onStorage);
+    addEventListener('focus', refresh);
+    document.addEventListener('visibilitychange', refresh);
+    refresh();
+  }
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    removeEventListener('storage', onStorage);
+    removeEventListener('focus', refresh);
+    document.removeEventListener('visibilitychange', refresh);
+    clearTimeout(expiry);
+  };
+}

@@ -1,0 +1,25 @@
+import { Link, Navigate, useNavigate } from 'react-router-dom';
+import { Page } from '../components/Page';
+import { RegisterForm } from '../features/session/RegisterForm';
+import { paths } from '../lib/paths';
+import { useSession } from '../lib/session';
+
+export default function RegisterPage() {
+  const session = useSession();
+  const navigate = useNavigate();
+
+  if (session) return <Navigate to={paths.account} replace />;
+
+  return (
+    <Page
+      title="Register"
+      description="Make a free Atajo account to keep your links together and see their views."
+    >
+      <h1>Register</h1>
+      <RegisterForm onRegistered={(email) => void navigate(paths.login, { state: { email } })} />
+      <p>
+        Already registered? <Link to={paths.login}>Log in</Link>
+      </p>
+    </Page>
+  );
+}

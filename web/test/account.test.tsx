@@ -1,0 +1,165 @@
+import { act, screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
+import { expectNoAxeViolations, heading, logIn, menuLinks, visit } from './app';
+import { data, error, never, serve } from './server';
+
+const link = (short_link: string, long_link: string, views = 0) => ({
+  short_link,
+  long_link,
+  views,
+  created_at: '2026-11-20T10:00:00Z',
+});
+const LINKS = [
+  link('k7Qm2_xB', 'https://example.org/rutas/senderos-locales/2026', 1204),
+  link('Zt0-aaQ9', 'https://docs.example.com/', 1),
+];
+const table = () => screen.findByRole('table', { name: 'Your links' });
+
+describe('the account page', () => {
+  it('shows a spinner, then the links', async () => {
+    logIn('my-token');
+    localStorage.setItem('username', 'Marta');
+    const calls = serve({ showProfile: () => data({ success: true, data: LINKS }) });
+    visit('/my-account');
+    await heading('Your links');
+    screen.getByText('Loading your links');
+    const rows = within(await table()).getAllByRole('row');
+    expect(calls[0]).toEqual({ name: 'showProfile', payload: { token: 'my-token' } });
+    expect(rows).toHaveLength(3);
+    const [address, long, created, views] = within(rows[1] as HTMLElement).getAllByRole('cell');
+    expect(address).toHaveTextContent('localhost:3000/k7Qm2_xB');
+    expect(long).toHaveTextContent('https://example.org/rutas/senderos-locales/2026');
+    expect(created).toHaveTextContent('20 Nov 2026');
+    expect(views).toHaveTextContent('1,204');
+    expect(within(long as HTMLElement).getByRole('link')).toHaveAttribute(
+      'rel',
+      'noopener noreferrer',
+    );
+    screen.getByText('Marta');
+    await expectNoAxeViolations();
+  });
+
+  it('copies a short address', async () => {
+    logIn();
+    serve({ showProfile: () => data({ success: true, data: LINKS }) });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(screen.getByRole('button', { name: 'localhost:3000/Zt0-aaQ9' }));
+    expect(await navigator.clipboard.readText()).toBe('localhost:3000/Zt0-aaQ9');
+    expect(await screen.findByText('Copied', { selector: '[role=status]' })).toBeInTheDocument();
+  });
+
+  it('filters by either address', async () => {
+    logIn();
+    serve({ showProfile: () => data({ success: true, data: LINKS }) });
+    const { user } = visit('/my-account');
+    await table();
+    screen.getByText('2 links');
+    const filter = screen.getByRole('textbox', { name: 'Filter' });
+    await user.type(filter, 'SENDEROS');
+    await screen.findByText('1 of 2 links');
+    await user.clear(filter);
+    await user.type(filter, 'zt0-');
+    await screen.findByText('1 of 2 links');
+    await user.type(filter, 'nowhere');
+    await screen.findByText('No link has this in it.');
+  });
+
+  it('keeps 10,000 links out of the document but for those in sight', async () => {
+    logIn();
+    const many = Array.from({ length: 10_000 }, (_, index) =>
+      link(`n${String(index).padStart(7, '0')}`, `https://example.org/${index}`, index),
+    );
+    serve({ showProfile: () => data({ success: true, data: many }) });
+    visit('/my-account');
+    expect(await table()).toHaveAttribute('aria-rowcount', '10001');
+    expect(screen.getAllByRole('row').length).toBeLessThan(200);
+    screen.getByText('10,000 links');
+  });
+
+  it('offers the shortener while there is no link, and shows the first one made', async () => {
+    logIn();
+    let made: unknown[] = [];
+    serve({
+      showProfile: () => data({ success: true, data: made }),
+      createShortLink: ({ code, url }) => {
+        made = [link(String(code), String(url))];
+        return data({ success: true, code, short_link: code });
+      },
+    });
+    const { user } = visit('/my-account');
+    await screen.findByText(/You have no links yet/);
+    await expectNoAxeViolations();
+    await user.type(
+      screen.getByRole('textbox', { name: 'Link to shorten' }),
+      'https://example.org/first{Enter}',
+    );
+    expect(await table()).toHaveTextContent('https://example.org/first');
+  });
+
+  it('goes home without a token', async () => {
+    const calls = serve({});
+    visit('/my-account');
+    await heading('Long links, cut short.');
+    expect(location.pathname).toBe('/');
+    expect(calls).toEqual([]);
+  });
+
+  it('on an invalid token removes it and goes home', async () => {
+    logIn();
+    serve({ showProfile: () => data({ success: false, error: 'invalid token' }) });
+    visit('/my-account');
+    await heading('Long links, cut short.');
+    expect(localStorage.getItem('userToken')).toBeNull();
+    expect(menuLinks()).toContain('LOGIN');
+  });
+
+  it('goes home when the server knows of no login', async () => {
+    logIn();
+    serve({ showProfile: () => data({ success: false, error: 'no logged' }) });
+    visit('/my-account');
+    await heading('Long links, cut short.');
+    expect(location.pathname).toBe('/');
+  });
+
+  it('says when the links do not load, and tries again', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    logIn();
+    let down = true;
+    serve({
+      showProfile: () => (down ? error(503, 'UNAVAILABLE') : data({ success: true, data: LINKS })),
+    });
+    const { user } = visit('/my-account');
+    await waitFor(() => {
+      expect(screen.getAllByText('Error on loading user data').length).toBeGreaterThan(0);
+    });
+    await expectNoAxeViolations();
+    down = false;
+    await user.click(await screen.findByRole('button', { name: 'Try again' }));
+    await table();
+  });
+
+  it('counts anew when the page is looked at again', async () => {
+    logIn();
+    let views = 1;
+    serve({
+      showProfile: () => data({ success: true, data: [link('k7Qm2_xB', 'https://a.b/', views)] }),
+    });
+    visit('/my-account');
+    await table();
+    views = 77;
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 5_000);
+    act(() => void window.dispatchEvent(new Event('focus')));
+    await screen.findByText('77');
+  });
+
+  it('logs out', async () => {
+    logIn();
+    serve({ showProfile: never });
+    const { user } = visit('/my-account');
+    await user.click(await screen.findByRole('button', { name: 'Log out' }));
+    await heading('Long links, cut short.');
+    expect(localStorage.getItem('userToken')).toBeNull();
+    expect(menuLinks()).toContain('LOGIN');
+  });
+});

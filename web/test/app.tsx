@@ -1,0 +1,43 @@
+/** The whole app on an address, as a visitor meets it. */
+import { render, screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import axe from 'axe-core';
+import { expect } from 'vitest';
+import { App } from '../src/app/App';
+
+export const HOUR = 3_600_000;
+
+export function visit(path: string, state: object | null = null) {
+  history.replaceState(state && { usr: state, key: 'test', idx: 0 }, '', path);
+  const user = userEvent.setup();
+  return { user, ...render(<App />) };
+}
+
+export function logIn(token = 'a-token', lifetime = 4 * HOUR): void {
+  localStorage.setItem(
+    'userToken',
+    JSON.stringify({ token, expirationTimestamp: Date.now() + lifetime }),
+  );
+}
+
+/** Colours need layout, which jsdom has not; tokens.test.ts measures them instead. */
+export async function expectNoAxeViolations(): Promise<void> {
+  const { violations } = await axe.run(document, {
+    rules: {
+      'color-contrast': { enabled: false },
+      'html-has-lang': { enabled: false },
+      'meta-viewport': { enabled: false },
+    },
+  });
+  const found = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+  );
+  expect(found).toEqual([]);
+}
+
+export const heading = (name: string) => screen.findByRole('heading', { level: 1, name });
+export const menuLinks = () =>
+  Array.from(
+    screen.getByRole('navigation', { name: 'Main' }).querySelectorAll('a'),
+    (link) => link.textContent,
+  );

@@ -1,0 +1,194 @@
+import { act, screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
+import { expectNoAxeViolations, heading, logIn, visit } from './app';
+import { data, error, never, serve } from './server';
+
+const LONG = 'https://example.org/a/long/way';
+const shortens = (payload: Record<string, unknown>) =>
+  data({ success: true, code: payload['code'], short_link: payload['code'] });
+
+const field = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'Link to shorten' });
+const results = () => screen.findByRole('list', { name: 'Short links of this visit' });
+const plates = async () => within(await results()).getAllByRole('button');
+
+describe('the home page', () => {
+  it('says what it does, with three reasons', async () => {
+    visit('/');
+    await heading('Long links, cut short.');
+    for (const name of ['Advanced analytics', 'Unique customization', 'Free and hassle-free']) {
+      screen.getByRole('heading', { name });
+    }
+    expect(document.title).toBe('Short links and QR codes · Atajo');
+    await expectNoAxeViolations();
+  });
+
+  it('shortens a link and copies the short address', async () => {
+    const calls = serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    await user.type(field(), `  ${LONG} {Enter}`);
+
+    const [plate] = await plates();
+    const code = String(calls[0]?.payload['code']);
+    expect(code).toMatch(/^[A-Za-z0-9_-]{8}$/);
+    expect(calls).toEqual([{ name: 'createShortLink', payload: { code, url: LONG, token: null } }]);
+    expect(plate).toHaveTextContent(`localhost:3000/${code} ${LONG} Copy`);
+    expect(field().value).toBe('');
+
+    await user.click(plate as HTMLElement);
+    expect(await navigator.clipboard.readText()).toBe(`localhost:3000/${code}`);
+    await waitFor(() => expect(plate).toHaveTextContent(/Copied$/));
+    expect(screen.getByText('Copied', { selector: '[role=status]' })).toBeInTheDocument();
+    await expectNoAxeViolations();
+  });
+
+  it('says so when copying is refused', async () => {
+    serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new Error('denied'));
+    Object.assign(document, { execCommand: () => false });
+    await user.type(field(), `${LONG}{Enter}`);
+    const [plate] = await plates();
+    await user.click(plate as HTMLElement);
+    await waitFor(() => expect(plate).toHaveTextContent(/Not copied$/));
+  });
+
+  it.each([
+    ['ab', 'Enter a valid URL'],
+    ['', 'Enter a valid URL'],
+    ['example.com', 'Incluse https:// or http:// to url'],
+    [`https://example.com/${'a'.repeat(980)}`, 'URL is too long'],
+    ['javascript:alert("http://")', 'Enter a valid URL'],
+  ])('refuses %s', async (text, message) => {
+    const calls = serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    if (text) {
+      await user.click(field());
+      await user.paste(text);
+    }
+    await user.click(screen.getByRole('button', { name: 'Shorten' }));
+    expect(await screen.findByText(message)).toHaveRole('alert');
+    expect(field()).toHaveAccessibleDescription(message);
+    expect(field().value).toBe('');
+    expect(calls).toEqual([]);
+    await expectNoAxeViolations();
+  });
+
+  it('sends the token of the session', async () => {
+    logIn('my-token');
+    const calls = serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await results();
+    expect(calls[0]?.payload['token']).toBe('my-token');
+  });
+
+  it('on an invalid token says so, removes it and stays', async () => {
+    logIn();
+    const calls = serve({
+      createShortLink: () => data({ success: false, error: 'invalid token' }),
+    });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await screen.findByText('Invalid user token');
+    expect(localStorage.getItem('userToken')).toBeNull();
+    expect(location.pathname).toBe('/');
+    expect(screen.queryByText('Shortening')).toBeNull();
+    expect(calls).toHaveLength(1);
+  });
+
+  it('shows what the server refuses like what the page refuses', async () => {
+    serve({ createShortLink: () => error(400, 'INVALID_ARGUMENT') });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await screen.findByText('Enter a valid URL');
+    expect(screen.queryByText(LONG)).toBeNull();
+  });
+
+  it('replaces a taken code unseen', async () => {
+    let first = true;
+    const calls = serve({
+      createShortLink: (payload) => {
+        const taken = first;
+        first = false;
+        return taken ? error(409, 'ABORTED') : shortens(payload);
+      },
+    });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await plates();
+    expect(calls).toHaveLength(2);
+    expect(calls[0]?.payload['code']).not.toBe(calls[1]?.payload['code']);
+  });
+
+  it('keeps its spinner, and the same request, until it succeeds', async () => {
+    const log = vi.spyOn(console, 'error').mockReturnValue();
+    let down = true;
+    const calls = serve({
+      createShortLink: (payload) => (down ? 'network error' : shortens(payload)),
+    });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await waitFor(() => expect(calls).toHaveLength(1));
+    await waitFor(() => expect(log).toHaveBeenCalled());
+    expect(screen.getAllByText('Shortening').length).toBeGreaterThan(0);
+    expect(screen.getByText(LONG)).toBeInTheDocument();
+    for (const alert of screen.getAllByRole('alert')) expect(alert).toBeEmptyDOMElement();
+
+    // An empty click while it runs does nothing.
+    await user.click(screen.getByRole('button', { name: 'Shorten' }));
+    expect(screen.queryByText('Enter a valid URL')).toBeNull();
+
+    down = false;
+    act(() => void window.dispatchEvent(new Event('online')));
+    await plates();
+    expect(calls[0]).toEqual(calls[1]);
+    await expectNoAxeViolations();
+  });
+
+  it('lists earlier results below, newest first, and keeps them on other pages', async () => {
+    serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    await user.type(field(), 'https://example.org/first{Enter}');
+    await plates();
+    await user.type(field(), 'https://example.org/second{Enter}');
+    await waitFor(async () => expect(await plates()).toHaveLength(2));
+    const texts = (await plates()).map((plate) => plate.textContent);
+    expect(texts[0]).toContain('second');
+    expect(texts[1]).toContain('first');
+
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    await heading('Shorten a link');
+    expect(await plates()).toHaveLength(2);
+  });
+
+  it('lets a new submission replace the one under way', async () => {
+    const calls = serve({
+      createShortLink: (payload) =>
+        payload['url'] === 'https://example.org/old' ? never() : shortens(payload),
+    });
+    const { user } = visit('/');
+    await user.type(field(), 'https://example.org/old{Enter}');
+    await waitFor(() => expect(calls).toHaveLength(1));
+    await user.type(field(), 'https://example.org/new{Enter}');
+    expect(await plates()).toHaveLength(1);
+    expect(screen.queryByText('https://example.org/old')).toBeNull();
+  });
+});
+
+describe('the shortener page', () => {
+  it('has three steps and needs no scheme', async () => {
+    const calls = serve({ createShortLink: shortens });
+    const { user } = visit('/short-link');
+    await heading('Shorten a link');
+    expect(
+      within(screen.getByRole('list'))
+        .getAllByRole('heading')
+        .map((step) => step.textContent),
+    ).toEqual(['Have a link', 'Paste the link', 'Share the link']);
+    await expectNoAxeViolations();
+
+    await user.type(field(), 'example.com/x{Enter}');
+    await plates();
+    expect(calls[0]?.payload['url']).toBe('example.com/x');
+  });
+});

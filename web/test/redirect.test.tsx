@@ -1,0 +1,80 @@
+import { act, screen, waitFor } from '@testing-library/react';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { expectNoAxeViolations, heading, visit } from './app';
+import { data, never, serve } from './server';
+
+const leaveFor = vi.hoisted(() => vi.fn());
+vi.mock('../src/features/redirect/leave', async (original) => ({
+  ...(await original<object>()),
+  leaveFor,
+}));
+afterEach(() => void leaveFor.mockReset());
+
+describe('a short link that the edge did not answer', () => {
+  it('looks the code up once and goes there', async () => {
+    const calls = serve({
+      accessLink: () => data({ success: true, longUrl: [{ long_link: 'https://example.org/x' }] }),
+    });
+    visit('/k7Qm2_xB');
+    await heading('Redirecting...');
+    await waitFor(() => expect(leaveFor).toHaveBeenCalledWith('https://example.org/x'));
+    expect(calls).toEqual([{ name: 'accessLink', payload: { code: 'k7Qm2_xB' } }]);
+    await expectNoAxeViolations();
+  });
+
+  it('goes to /not-found when nothing is stored', async () => {
+    serve({ accessLink: () => data({ success: true, longUrl: [] }) });
+    visit('/k7Qm2_xB');
+    await heading('PAGE NOT FOUND');
+    expect(location.pathname).toBe('/not-found');
+  });
+
+  it.each([
+    ['the call fails', 'network error' as const],
+    ['the reply has another shape', data({ success: true })],
+    [
+      'the stored address is none to follow',
+      data({ success: true, longUrl: [{ long_link: 'javascript:alert(1)' }] }),
+    ],
+  ])('goes home when %s', async (_name, answer) => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    serve({ accessLink: () => answer });
+    visit('/k7Qm2_xB');
+    await heading('Long links, cut short.');
+    expect(location.pathname).toBe('/');
+    expect(leaveFor).not.toHaveBeenCalled();
+  });
+
+  it('asks for what is no code, too', async () => {
+    const calls = serve({ accessLink: () => data({ success: true, longUrl: [] }) });
+    visit('/favicon.png');
+    await heading('PAGE NOT FOUND');
+    expect(calls[0]?.payload).toEqual({ code: 'favicon.png' });
+  });
+
+  it('tells letters apart: /Register is a code, /register a page', async () => {
+    const calls = serve({ accessLink: never });
+    visit('/Register');
+    await heading('Redirecting...');
+    await waitFor(() => expect(calls[0]?.payload).toEqual({ code: 'Register' }));
+  });
+
+  it('shows the way home after 2 s', async () => {
+    vi.useFakeTimers();
+    serve({ accessLink: never });
+    visit('/k7Qm2_xB');
+    expect(screen.queryByRole('link', { name: 'Go to the home page' })).toBeNull();
+    await act(() => vi.advanceTimersByTimeAsync(2_000));
+    expect(screen.getByRole('link', { name: 'Go to the home page' })).toHaveAttribute('href', '/');
+  });
+});
+
+describe('what is not found', () => {
+  it.each(['/not-found', '/some/deep/path'])('%s says so', async (path) => {
+    const { user } = visit(path);
+    await heading('PAGE NOT FOUND');
+    await expectNoAxeViolations();
+    await user.click(screen.getByRole('link', { name: 'GO HOME' }));
+    await heading('Long links, cut short.');
+  });
+});

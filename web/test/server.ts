@@ -1,0 +1,52 @@
+/** A back end at the network's edge: axios believes it sends, and meets these answers. */
+import axios, { AxiosError, AxiosHeaders, type InternalAxiosRequestConfig } from 'axios';
+
+export interface Reply {
+  status?: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+type Answer = Reply | 'network error' | Promise<Reply>;
+type Handler = (payload: Record<string, unknown>) => Answer;
+
+export interface Call {
+  name: string;
+  payload: Record<string, unknown>;
+}
+
+const realAdapter = axios.defaults.adapter;
+
+export const data = (value: object): Reply => ({ body: { data: value } });
+export const error = (status: number, name: string, headers = {}): Reply => ({
+  status,
+  body: { error: { status: name, message: name, details: {} } },
+  headers,
+});
+export const never = () => new Promise<Reply>(() => undefined);
+
+/** Answers each call by its name; returns the list of what was called. */
+export function serve(handlers: Record<string, Handler>): Call[] {
+  const calls: Call[] = [];
+  axios.defaults.adapter = async (config: InternalAxiosRequestConfig) => {
+    const name = (config.url ?? '').slice(1);
+    const { data: payload } = JSON.parse(String(config.data)) as { data: Call['payload'] };
+    calls.push({ name, payload });
+    const aborted = new Promise<never>((_resolve, reject) => {
+      config.signal?.addEventListener?.('abort', () => reject(new AxiosError('canceled')));
+    });
+    const answer = await Promise.race([handlers[name]?.(payload) ?? 'network error', aborted]);
+    if (answer === 'network error') throw new AxiosError('Network Error', 'ERR_NETWORK');
+    return {
+      status: answer.status ?? 200,
+      statusText: '',
+      headers: new AxiosHeaders(answer.headers),
+      data: answer.body,
+      config,
+    };
+  };
+  return calls;
+}
+
+export function closeServer(): void {
+  if (realAdapter) axios.defaults.adapter = realAdapter;
+}

@@ -1,0 +1,229 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { compareSync } from 'bcryptjs';
+import { describe, expect, it, vi } from 'vitest';
+import { expectNoAxeViolations, heading, HOUR, logIn, menuLinks, visit } from './app';
+import { data, error, never, serve } from './server';
+
+const email = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'Email' });
+const password = () => screen.getByLabelText<HTMLInputElement>('Password');
+const username = () => screen.getByRole('textbox', { name: 'Username' });
+const profile = () => data({ success: true, data: [] });
+
+async function openLogin(state: object | null = null) {
+  const { user } = visit('/login', state);
+  await heading('Login');
+  return user;
+}
+
+async function fillLogin() {
+  const user = await openLogin();
+  await user.type(email(), 'marta@example.org');
+  await user.type(password(), 'Senderos-1');
+  return user;
+}
+
+const send = (name: string) => screen.getByRole('button', { name });
+
+describe('the login page', () => {
+  it('shows and hides the password', async () => {
+    const user = await openLogin();
+    await expectNoAxeViolations();
+    expect(password().type).toBe('password');
+    await user.click(send('Show password'));
+    expect(password().type).toBe('text');
+    await user.click(send('Hide password'));
+    expect(password().type).toBe('password');
+    expect(password()).toHaveAttribute('autocomplete', 'current-password');
+  });
+
+  it('does nothing while a field is empty', async () => {
+    const calls = serve({});
+    const user = await openLogin();
+    await user.click(send('LOGIN'));
+    await user.type(email(), 'marta@example.org');
+    await user.click(send('LOGIN'));
+    expect(calls).toEqual([]);
+    for (const alert of screen.getAllByRole('alert')) expect(alert).toBeEmptyDOMElement();
+  });
+
+  it('stores the token and goes home', async () => {
+    const expirationTimestamp = Date.now() + 4 * HOUR;
+    const calls = serve({
+      verifyUser: () =>
+        data({ success: true, token: 'fresh', expirationTimestamp, username: 'Marta' }),
+    });
+    const user = await fillLogin();
+    await user.click(send('LOGIN'));
+    await heading('Long links, cut short.');
+    expect(calls).toEqual([
+      {
+        name: 'verifyUser',
+        payload: { email: 'marta@example.org', password: 'Senderos-1' },
+      },
+    ]);
+    expect(JSON.parse(localStorage.getItem('userToken') ?? '')).toEqual({
+      token: 'fresh',
+      expirationTimestamp,
+    });
+    expect(localStorage.getItem('username')).toBe('Marta');
+    expect(location.pathname).toBe('/');
+    expect(menuLinks()).toContain('MY ACCOUNT');
+  });
+
+  it.each([
+    ['incorrect', 'Incorrect password'],
+    ['no exist', 'No accound found with this email'],
+  ])('on %s says so', async (name, message) => {
+    serve({ verifyUser: () => data({ success: false, error: name }) });
+    const user = await fillLogin();
+    await user.click(send('LOGIN'));
+    expect(await screen.findByText(message)).toBeInTheDocument();
+    expect(send('LOGIN')).not.toHaveAttribute('aria-busy');
+    await expectNoAxeViolations();
+  });
+
+  it.each([
+    ['a dead line', 'network error' as const, 'That did not work. Please try again.'],
+    [
+      'too many tries',
+      error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '540' }),
+      'That did not work: too many tries. Please try again in 9 minutes.',
+    ],
+  ])('on %s says so in the form, without a toast', async (_name, answer, message) => {
+    const log = vi.spyOn(console, 'error').mockReturnValue();
+    serve({ verifyUser: () => answer });
+    const user = await fillLogin();
+    await user.click(send('LOGIN'));
+    await screen.findByText(message);
+    expect(screen.getAllByRole('alert').filter((alert) => alert.textContent)).toHaveLength(1);
+    expect(JSON.stringify(log.mock.calls)).not.toContain('Senderos-1');
+  });
+
+  it('cannot be sent twice', async () => {
+    const calls = serve({ verifyUser: never });
+    const user = await fillLogin();
+    await user.click(send('LOGIN'));
+    const button = screen.getByRole('button', { name: /Please wait/ });
+    expect(button).toHaveAttribute('aria-busy', 'true');
+    await user.click(button);
+    await user.type(password(), '{Enter}');
+    await waitFor(() => expect(calls).toHaveLength(1));
+  });
+
+  it('sends a visitor who is logged in to the account', async () => {
+    serve({ showProfile: profile });
+    logIn();
+    visit('/login');
+    await heading('Your links');
+    expect(location.pathname).toBe('/my-account');
+  });
+
+  it('leads to the registration', async () => {
+    const user = await openLogin();
+    await user.click(screen.getByRole('link', { name: 'Register' }));
+    await heading('Register');
+  });
+});
+
+async function openRegister() {
+  const { user } = visit('/register');
+  await heading('Register');
+  return user;
+}
+
+async function fillRegister() {
+  const user = await openRegister();
+  await user.type(email(), ' marta@example.org ');
+  await user.type(password(), 'Senderos-1');
+  await user.type(username(), 'Marta');
+  return user;
+}
+
+describe('the registration page', () => {
+  it('wants an email, a password and a username', async () => {
+    const calls = serve({});
+    const user = await openRegister();
+    await expectNoAxeViolations();
+    await user.click(send('REGISTER'));
+    expect(email()).toHaveAccessibleDescription('Please enter an email address');
+    expect(username()).toHaveAccessibleDescription('Please enter a username');
+    expect(password()).toBeInvalid();
+    expect(email()).toHaveFocus();
+    expect(calls).toEqual([]);
+    await expectNoAxeViolations();
+  });
+
+  it('wants an @ and at most 30 characters', async () => {
+    const user = await openRegister();
+    await user.type(email(), 'marta');
+    await user.type(username(), '\u{1F97E}'.repeat(31));
+    await user.click(send('REGISTER'));
+    expect(email()).toHaveAccessibleDescription('Please enter a valid email');
+    expect(username()).toHaveAccessibleDescription('Username need to have less than 30 characters');
+  });
+
+  it('ticks the rules of the password, in Spanish, while one types', async () => {
+    const user = await openRegister();
+    const list = within(screen.getByRole('list'));
+    const met = () =>
+      list
+        .getAllByRole('listitem')
+        .filter((item) => item.textContent.endsWith('(met)') && item.lang === 'es')
+        .map((item) => item.textContent.replace(' (met)', ''));
+    expect(met()).toEqual([]);
+    await user.type(password(), 'sendas');
+    expect(met()).toEqual(['Como máximo 72 bytes']);
+    await user.type(password(), 'Ñ1-');
+    expect(met()).toEqual([
+      'Al menos 8 caracteres',
+      'Al menos una letra mayúscula',
+      'Al menos un dígito',
+      'Al menos un símbolo',
+      'Como máximo 72 bytes',
+    ]);
+    await user.clear(password());
+    await user.type(password(), `Ñ1-${'ñ'.repeat(35)}`);
+    expect(met()).not.toContain('Como máximo 72 bytes');
+  });
+
+  it('sends a hash with its salt, never the password, and goes to the login', async () => {
+    const calls = serve({ registerUser: () => data({ success: true }) });
+    const user = await fillRegister();
+    await user.click(send('REGISTER'));
+    await heading('Login');
+    expect(email().value).toBe('marta@example.org');
+    expect(localStorage.getItem('username')).toBe('Marta');
+    const sent = calls[0]?.payload as Record<string, string>;
+    expect(Object.keys(sent).sort()).toEqual(['email', 'password', 'salt', 'username']);
+    expect(sent['password']).toMatch(/^\$2[aby]\$10\$/);
+    expect(sent['password']?.startsWith(sent['salt'] ?? 'no salt')).toBe(true);
+    expect(compareSync('Senderos-1', sent['password'] ?? '')).toBe(true);
+    expect(JSON.stringify(calls)).not.toContain('Senderos-1');
+  });
+
+  it('says when the email is taken', async () => {
+    serve({ registerUser: () => data({ success: false, error: 'exist' }) });
+    const user = await fillRegister();
+    await user.click(send('REGISTER'));
+    await screen.findByText('This email is already registered');
+    expect(location.pathname).toBe('/register');
+  });
+
+  it('tries again with the same four fields', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const calls = serve({ registerUser: () => error(503, 'UNAVAILABLE') });
+    const user = await fillRegister();
+    await user.click(send('REGISTER'));
+    await screen.findByText('That did not work. Please try again.');
+    await user.click(send('REGISTER'));
+    await waitFor(() => expect(calls).toHaveLength(2));
+    expect(calls[0]).toEqual(calls[1]);
+  });
+
+  it('sends a visitor who is logged in to the account', async () => {
+    serve({ showProfile: profile });
+    logIn();
+    visit('/register');
+    await heading('Your links');
+  });
+});

@@ -1,0 +1,30 @@
+import '@testing-library/jest-dom/vitest';
+import { cleanup } from '@testing-library/react';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { closeServer } from './server';
+
+const inBrowser = typeof window !== 'undefined';
+
+beforeEach(() => {
+  if (!inBrowser) return;
+  localStorage.clear();
+  // No layout in jsdom: a row is as high as most rows are, and nothing can be drawn.
+  vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(60);
+  HTMLCanvasElement.prototype.getContext = () => null;
+  window.scrollTo = () => undefined;
+  window.matchMedia = (query) =>
+    Object.assign(new EventTarget(), {
+      media: query,
+      matches: false,
+      onchange: null,
+      addListener: () => undefined,
+      removeListener: () => undefined,
+    });
+});
+
+afterEach(() => {
+  if (!inBrowser) return;
+  cleanup();
+  closeServer();
+  vi.useRealTimers();
+});

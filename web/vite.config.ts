@@ -1,0 +1,31 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+import { reactColorfulCss } from './build/react-colorful-css.ts';
+import { themeScript } from './build/theme-script.ts';
+
+const BACK_END = 'http://localhost:8080';
+const CALLS = ['createShortLink', 'accessLink', 'verifyUser', 'registerUser', 'showProfile'];
+
+export default defineConfig({
+  plugins: [react(), themeScript(), reactColorfulCss()],
+  build: {
+    outDir: 'dist',
+    // A data: font or image would count against the budgets of the document and the CSP.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    proxy: {
+      [`^/(${CALLS.join('|')})$`]: BACK_END,
+      // Short links; the page's own route of eight letters stays here.
+      '^/(?!register$)[A-Za-z0-9_-]{8}$': BACK_END,
+    },
+  },
+  test: {
+    environment: 'jsdom',
+    setupFiles: './test/setup.ts',
+    include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
+    restoreMocks: true,
+    css: { include: [] },
+  },
+});
