@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import StringConstraints, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -19,6 +19,10 @@ from pydantic_settings import (
 
 PREFIX = "ATAJO_"
 PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "password", "test"})
+
+
+Address = Annotated[str, StringConstraints(pattern=r"^.+:[0-9]{1,5}$")]
+"""`host:port`; an IPv6 host stands in brackets."""
 
 
 class FileSource(PydanticBaseSettingsSource):
@@ -45,7 +49,7 @@ class ProcessSettings(BaseSettings):
     environment: Literal["production", "local"] = "production"
     """`local` is a developer's own machine: placeholder secrets are let through."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    metrics_listen: str = "127.0.0.1:0"
+    metrics_listen: Address = "127.0.0.1:0"
     """Host and port of `/metrics`, never the public one; port 0 finds a free one."""
     drain_seconds: float = 2.0
     """How long calls under way may take to finish when the process is asked to stop."""
@@ -82,7 +86,7 @@ class ProcessSettings(BaseSettings):
 class ServiceSettings(ProcessSettings):
     """What every gRPC service can be told."""
 
-    listen: str = "127.0.0.1:0"
+    listen: Address = "127.0.0.1:0"
     """Host and port of the gRPC server; port 0 finds a free one."""
     store: str
     """`sqlite:///path/to/file`: where this service keeps its data."""
