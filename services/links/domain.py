@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import IPv4Address, ip_address
+from posixpath import normpath
 from urllib.parse import unquote
 
 import ada_url
@@ -112,6 +113,8 @@ class UrlPolicy:
             raise InvalidUrl("This is not a URL.") from None
         if not parsed.hostname.strip("."):
             raise InvalidUrl("A URL has a host.")
+        if _has_broken_punycode(parsed.hostname):
+            raise InvalidUrl("This is not a URL.")
         if self._is_short_address(parsed):
             raise InvalidUrl("This is a short address already.")
         return _with_ascii_host(url, parsed.hostname)
@@ -121,12 +124,8 @@ class UrlPolicy:
         same_host = host == self._host or (_is_loopback(host) and _is_loopback(self._host))
         if not same_host or _port(url) not in self._ports:
             return False
-        # Parsed once more after decoding: an encoded slash or dot leads to the same place.
-        path = unquote(url.pathname).replace("\\", "/").lstrip("/")
-        try:
-            path = unquote(ada_url.URL(f"http://x/{path}").pathname).strip("/")
-        except ValueError:
-            return False
+        # Dots are resolved after decoding: an encoded slash or dot leads to the same place.
+        path = normpath(unquote(url.pathname).replace("\\", "/")).strip("/")
         return is_code(path) and path not in RESERVED_CODES
 
 
@@ -139,6 +138,14 @@ def _with_ascii_host(url: str, ascii_host: str) -> str:
     if hostport.startswith("[") or host.isascii():
         return url
     return f"{url[:start]}{userinfo}{at}{ascii_host}{colon}{port}{url[start + len(authority) :]}"
+
+
+def _has_broken_punycode(host: str) -> bool:
+    """Whether a label only looks like punycode: ada lets it pass, browsers refuse to go there."""
+    return any(
+        label.startswith("xn--") and ada_url.idna.decode(label) == label
+        for label in host.split(".")
+    )
 
 
 def _folded(hostname: str) -> str:
