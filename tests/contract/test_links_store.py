@@ -1,0 +1,153 @@
+"""What every links store promises. A new adapter joins by one line in `STORES`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from services.links import store_sqlite
+from services.links.domain import CodeTaken, Link, UrlPolicy
+from services.links.service import LinksService
+from services.links.store import LinkStore
+from services.runtime import sqlite
+
+Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
+
+
+@asynccontextmanager
+async def sqlite_store() -> AsyncIterator[LinkStore]:
+    """A store of its own in a new file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "links.sqlite3"
+        async with sqlite.opened(f"sqlite:///{path}", store_sqlite.MIGRATIONS) as database:
+            yield store_sqlite.SqliteLinkStore(database)
+
+
+STORES: list[Opened] = [sqlite_store]
+each_store = pytest.mark.parametrize("opened", STORES)
+
+# MongoDB keeps milliseconds, so no store is asked for more.
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_000, tzinfo=UTC)
+
+
+def link(
+    code: str = "abcdefgh", url: str = "http://a.example", creator: str | None = None, age: int = 0
+) -> Link:
+    return Link(code, url, creator, NOW - timedelta(milliseconds=age))
+
+
+@each_store
+async def test_a_link_is_kept_as_it_was_given(opened: Opened) -> None:
+    one = link(url="https://example.com/%C3%B1?q=a%20b#ñ\U0001f600", creator="someone")
+    async with opened() as store:
+        assert await store.add(one) == one
+        assert await store.resolve(["abcdefgh"]) == {"abcdefgh": one.url}
+        assert [page async for page in store.by_creator("someone", 10)] == [[one]]
+
+
+@each_store
+async def test_a_held_code_stays_with_its_link(opened: Opened) -> None:
+    first = link(creator="one")
+    async with opened() as store:
+        await store.add(first)
+        assert await store.add(link(url="http://b.example", creator="two", age=-5)) == first
+        assert await store.add(link(creator="one", age=-5)) == first
+
+        assert await store.resolve(["abcdefgh"]) == {"abcdefgh": "http://a.example"}
+        assert [page async for page in store.by_creator("two", 10)] == []
+
+
+@each_store
+async def test_codes_differ_by_case(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link("abcdefgh"))
+        assert await store.resolve(["ABCDEFGH"]) == {}
+        upper = link("ABCDEFGH", "http://b.example")
+        assert await store.add(upper) == upper
+
+
+@each_store
+async def test_a_thousand_codes_are_looked_up_at_once_unknown_ones_left_out(opened: Opened) -> None:
+    codes = [f"code{n:04}" for n in range(1000)]
+    async with opened() as store:
+        await asyncio.gather(*(store.add(link(code, f"http://{code}")) for code in codes[::2]))
+
+        assert await store.resolve(codes) == {code: f"http://{code}" for code in codes[::2]}
+        assert await store.resolve(["unknown-"]) == {}
+
+
+@each_store
+async def test_pages_are_newest_first_and_miss_nothing_made_at_one_moment(opened: Opened) -> None:
+    # Groups of seven were made at one moment: the ends of pages fall into groups.
+    links = [link(f"code{n:04}", creator="one", age=n // 7) for n in range(1201)]
+    async with opened() as store:
+        await asyncio.gather(*(store.add(one) for one in reversed(links)))
+        await store.add(link("other---", creator="two"))
+        await store.add(link("nobody--"))
+
+        pages = [page async for page in store.by_creator("one", 500)]
+
+        assert [len(page) for page in pages] == [500, 500, 201]
+        found = [one for page in pages for one in page]
+        assert [one.created_at for one in found] == [one.created_at for one in links]
+        assert sorted(one.code for one in found) == [one.code for one in links]
+
+
+@each_store
+@pytest.mark.parametrize("count", [0, 4, 5, 10])
+async def test_no_page_is_empty(opened: Opened, count: int) -> None:
+    async with opened() as store:
+        for n in range(count):
+            await store.add(link(f"code{n:04}", creator="one"))
+
+        pages = [page async for page in store.by_creator("one", 5)]
+
+        assert all(pages)
+        assert sum(len(page) for page in pages) == count
+
+
+@each_store
+async def test_links_made_while_pages_are_read_do_not_move_them(opened: Opened) -> None:
+    links = [link(f"code{n:04}", creator="one", age=n) for n in range(6)]
+    async with opened() as store:
+        for one in links:
+            await store.add(one)
+        pages = store.by_creator("one", 3)
+
+        first = await anext(pages)
+        await store.add(link("newest--", creator="one", age=-1))
+
+        assert first + [one async for page in pages for one in page] == links
+
+
+@each_store
+async def test_of_fifty_links_for_one_code_at_once_one_wins(opened: Opened) -> None:
+    async with opened() as store:
+        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+        results = await asyncio.gather(
+            *(service.create("abcdefgh", f"http://{n}.example", None) for n in range(50)),
+            return_exceptions=True,
+        )
+
+        won = [result for result in results if isinstance(result, Link)]
+        lost = [result for result in results if isinstance(result, CodeTaken)]
+        assert (len(won), len(lost)) == (1, 49)
+        assert await service.resolve(["abcdefgh"]) == {"abcdefgh": won[0].url}
+
+
+@each_store
+async def test_one_link_fifty_times_at_once_is_fifty_successes(opened: Opened) -> None:
+    async with opened() as store:
+        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+        results = await asyncio.gather(
+            *(service.create("abcdefgh", "a.example", "one") for _ in range(50))
+        )
+
+        assert set(results) == {link(creator="one")}
+        assert [page async for page in service.by_creator("one")] == [[link(creator="one")]]

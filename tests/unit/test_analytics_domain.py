@@ -1,0 +1,125 @@
+"""The rules a batch of visits keeps to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from services.analytics.domain import (
+    MAX_COUNT,
+    MAX_VISITS,
+    Batch,
+    InvalidBatch,
+    InvalidRange,
+    VisitCount,
+    VisitKind,
+    check_batch,
+    check_range,
+)
+
+VISIT = VisitCount("abcdefgh", 490_000, VisitKind.PERSON, "news.example", 1)
+BATCH = Batch("gateway-1", 1, (VISIT,))
+LAST_HOUR = 70_389_527  # 9999-12-31, 23 h
+LAST_DAY = LAST_HOUR // 24
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        BATCH,
+        replace(BATCH, gateway_id="A"),
+        replace(BATCH, gateway_id="a_-9" * 16),
+        replace(BATCH, number=2**63 - 1),
+        replace(BATCH, visits=()),
+        replace(BATCH, visits=(VISIT,) * MAX_VISITS),
+    ],
+)
+def test_batches_of_a_gateway_are_taken(batch: Batch) -> None:
+    check_batch(batch)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        replace(BATCH, gateway_id=""),
+        replace(BATCH, gateway_id="a" * 65),
+        replace(BATCH, gateway_id="a.b"),
+        replace(BATCH, gateway_id="gateway\n"),
+        replace(BATCH, number=0),
+        replace(BATCH, number=-1),
+        replace(BATCH, visits=(VISIT,) * (MAX_VISITS + 1)),
+    ],
+)
+def test_other_batches_are_refused(batch: Batch) -> None:
+    with pytest.raises(InvalidBatch) as refused:
+        check_batch(batch)
+    assert refused.value.reason == "INVALID_BATCH"
+
+
+@pytest.mark.parametrize(
+    "visit",
+    [
+        replace(VISIT, hour=0),
+        replace(VISIT, hour=LAST_HOUR),
+        replace(VISIT, kind=VisitKind.BOT),
+        replace(VISIT, count=MAX_COUNT),
+        replace(VISIT, referrer_host=""),
+        replace(VISIT, referrer_host="a" * 253),
+        replace(VISIT, referrer_host="españa.example"),
+    ],
+)
+def test_visits_of_any_hour_kind_and_host_are_taken(visit: VisitCount) -> None:
+    check_batch(replace(BATCH, visits=(visit,)))
+
+
+@pytest.mark.parametrize(
+    "visit",
+    [
+        replace(VISIT, code=""),
+        replace(VISIT, code="abcdefghi"),
+        replace(VISIT, code="abcdefg\n"),
+        replace(VISIT, hour=-1),
+        replace(VISIT, hour=LAST_HOUR + 1),
+        replace(VISIT, count=0),
+        replace(VISIT, count=-1),
+        replace(VISIT, count=MAX_COUNT + 1),
+        replace(VISIT, referrer_host="a" * 254),
+        replace(VISIT, referrer_host="a\x00b"),
+        replace(VISIT, referrer_host="a\nb"),
+        replace(VISIT, referrer_host="a\x85b"),
+    ],
+)
+def test_one_bad_row_refuses_its_batch(visit: VisitCount) -> None:
+    with pytest.raises(InvalidBatch) as refused:
+        check_batch(replace(BATCH, visits=(VISIT, visit)))
+    assert refused.value.reason == "INVALID_BATCH"
+
+
+@pytest.mark.parametrize("hour", [0, 23, 24, 47, 490_000])
+def test_the_day_of_a_visit_is_its_utc_day(hour: int) -> None:
+    assert replace(VISIT, hour=hour).day == hour // 24
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [(0, 0), (20_000, 20_399), (LAST_DAY - 399, LAST_DAY), (LAST_DAY, LAST_DAY)]
+)
+def test_spans_of_up_to_400_days_are_read(first: int, last: int) -> None:
+    check_range(first, last)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        (1, 0),
+        (-1, 0),
+        (20_000, 20_400),
+        (0, 2**62),
+        (LAST_DAY, LAST_DAY + 1),
+        (-(2**63), 2**63 - 1),
+    ],
+)
+def test_other_spans_are_refused(first: int, last: int) -> None:
+    with pytest.raises(InvalidRange) as refused:
+        check_range(first, last)
+    assert refused.value.reason == "INVALID_RANGE"
