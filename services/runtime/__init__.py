@@ -1,7 +1,1 @@
 """What every process shares: settings, server, channel, errors, logs, metrics, stores."""
-
-import os
-
-# gRPC's core writes lines of its own that are not JSON; what matters of them is raised as well.
-# It reads this when it is imported, so it is said before anything here imports it.
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
