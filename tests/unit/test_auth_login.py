@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.domain import InvalidToken, LoginsBusy, TooManyAttempts, WrongPassword
 from services.auth.hasher import Hasher
+from services.auth.store import Taken
 from services.auth.store_sqlite import MIGRATIONS, SqliteAttemptStore
 from services.auth.tokens import Tokens
 from services.runtime import sqlite
@@ -96,12 +97,22 @@ async def test_failures_of_an_account_are_limited_over_all_addresses(
 
 
 async def test_what_is_refused_by_address_does_not_use_up_the_account(
-    limiter: AttemptLimiter,
+    limiter: AttemptLimiter, store: SqliteAttemptStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):
         await fail(limiter, "192.0.2.1")
-    for _ in range(10):
-        await refused(limiter, "192.0.2.1")
+    with monkeypatch.context() as patch:
+        # Not even for a moment, in which others would be refused.
+        take, asked = store.take, set()
+
+        async def watched(key: str, limit: int, window: timedelta, now: datetime) -> Taken:
+            asked.add(limit)
+            return await take(key, limit, window, now)
+
+        patch.setattr(store, "take", watched)
+        for _ in range(10):
+            await refused(limiter, "192.0.2.1")
+        assert asked == {2}
 
     for number in range(2, 5):
         await fail(limiter, f"192.0.2.{number}")
@@ -167,7 +178,8 @@ async def test_an_attempt_whose_caller_gave_up_is_given_back(limiter: AttemptLim
     for _ in range(4):
         under_way.clear()
         task = asyncio.create_task(attempt())
-        await under_way.wait()
+        async with asyncio.timeout(5):
+            await under_way.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
