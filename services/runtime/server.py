@@ -20,6 +20,14 @@ from services.runtime.settings import ServiceSettings
 
 log = logs.get(__name__)
 
+_OPTIONS = (
+    # Left at 1, a second process shares the port in silence, and half of the calls.
+    ("grpc.so_reuseport", 0),
+    # From a burst of more than 1000 calls gRPC drops some at random, where these are not set.
+    ("grpc.server.max_pending_requests", 10_000),
+    ("grpc.server.max_pending_requests_hard_limit", 20_000),
+)
+
 
 @dataclass(frozen=True)
 class Served:
@@ -43,11 +51,7 @@ async def _serve(
 ) -> None:
     stop = ready.stop_requested()
     async with opened as served:
-        server = grpc.aio.server(
-            interceptors=[CallInterceptor()],
-            # Without this a second process shares the port in silence, and half the calls.
-            options=[("grpc.so_reuseport", 0)],
-        )
+        server = grpc.aio.server(interceptors=[CallInterceptor()], options=_OPTIONS)
         served.add_to(server)
         full_name = served.descriptor.full_name
         healthy = health.aio.HealthServicer()

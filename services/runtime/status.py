@@ -28,7 +28,11 @@ _CODES: dict[type[errors.AppError], grpc.StatusCode] = {
     errors.Unimplemented: grpc.StatusCode.UNIMPLEMENTED,
     errors.Internal: grpc.StatusCode.INTERNAL,
 }
-_ERRORS = {code: kind for kind, code in _CODES.items()}
+_ERRORS: dict[grpc.StatusCode, type[errors.AppError]] = {
+    **{code: kind for kind, code in _CODES.items()},
+    # A caller that gives up never sees this one: it is how a server drops a call unhandled.
+    grpc.StatusCode.CANCELLED: errors.Unavailable,
+}
 
 
 def code_of(error: errors.AppError) -> grpc.StatusCode:
