@@ -1,0 +1,242 @@
+"""The analytics service as a process of its own, called over gRPC."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import urllib.request
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from atajo.analytics.v1 import analytics_pb2 as pb
+from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
+from services.runtime import client
+from services.runtime.errors import InvalidArgument, Unavailable
+from tests.processes import Process
+
+SERVICE = pb.DESCRIPTOR.services_by_name["AnalyticsService"]
+PERSON, BOT = pb.VISIT_KIND_PERSON, pb.VISIT_KIND_BOT
+DAY = 20_513
+HOUR = DAY * 24
+
+
+class Analytics:
+    """The calls of one analytics process, as the gateway makes them."""
+
+    def __init__(self, stub: pb_grpc.AnalyticsServiceAsyncStub) -> None:
+        self._stub = stub
+        self._caller = client.Caller(SERVICE)
+
+    async def record(self, gateway: str, number: int, *visits: pb.VisitCount) -> bool:
+        request = pb.RecordVisitsRequest(gateway_id=gateway, batch_number=number, visits=visits)
+        reply = await self._caller.unary("RecordVisits", self._stub.RecordVisits, request, 20)
+        return reply.applied
+
+    async def totals(self, *codes: str) -> dict[str, tuple[int, int]]:
+        request = pb.GetTotalsRequest(codes=codes)
+        reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, 20)
+        return {code: (totals.people, totals.bots) for code, totals in reply.totals.items()}
+
+    async def days(self, code: str, first: int, last: int) -> Sequence[pb.Day]:
+        request = pb.ListDaysRequest(code=code, first_day=first, last_day=last)
+        reply = await self._caller.unary("ListDays", self._stub.ListDays, request, 20)
+        return reply.days
+
+
+@asynccontextmanager
+async def connected(process: Process) -> AsyncIterator[Analytics]:
+    async with client.open_channel(process.grpc, SERVICE) as channel:
+        yield Analytics(pb_grpc.AnalyticsServiceStub(channel))
+
+
+def start(folder: Path) -> Process:
+    env = {"ATAJO_STORE": f"sqlite:///{folder}/analytics.db"}
+    return Process.start("services.analytics", env, folder / "log")
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """One process, shared by the tests of this file that do not stop it."""
+    with start(tmp_path_factory.mktemp("analytics")) as process:
+        yield process
+        assert process.stop() == 0
+
+
+@pytest.fixture
+async def analytics(process: Process) -> AsyncIterator[Analytics]:
+    async with connected(process) as analytics:
+        yield analytics
+
+
+def visit(
+    code: str,
+    kind: pb.VisitKind.ValueType = PERSON,
+    hour: int = HOUR,
+    host: str = "",
+    count: int = 1,
+) -> pb.VisitCount:
+    return pb.VisitCount(code=code, hour=hour, kind=kind, referrer_host=host, count=count)
+
+
+async def test_visits_are_recorded_once_and_read_back(analytics: Analytics) -> None:
+    visits = (
+        visit("readback", count=2, host="a.example"),
+        visit("readback", hour=HOUR + 23),
+        visit("readback", BOT, hour=HOUR + 24),
+    )
+    assert await analytics.record("read", 1, *visits)
+    assert not await analytics.record("read", 1, *visits)
+
+    assert await analytics.totals("readback", "nobody--", "malformed") == {"readback": (3, 1)}
+    assert await analytics.days("readback", DAY, DAY + 1) == [
+        pb.Day(
+            day=DAY,
+            people=3,
+            people_by_hour=[2, *[0] * 22, 1],
+            people_by_referrer={"a.example": 2},
+        ),
+        pb.Day(day=DAY + 1, bots=1, people_by_hour=[0] * 24),
+    ]
+    assert await analytics.days("malformed", DAY, DAY) == []
+
+
+async def test_the_counter_of_visits_counts_no_resend(
+    process: Process, analytics: Analytics
+) -> None:
+    before = recorded(process)
+    for _ in range(3):
+        await analytics.record("metric", 1, visit("metric--", count=5), visit("metric--", BOT))
+
+    assert recorded(process) - before == Counter(person=5, bot=1)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        visit("readback", pb.VISIT_KIND_UNSPECIFIED),
+        pb.VisitCount.FromString(visit("readback").SerializeToString() + b"\x18\x63"),
+        visit("register/"),
+        visit("readback", hour=-1),
+        visit("readback", count=0),
+        visit("readback", host="a\x00"),
+    ],
+    ids=["no kind", "unknown kind", "code", "hour", "count", "host"],
+)
+async def test_a_batch_with_a_bad_row_is_refused_as_a_whole(
+    analytics: Analytics, bad: pb.VisitCount
+) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        await analytics.record("bad", 1, visit("bad-row-"), bad)
+    assert refused.value.reason == "INVALID_BATCH"
+    assert await analytics.totals("bad-row-") == {}
+
+
+async def test_limits_of_reading_have_reasons_of_their_own(analytics: Analytics) -> None:
+    assert await analytics.totals(*["nobody--"] * 1000) == {}
+    with pytest.raises(InvalidArgument) as too_many:
+        await analytics.totals(*["nobody--"] * 1001)
+    assert too_many.value.reason == "TOO_MANY_CODES"
+    for first, last in ((1, 0), (0, 400), (-(2**63), 2**63 - 1)):
+        with pytest.raises(InvalidArgument) as out_of_range:
+            await analytics.days("readback", first, last)
+        assert out_of_range.value.reason == "INVALID_RANGE"
+
+
+async def test_the_largest_batch_fits_a_message(analytics: Analytics) -> None:
+    visits = [visit(f"big{n:05}", host=f"host-{n}.example") for n in range(20_000)]
+    assert await analytics.record("big", 1, *visits)
+    assert await analytics.totals("big00000", "big19999") == {
+        "big00000": (1, 0),
+        "big19999": (1, 0),
+    }
+    with pytest.raises(InvalidArgument) as refused:
+        await analytics.record("big", 2, *visits, visit("big00000"))
+    assert refused.value.reason == "INVALID_BATCH"
+
+
+async def test_a_store_that_is_away_is_unavailable_and_takes_the_batch_when_it_is_back(
+    tmp_path: Path,
+) -> None:
+    with start(tmp_path) as process:
+        async with connected(process) as analytics:
+            other = sqlite3.connect(tmp_path / "analytics.db", isolation_level=None)
+            other.execute("ALTER TABLE totals RENAME TO away")
+            with pytest.raises(Unavailable) as away:
+                await analytics.record("gateway", 1, visit("abcdefgh"))
+            assert away.value.reason == "STORE_UNAVAILABLE"
+            other.execute("ALTER TABLE away RENAME TO totals")
+            other.close()
+
+            assert await analytics.record("gateway", 1, visit("abcdefgh"))
+            assert await analytics.totals("abcdefgh") == {"abcdefgh": (1, 0)}
+
+
+async def test_a_kill_amid_two_hundred_gateways_loses_nothing_and_counts_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    gateways = [f"gw{n:06}" for n in range(200)]
+    acknowledged: Counter[str] = Counter()
+    enough = asyncio.Event()
+
+    def batch(gateway: str) -> tuple[pb.VisitCount, pb.VisitCount, pb.VisitCount]:
+        # A link of the gateway's own, under its name, and one that all share.
+        return visit(gateway, count=3), visit("hot-link", host="a.example"), visit("hot-link", BOT)
+
+    async def run(analytics: Analytics, gateway: str) -> None:
+        while True:
+            try:
+                number = acknowledged[gateway] + 1
+                assert await analytics.record(gateway, number, *batch(gateway))
+            except Unavailable:
+                return
+            acknowledged[gateway] += 1
+            if acknowledged.total() >= 1000:
+                enough.set()
+
+    with start(tmp_path) as process:
+        async with connected(process) as analytics:
+            running = [asyncio.create_task(run(analytics, gateway)) for gateway in gateways]
+            await enough.wait()
+            process.kill()
+            await asyncio.gather(*running)
+
+    with start(tmp_path) as process:
+        async with connected(process) as analytics:
+            found = await analytics.totals(*gateways)
+            for gateway in gateways:
+                people, _ = found.get(gateway, (0, 0))
+                # The last batch may be on disk although its answer was lost; never half of it.
+                assert people in (3 * acknowledged[gateway], 3 * acknowledged[gateway] + 3)
+
+            for gateway in gateways:
+                last = acknowledged[gateway]
+                if last:
+                    assert not await analytics.record(gateway, last, *batch(gateway))
+                await analytics.record(gateway, last + 1, *batch(gateway))
+                assert not await analytics.record(gateway, last + 1, *batch(gateway))
+
+            batches = acknowledged.total() + len(gateways)
+            assert await analytics.totals(*gateways) == {
+                gateway: (3 * acknowledged[gateway] + 3, 0) for gateway in gateways
+            }
+            assert await analytics.totals("hot-link") == {"hot-link": (batches, batches)}
+            (day,) = await analytics.days("hot-link", DAY, DAY)
+            assert day.people_by_referrer == {"a.example": batches}
+
+
+def recorded(process: Process) -> Counter[str]:
+    """The counter of visits by kind, as Prometheus reads it."""
+    with urllib.request.urlopen(f"http://{process.addresses['metrics']}/metrics") as response:
+        lines = response.read().decode().splitlines()
+    prefix = 'atajo_visits_recorded_total{kind="'
+    return Counter(
+        {
+            line.removeprefix(prefix).partition('"')[0]: int(float(line.rpartition(" ")[2]))
+            for line in lines
+            if line.startswith(prefix)
+        }
+    )

@@ -1,0 +1,300 @@
+"""What every service process does alike: start, say that it serves, log, drain, refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from atajo.analytics.v1 import analytics_pb2 as visits_pb
+from atajo.analytics.v1 import analytics_pb2_grpc as visits_grpc
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.runtime import client, request_id
+from services.runtime.errors import AppError, Internal, InvalidArgument, Unavailable
+from tests.processes import Process
+
+LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
+ANALYTICS = visits_pb.DESCRIPTOR.services_by_name["AnalyticsService"]
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+# Their type stubs know nothing of asynchronous channels.
+HealthStub: Any = health_pb2_grpc.HealthStub
+ServerReflectionStub: Any = reflection_pb2_grpc.ServerReflectionStub
+ReflectionRequest: Any = reflection_pb2.ServerReflectionRequest
+each_service = pytest.mark.parametrize("name", ["links", "analytics"])
+
+
+def env(folder: Path, **settings: str) -> dict[str, str]:
+    """Settings of a service whose file is `store.db` in a folder."""
+    return {
+        "ATAJO_STORE": f"sqlite:///{folder}/store.db",
+        "ATAJO_PUBLIC_URL": "https://atajo.example",
+        **settings,
+    }
+
+
+def start(name: str, folder: Path, **settings: str) -> Process:
+    return Process.start(f"services.{name}", env(folder, **settings), folder / "log")
+
+
+def refused(name: str, folder: Path, settings: dict[str, str]) -> str:
+    """The one line a process that cannot start leaves; it must have an exit code of its own."""
+    with Process.launch(f"services.{name}", settings, folder / "refused") as process:
+        assert process.wait() == 1
+        (line,) = process.stderr().splitlines()
+        return line
+
+
+@asynccontextmanager
+async def opened(process: Process) -> AsyncIterator[grpc.aio.Channel]:
+    async with client.open_channel(process.grpc, LINKS) as channel:
+        yield channel
+
+
+async def record(channel: grpc.aio.Channel, number: int) -> bool:
+    """Record one visit of `abcdefgh`."""
+    request = visits_pb.RecordVisitsRequest(gateway_id="one", batch_number=number)
+    request.visits.add(code="abcdefgh", hour=1, kind=visits_pb.VISIT_KIND_PERSON, count=1)
+    call = visits_grpc.AnalyticsServiceStub(channel).RecordVisits
+    reply = await client.Caller(ANALYTICS).unary("RecordVisits", call, request, 20)
+    return reply.applied
+
+
+@each_service
+async def test_health_is_serving_once_the_process_says_it_is_ready(
+    name: str, tmp_path: Path
+) -> None:
+    with start(name, tmp_path) as process:
+        async with opened(process) as channel:
+            health = HealthStub(channel)
+            for service in ("", f"atajo.{name}.v1.{name.title()}Service"):
+                reply = await health.Check(health_pb2.HealthCheckRequest(service=service))
+                assert reply.status == SERVING
+
+
+@each_service
+async def test_reflection_names_the_service(name: str, tmp_path: Path) -> None:
+    with start(name, tmp_path) as process:
+        async with opened(process) as channel:
+            stub = ServerReflectionStub(channel)
+            asked = ReflectionRequest(list_services="")
+            async for reply in stub.ServerReflectionInfo(iter([asked])):
+                found = {service.name for service in reply.list_services_response.service}
+
+    assert found == {
+        f"atajo.{name}.v1.{name.title()}Service",
+        "grpc.health.v1.Health",
+        "grpc.reflection.v1alpha.ServerReflection",
+    }
+
+
+async def test_a_drain_says_not_serving_first_and_finishes_the_call_under_way(
+    tmp_path: Path,
+) -> None:
+    with start("analytics", tmp_path, ATAJO_DRAIN_SECONDS="20") as process:
+        async with opened(process) as channel:
+            watch = HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+            assert (await watch.read()).status == SERVING
+            # The call under way waits for a lock that this test holds.
+            other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            under_way = asyncio.create_task(record(channel, 1))
+            # Answered after the first has been taken in: both went over one connection.
+            await client.Caller(ANALYTICS).unary(
+                "GetTotals",
+                visits_grpc.AnalyticsServiceStub(channel).GetTotals,
+                visits_pb.GetTotalsRequest(codes=["abcdefgh"]),
+                20,
+            )
+
+            process.terminate()
+            assert (await watch.read()).status == NOT_SERVING
+            watch.cancel()
+            assert not under_way.done()
+            other.execute("COMMIT")
+            assert await under_way
+            assert await asyncio.to_thread(process.wait) == 0
+            with pytest.raises(Unavailable):
+                await record(channel, 2)
+
+            assert other.execute("SELECT people FROM totals").fetchall() == [(1,)]
+            other.close()
+    assert process.log_lines()[-1]["event"] == "stopped"
+
+
+async def test_a_call_that_outlasts_the_drain_does_not_keep_the_process(tmp_path: Path) -> None:
+    with start("analytics", tmp_path, ATAJO_DRAIN_SECONDS="0.1") as process:
+        async with opened(process) as channel:
+            watch = HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+            assert (await watch.read()).status == SERVING
+            process.terminate()
+            assert await asyncio.to_thread(process.wait) == 0
+
+
+@each_service
+def test_a_cut_lifeline_stops_the_process_in_good_order(name: str, tmp_path: Path) -> None:
+    with start(name, tmp_path) as process:
+        process.cut_lifeline()
+        assert process.wait() == 0
+        assert process.log_lines()[-1]["event"] == "stopped"
+
+
+async def test_the_request_id_of_a_call_stands_in_the_log(tmp_path: Path) -> None:
+    with start("links", tmp_path) as process:
+        async with opened(process) as channel:
+            stub = pb_grpc.LinksServiceStub(channel)
+            for given in ("the-id-of-this-call", "not\tan id"):
+                request_id.take(given)
+                with pytest.raises(InvalidArgument):
+                    await client.Caller(LINKS).unary(
+                        "CreateLink", stub.CreateLink, pb.CreateLinkRequest(code="x"), 20
+                    )
+            with pytest.raises(grpc.aio.AioRpcError):
+                await stub.CreateLink(
+                    pb.CreateLinkRequest(code="x"), metadata=((request_id.HEADER, "no good"),)
+                )
+        lines = [line for line in process.log_lines() if line["event"] == "call_refused"]
+
+    assert lines[0]["request_id"] == "the-id-of-this-call"
+    assert lines[0]["reason"] == "INVALID_CODE"
+    assert lines[0]["service"] == "links"
+    ids = {str(line["request_id"]) for line in lines}
+    assert len(ids) == 3
+    assert not ids & {"not\tan id", "no good"}
+
+
+async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
+    tmp_path: Path,
+) -> None:
+    with start("links", tmp_path) as process:
+        other = sqlite3.connect(tmp_path / "store.db")
+        with other:  # Stored before any calendar begins.
+            other.execute(
+                f"INSERT INTO links VALUES ('abcdefgh', 'http://a.example', 'one', {-(2**62)})"
+            )
+        other.close()
+        async with opened(process) as channel:
+            stub = pb_grpc.LinksServiceStub(channel)
+            with pytest.raises(grpc.aio.AioRpcError) as raw:
+                async for _ in stub.ListLinks(pb.ListLinksRequest(creator_id="one")):
+                    pass
+            with pytest.raises(Internal) as mapped:
+                await client.Caller(LINKS).unary(
+                    "CreateLink",
+                    stub.CreateLink,
+                    pb.CreateLinkRequest(code="abcdefgh", url="b.example"),
+                    20,
+                )
+        failures = [line for line in process.log_lines() if line["event"] == "call_failed"]
+
+    assert raw.value.code() == grpc.StatusCode.INTERNAL
+    assert raw.value.details() == mapped.value.message == "Something went wrong on our side."
+    metadata = str(raw.value.trailing_metadata())
+    assert "Traceback" not in metadata
+    assert "OverflowError" not in metadata
+    assert [line["method"] for line in failures] == ["ListLinks", "CreateLink"]
+    assert all("OverflowError" in str(line["exception"]) for line in failures)
+
+
+async def test_no_call_of_a_large_burst_is_dropped(tmp_path: Path) -> None:
+    with start("links", tmp_path) as process:
+        async with opened(process) as channel:
+            call = pb_grpc.LinksServiceStub(channel).ResolveLinks
+            caller = client.Caller(LINKS)
+            request = pb.ResolveLinksRequest(codes=["abcdefgh"])
+            replies = await asyncio.gather(
+                *(caller.unary("ResolveLinks", call, request, 60) for _ in range(3000)),
+                return_exceptions=True,
+            )
+    assert [reply for reply in replies if isinstance(reply, BaseException)] == []
+
+
+@each_service
+def test_the_file_of_a_later_version_is_refused(name: str, tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "store.db")
+    other.execute("PRAGMA user_version = 99")
+    other.close()
+
+    line = refused(name, tmp_path, env(tmp_path))
+
+    assert f"{tmp_path}/store.db has schema version 99" in line
+
+
+@pytest.mark.parametrize("which", ["grpc", "metrics"])
+def test_a_taken_port_is_one_clear_line(which: str, tmp_path: Path) -> None:
+    setting = {"grpc": "ATAJO_LISTEN", "metrics": "ATAJO_METRICS_LISTEN"}[which]
+    with start("links", tmp_path) as process:
+        taken = process.addresses[which]
+        line = refused("analytics", tmp_path, env(tmp_path / "other", **{setting: taken}))
+
+    assert line.startswith(f"Cannot listen on {taken}: ")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("ATAJO_STORE", "mysql://nowhere"),
+        ("ATAJO_STORE", "sqlite:///"),
+        ("ATAJO_STORE", "sqlite:////dev/null/store.db"),
+        ("ATAJO_LISTEN", "8080"),
+        ("ATAJO_PUBLIC_URL", "atajo"),
+        ("ATAJO_DRAIN_SECONDS", "soon"),
+        ("ATAJO_STORE_FILE", "/nowhere/at/all"),
+    ],
+)
+def test_a_setting_at_fault_is_one_line(setting: str, value: str, tmp_path: Path) -> None:
+    line = refused("links", tmp_path, env(tmp_path, **{setting: value}))
+
+    assert setting in line or value.removeprefix("sqlite:///") in line
+
+
+def test_a_missing_setting_is_named(tmp_path: Path) -> None:
+    line = refused("links", tmp_path, {})
+
+    assert "ATAJO_STORE: Field required" in line
+    assert "ATAJO_PUBLIC_URL: Field required" in line
+
+
+async def test_a_setting_is_read_from_a_file_which_wins(tmp_path: Path) -> None:
+    setting = tmp_path / "setting"
+    setting.write_text(f"sqlite:///{tmp_path}/by-file.db\n", encoding="utf-8")
+    with start("links", tmp_path, ATAJO_STORE_FILE=str(setting)) as process:
+        async with opened(process) as channel:
+            await pb_grpc.LinksServiceStub(channel).CreateLink(
+                pb.CreateLinkRequest(code="abcdefgh", url="a.example")
+            )
+        assert process.stop() == 0
+
+    assert (tmp_path / "by-file.db").exists()
+    assert not (tmp_path / "store.db").exists()
+
+
+async def test_every_line_of_the_log_is_json_and_no_line_repeats_a_url(tmp_path: Path) -> None:
+    with start("links", tmp_path, ATAJO_LOG_LEVEL="debug") as process:
+        async with opened(process) as channel:
+            stub = pb_grpc.LinksServiceStub(channel)
+            for url in ("javascript:do-not-log", "do-not-log.example"):
+                try:
+                    await client.Caller(LINKS).unary(
+                        "CreateLink",
+                        stub.CreateLink,
+                        pb.CreateLinkRequest(code="abcdefgh", url=url),
+                        20,
+                    )
+                except AppError:
+                    continue
+        assert process.stop() == 0
+        lines = process.stderr().splitlines()
+
+    assert all({"time", "level", "service", "event"} <= json.loads(line).keys() for line in lines)
+    assert "do-not-log" not in "\n".join(lines)
