@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 
 const LIBRARY = /react-colorful\/dist\/index(\.module|\.esmodule)?\.m?js$/;
-const INJECTION = /if\(!(\w+)\.has\((\w+)\)\)\{(.{0,200}?)\.innerHTML='([^']*)'/;
+const INJECTION = /if\(!([\w$]+)\.has\(([\w$]+)\)\)\{(.{0,200}?)\.innerHTML='((?:[^'\\]|\\.)*)'/;
 const VIRTUAL = 'virtual:react-colorful.css';
 
 /**
@@ -36,5 +36,5 @@ export function reactColorfulCss(): Plugin {
 function injected(code: string): string {
   const css = INJECTION.exec(code)?.[4];
   if (!css) throw new Error('react-colorful writes its styles in a way this build does not know');
-  return css;
+  return css.replace(/\\(.)/g, '$1');
 }

@@ -7,6 +7,7 @@ import { RedirectPage } from '../pages/RedirectPage';
 
 // The home page and the two small ones come with the document; the others with their route.
 const ShortenerPage = lazy(() => import('../pages/ShortenerPage'));
+const QrPage = lazy(() => import('../pages/QrPage'));
 const LoginPage = lazy(() => import('../pages/LoginPage'));
 const RegisterPage = lazy(() => import('../pages/RegisterPage'));
 const AccountPage = lazy(() => import('../pages/AccountPage'));
@@ -16,6 +17,7 @@ const PrivacyPage = lazy(() => import('../pages/PrivacyPage'));
 const table = [
   [paths.home, <HomePage key="home" />],
   [paths.shortener, <ShortenerPage key="shortener" />],
+  [paths.qr, <QrPage key="qr" />],
   [paths.login, <LoginPage key="login" />],
   [paths.register, <RegisterPage key="register" />],
   [paths.account, <AccountPage key="account" />],

@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useRef, type ReactNode } from 'react';
 import styles from './Page.module.css';
 
 const NAME = 'Atajo';
@@ -19,7 +19,7 @@ interface PageProps {
 export function Page({ title, description, children, wide = false }: PageProps) {
   const root = useRef<HTMLDivElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · ${NAME}`;
     describe('meta[name="description"]', description);
     describe('meta[property="og:title"]', document.title);

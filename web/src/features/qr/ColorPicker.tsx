@@ -1,0 +1,95 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import { HexColorPicker } from 'react-colorful';
+import 'virtual:react-colorful.css';
+import { Field } from '../../components/Field';
+import styles from './ColorPicker.module.css';
+import { parseColor } from './colors';
+
+interface ColorPickerProps {
+  label: string;
+  color: string;
+  onColor: (color: string) => void;
+  open: boolean;
+  setOpen: (open: boolean) => void;
+}
+
+/** The button shows the colour, and reads CLOSE while its picker is open. */
+export function ColorPicker({ label, color, onColor, open, setOpen }: ColorPickerProps) {
+  const id = useId();
+  const root = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+
+  useEffect(() => {
+    if (!open) return undefined;
+    const onPointerDown = (event: PointerEvent) => {
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
+    };
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      setOpen(false);
+      button.current?.focus();
+    };
+    document.addEventListener('pointerdown', onPointerDown);
+    document.addEventListener('keydown', onKeyDown);
+    return () => {
+      document.removeEventListener('pointerdown', onPointerDown);
+      document.removeEventListener('keydown', onKeyDown);
+    };
+  }, [open, setOpen]);
+
+  return (
+    <div ref={root} className={styles.picker}>
+      <span id={`${id}-label`} className={styles.label}>
+        {label}
+      </span>
+      <button
+        ref={button}
+        id={`${id}-button`}
+        type="button"
+        className={styles.button}
+        aria-labelledby={`${id}-label ${id}-button`}
+        aria-expanded={open}
+        aria-controls={`${id}-panel`}
+        onClick={() => setOpen(!open)}
+      >
+        {open ? (
+          'CLOSE'
+        ) : (
+          <>
+            <span className={styles.swatch} style={{ backgroundColor: color }} aria-hidden="true" />
+            {color}
+          </>
+        )}
+      </button>
+      {open && (
+        <div id={`${id}-panel`} className={styles.panel} role="group" aria-label={label}>
+          <HexColorPicker color={color} onChange={onColor} />
+          <ColorText color={color} onColor={onColor} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Takes #14181f, rgb(20 24 31) or hsl(218 22% 10%); what is none of them changes nothing. */
+function ColorText({ color, onColor }: { color: string; onColor: (color: string) => void }) {
+  const [typed, setTyped] = useState({ text: color, color });
+  const text = typed.color === color ? typed.text : color;
+  return (
+    <Field
+      label="Hex, rgb() or hsl()"
+      type="text"
+      autoComplete="off"
+      autoCapitalize="none"
+      spellCheck={false}
+      value={text}
+      error={parseColor(text) === null ? 'Not a colour yet' : undefined}
+      onChange={(event) => {
+        const next = event.target.value;
+        const parsed = parseColor(next);
+        setTyped({ text: next, color: parsed ?? color });
+        if (parsed) onColor(parsed);
+      }}
+    />
+  );
+}

@@ -1,0 +1,20 @@
+import { useSyncExternalStore } from 'react';
+
+/** Follows zooming and moving to another screen. */
+export function usePixelRatio(): number {
+  return useSyncExternalStore(subscribe, () => devicePixelRatio || 1);
+}
+
+function subscribe(listener: () => void): () => void {
+  let query: MediaQueryList;
+  const watch = () => {
+    query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    query.addEventListener('change', onChange, { once: true });
+  };
+  const onChange = () => {
+    listener();
+    watch();
+  };
+  watch();
+  return () => query.removeEventListener('change', onChange);
+}
