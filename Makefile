@@ -1,0 +1,150 @@
+# Everything a developer does with Atajo. `make` alone lists the targets.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+NPM := npm --prefix web
+
+# What the caller has on the path stays on it.
+export PYTHONPATH := $(CURDIR):$(CURDIR)/proto/gen$(if $(PYTHONPATH),:$(PYTHONPATH))
+
+# A stamp is touched last and removed first, so that an interrupted step is done again.
+RUN := $(VENV)/.run
+DEV := $(VENV)/.dev
+NODE := web/node_modules/.stamp
+WEB := web/node_modules/.built
+
+PYTHON_CODE := services gateway deploy tests
+PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
+WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null) \
+	$(wildcard web/*.html web/*.json web/*.ts)
+
+##@ Use
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z][a-z-]*:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: $(RUN) $(WEB) ## Set up and run Atajo on http://localhost:8080 until Ctrl-C
+	@exec $(PY) -m deploy.local
+
+##@ Verify
+
+.PHONY: test
+test: $(DEV) $(WEB) browser ## Set up and pass every test but the slow ones
+	@$(NPM) test
+	@exec $(PY) -m pytest -m "not slow"
+
+.PHONY: test-all
+test-all: $(DEV) $(WEB) browser ## Every test, the slow ones too
+	@$(NPM) test
+	@exec $(PY) -m pytest
+
+.PHONY: check
+check: $(DEV) $(WEB) check-proto check-locks ## Lint, types, import direction, format, generated code, budgets
+	@$(PY) -m ruff check
+	@$(PY) -m ruff format --check
+	@$(PY) -m mypy $(PYTHON_CODE)
+	@$(VENV)/bin/lint-imports
+	@$(NPM) run check
+	@$(NPM) run budgets
+
+.PHONY: check-proto
+check-proto: $(DEV)
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(call generate,$$fresh); \
+	diff -r -x __pycache__ proto/gen "$$fresh" || { echo "proto/gen is not current: make proto" >&2; exit 1; }
+
+# A lock that names an index would send everybody to the one it was made with.
+.PHONY: check-locks
+check-locks:
+	@! grep -nE '://|^--' requirements.txt requirements-dev.txt || { echo "A Python lock names an address." >&2; exit 1; }
+	@! grep -n '"resolved"' web/package-lock.json || { echo "The npm lock names an address." >&2; exit 1; }
+
+.PHONY: audit
+audit: $(DEV) $(NODE) ## Look for known vulnerabilities in what the locks name
+	@$(PY) -m deploy.local.audit
+
+##@ Change
+
+.PHONY: fmt
+fmt: $(DEV) $(NODE) ## Format, and fix what can be fixed
+	@$(PY) -m ruff check --fix
+	@$(PY) -m ruff format
+	@$(NPM) run fmt
+
+.PHONY: proto
+proto: $(DEV) ## Generate proto/gen from proto/
+	@rm -rf proto/gen
+	@mkdir -p proto/gen
+	@$(call generate,proto/gen)
+
+.PHONY: lock
+lock: $(DEV) ## Write the locks from pyproject.toml and package.json; UPGRADE=1 takes newer versions
+	@$(COMPILE) pyproject.toml -o requirements.txt
+	@$(COMPILE) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
+	@$(NPM) $(if $(UPGRADE),update,install) --package-lock-only --ignore-scripts
+
+.PHONY: clean
+clean: ## Remove everything that was set up or built; the data folder stays
+	rm -rf $(VENV) web/node_modules web/dist web/coverage reports
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find $(PYTHON_CODE) proto -name __pycache__ -prune -exec rm -rf {} +
+
+# Set-up
+
+.PHONY: prerequisites
+prerequisites:
+	@bash deploy/local/prerequisites.sh $(PYTHON)
+
+.PHONY: browser
+browser: | prerequisites
+	@bash deploy/local/prerequisites.sh --browser
+
+INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
+
+# Without its stamp an environment is half-made and starts anew.
+$(RUN): requirements.txt | prerequisites
+	@echo "Setting up Python packages."
+	@[[ -e $@ ]] || $(PYTHON) -m venv --clear $(VENV)
+	@rm -f $@
+	@$(INSTALL) -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt $(RUN)
+	@echo "Setting up Python development packages."
+	@rm -f $@
+	@$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+# No package here needs its install script: none is run.
+$(NODE): web/package.json web/package-lock.json | prerequisites
+	@echo "Setting up web packages."
+	@rm -f $@
+	@$(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(WEB): $(NODE) $(WEB_SOURCES) $(if $(wildcard web/dist/index.html),,unbuilt)
+	@echo "Building the web pages."
+	@rm -f $@
+	@$(NPM) run --silent build
+	@touch $@
+
+.PHONY: unbuilt
+unbuilt:
+
+define generate
+PATH="$(VENV)/bin:$$PATH" $(PY) -m grpc_tools.protoc -I proto \
+	--python_out=$(1) --grpc_python_out=$(1) --mypy_out=quiet:$(1) --mypy_grpc_out=quiet:$(1) $(PROTOS)
+endef
+
+COMPILE = $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
+	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)

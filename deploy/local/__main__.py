@@ -1,0 +1,25 @@
+"""Runs the product on this machine: `python -m deploy.local`."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+
+from deploy.local.folder import DataFolder
+from deploy.local.settings import RunSettings, check_port_free, check_web_built
+from deploy.local.supervisor import supervise
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing runs yet: end at once, quietly.
+    settings = RunSettings.load()
+    with DataFolder.held(settings.data_dir) as folder:
+        check_port_free(settings.port)
+        check_web_built()
+        code = asyncio.run(supervise(settings, folder))
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The data folder of a local run: held by one run at a time, with its secret and its state."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+_LEFTOVERS = 5.0
+"""Seconds that processes of a run that was killed may take to notice it and end."""
+
+
+class DataFolder:
+    """A folder this run holds, by two locks: `lock` ends with the supervisor, `inherited` is passed
+    to every process and ends with the last of them, even when the supervisor was killed before."""
+
+    def __init__(self, path: Path, inherited: int) -> None:
+        self.path = path
+        self.inherited = inherited
+        self.secret_file = path / "token-secret"
+        self._state_file = path / "run.json"
+
+    @classmethod
+    @contextmanager
+    def held(cls, path: Path) -> Iterator[Self]:
+        """The folder, made where it is missing, held until the end.
+
+        Raises SystemExit with one line when another run holds it or it cannot be written.
+        """
+        with ExitStack() as stack:
+            try:
+                path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                stack.callback(os.close, _locked(path / "lock", 0))
+                inherited = _locked(path / "processes.lock", _LEFTOVERS)
+                stack.callback(os.close, inherited)
+                folder = cls(path, inherited)
+                folder.forget_state()
+                folder._ensure_secret()
+            except BlockingIOError:
+                raise SystemExit(
+                    f"The data folder {path} is in use by another run: "
+                    "stop that, or set ATAJO_DATA_DIR to another folder."
+                ) from None
+            except OSError as error:
+                raise SystemExit(f"Cannot use the data folder {path}: {error.strerror}.") from None
+            yield folder
+
+    def write_state(self, state: Mapping[str, Any]) -> None:
+        """Say what runs where, for tools and tests."""
+        _write(self._state_file, json.dumps(state, indent=2) + "\n")
+
+    def forget_state(self) -> None:
+        """Nothing runs here any more."""
+        self._state_file.unlink(missing_ok=True)
+
+    def _ensure_secret(self) -> None:
+        if not self.secret_file.exists():
+            _write(self.secret_file, secrets.token_urlsafe(48))
+
+
+def _locked(path: Path, seconds: float) -> int:
+    """The file, opened and locked within `seconds`. Raises BlockingIOError."""
+    deadline = time.monotonic() + seconds
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                os.close(fd)
+                raise
+            time.sleep(0.05)
+        else:
+            return fd
+
+
+def _write(path: Path, text: str) -> None:
+    """Make or replace a file that only its owner can read: whole or not at all, and on disk."""
+    draft = path.with_name(path.name + ".new")
+    draft.unlink(missing_ok=True)
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# What must be on the machine before anything is set up: one clear line for what is missing.
+# Usage: prerequisites.sh <python> | prerequisites.sh --browser
+set -euo pipefail
+
+refuse() {
+  echo "$1" >&2
+  exit 1
+}
+
+base() {
+  local python=$1 version
+  command -v "$python" >/dev/null || refuse "Python 3.11 or later is needed; there is no $python."
+  version=$("$python" -c 'import platform; print(platform.python_version())')
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    refuse "Python 3.11 or later is needed; $python is $version. Another one: make ... PYTHON=python3.12"
+  "$python" -c 'import venv, ensurepip' 2>/dev/null ||
+    refuse "Python's venv and ensurepip are needed; on Debian and Ubuntu: apt-get install python3-venv"
+
+  command -v node >/dev/null || refuse "Node.js 20.19 or later is needed; there is no node."
+  version=$(node --version)
+  node -e 'const [a, b] = process.versions.node.split(".").map(Number);
+    process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
+    refuse "Node.js 20.19 or later is needed; node is ${version#v}."
+  command -v npm >/dev/null || refuse "npm is needed, which comes with Node.js; there is no npm."
+}
+
+has_browser() {
+  local name
+  for name in chromium chromium-browser google-chrome; do
+    if command -v "$name" >/dev/null; then return 0; fi
+  done
+  return 1
+}
+
+browser() {
+  if has_browser; then return; fi
+  if [[ $(id -u) == 0 ]] && [[ -e /etc/debian_version ]]; then
+    echo "Installing chromium, which the browser tests drive."
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update
+    apt-get -qq install -y --no-install-recommends chromium </dev/null
+    has_browser && return
+  fi
+  refuse "The tests need Chromium; on Debian and Ubuntu: sudo apt-get install chromium"
+}
+
+case ${1:?} in
+  --browser) browser ;;
+  *) base "$1" ;;
+esac

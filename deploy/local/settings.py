@@ -1,0 +1,63 @@
+"""Settings of a local run, and what must hold before anything is started."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, HttpUrl, field_validator
+from pydantic_settings import SettingsConfigDict
+
+from services.runtime.settings import PREFIX, ProcessSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The checkout."""
+WEB_DIR = ROOT / "web" / "dist"
+
+
+class RunSettings(ProcessSettings):
+    """What a local run can be told. Everything else in the environment goes on to its processes."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, extra="ignore", frozen=True, env_ignore_empty=True
+    )
+
+    port: int = Field(default=8080, ge=1, le=65535)
+    """Port of the product, on loopback."""
+    data_dir: Path = ROOT / ".data"
+    """Folder of everything that is kept; one run at a time."""
+    public_url: HttpUrl | None = None
+    """Where people reach the product; http://localhost:<port> unless told otherwise."""
+    log_level: Literal["debug", "info", "warning", "error"] = "warning"
+    """Quieter than elsewhere: the logs share a terminal with whoever started the run."""
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, path: Path) -> Path:
+        return path.expanduser().absolute()
+
+    @property
+    def url(self) -> str:
+        """The public address, without a slash at its end."""
+        return str(self.public_url or f"http://localhost:{self.port}").rstrip("/")
+
+
+def check_port_free(port: int) -> None:
+    """Raises SystemExit with one line when `port` cannot be listened on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            why = os.strerror(error.errno or 0).lower()
+            raise SystemExit(
+                f"Cannot use port {port} ({why}): set ATAJO_PORT to another one."
+            ) from None
+
+
+def check_web_built() -> None:
+    """Raises SystemExit with one line when there are no pages to serve."""
+    if not (WEB_DIR / "index.html").is_file():
+        raise SystemExit("The web pages are not built; `make run` builds them and starts Atajo.")

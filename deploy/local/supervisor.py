@@ -1,0 +1,152 @@
+"""Starts the processes, stays while they run, and stops them in order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+from deploy.local import caller
+from deploy.local.child import Child, Failed
+from deploy.local.folder import DataFolder
+from deploy.local.settings import ROOT, WEB_DIR, RunSettings
+
+SERVICES = ("auth", "links", "analytics")
+GATEWAY = "gateway"
+_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_GATEWAY_SECONDS = 3.0
+_SERVICES_SECONDS = 1.5
+"""How long they may take to stop; together with what follows, less than 5 s."""
+
+
+async def supervise(settings: RunSettings, folder: DataFolder) -> int:
+    """Run the product until a signal or a failure; returns the exit code.
+
+    When it returns, every process it started has ended and was waited for.
+    """
+    run = _Run(settings, folder)
+    serving = asyncio.create_task(run.serve())
+    _cancel_on_signal(serving)
+    try:
+        await serving
+        raise AssertionError("It ends by an exception alone.")
+    except asyncio.CancelledError:
+        code = 0
+    except ExceptionGroup as group:
+        failed = next((error for error in group.exceptions if isinstance(error, Failed)), None)
+        if failed is None:
+            raise
+        _say(f"{failed}; Atajo stops.", sys.stderr)
+        code = failed.code
+    finally:
+        await run.stop()
+        # The end is certain now: one more signal must not change its code.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    return code
+
+
+def _cancel_on_signal(task: asyncio.Task[None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in _STOP:
+        ignored = signal.getsignal(number) is signal.SIG_IGN
+        if not (ignored and number == signal.SIGHUP):  # As `nohup` asks for.
+            loop.add_signal_handler(number, task.cancel)
+
+
+class _Run:
+    def __init__(self, settings: RunSettings, folder: DataFolder) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._children: list[Child] = []
+        # Its end of file tells the processes that this one is gone, whatever ended it.
+        self._lifeline, self._held = os.pipe()
+
+    async def serve(self) -> None:
+        """Start everything and stay. Ends by being cancelled or with a group of Failed."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(caller.follow())
+            services = [
+                await self._start(group, name, f"services.{name}", self._service_env(name))
+                for name in SERVICES
+            ]
+            await asyncio.gather(*(child.serving() for child in services))
+            addresses = {child.name: child.addresses["grpc"] for child in services}
+            gateway = await self._start(group, GATEWAY, GATEWAY, self._gateway_env(addresses))
+            await gateway.serving()
+            self._folder.write_state(self._state())
+            _say(f"Atajo is ready: {self._settings.url}", sys.stdout)
+
+    async def stop(self) -> None:
+        """The gateway first, which hands its visits on; then the services, side by side."""
+        gateway = [child for child in self._children if child.name == GATEWAY]
+        services = [child for child in self._children if child.name != GATEWAY]
+        await _terminate(gateway, _GATEWAY_SECONDS)
+        await _terminate(services, _SERVICES_SECONDS)
+        killed = [child for child in self._children if not child.ended.done()]
+        for child in killed:
+            child.signal(signal.SIGKILL)
+        await asyncio.gather(*(child.ended for child in self._children))
+        self._folder.forget_state()
+        os.close(self._lifeline)
+        os.close(self._held)
+        for child in killed:
+            _say(f"{child.name} did not stop in time and was killed.", sys.stderr)
+
+    async def _start(
+        self, group: asyncio.TaskGroup, name: str, module: str, settings: Mapping[str, str]
+    ) -> Child:
+        env = {**self._shared_env(), **settings}
+        child = await Child.start(name, module, env, (self._lifeline, self._folder.inherited))
+        self._children.append(child)
+        group.create_task(child.watch())
+        return child
+
+    def _shared_env(self) -> dict[str, str]:
+        path = [str(ROOT), str(ROOT / "proto" / "gen"), os.environ.get("PYTHONPATH", "")]
+        return {
+            "ATAJO_DRAIN_SECONDS": "1",  # All must have stopped within 5 s.
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, path)),
+            "ATAJO_ENVIRONMENT": "local",
+            "ATAJO_LOG_LEVEL": self._settings.log_level,
+            "ATAJO_PUBLIC_URL": self._settings.url,
+            "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
+            "ATAJO_LIFELINE_FD": str(self._lifeline),
+            "ATAJO_TOKEN_SECRET_FILE": str(self._folder.secret_file),
+        }
+
+    def _service_env(self, name: str) -> dict[str, str]:
+        return {
+            "ATAJO_LISTEN": "127.0.0.1:0",
+            "ATAJO_STORE": f"sqlite:///{self._folder.path / name}.sqlite3",
+        }
+
+    def _gateway_env(self, services: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "ATAJO_LISTEN": f"127.0.0.1:{self._settings.port}",
+            **{f"ATAJO_{name.upper()}_ADDRESS": address for name, address in services.items()},
+            "ATAJO_JOURNAL_DIR": str(self._folder.path / "journal"),
+            "ATAJO_WEB_DIR": str(WEB_DIR),
+        }
+
+    def _state(self) -> dict[str, object]:
+        return {
+            "pid": os.getpid(),
+            "url": self._settings.url,
+            "processes": {c.name: {"pid": c.pid, **c.addresses} for c in self._children},
+        }
+
+
+async def _terminate(children: Sequence[Child], seconds: float) -> None:
+    for child in children:
+        child.signal(signal.SIGTERM)
+    if children:
+        await asyncio.wait([child.ended for child in children], timeout=seconds)
+
+
+def _say(line: str, stream: TextIO) -> None:
+    stream.write(line + "\n")
+    stream.flush()
