@@ -34,9 +34,9 @@ const sections: Section[] = [
     body: (
       <>
         <p>
-          The visit is counted, with its day and hour, whether it looked like a person or a program,
-          and rough groups such as the kind of browser and the site it came from. These are counts:
-          no visit is stored as a record of its own.
+          The visit is counted: by its day and hour, by whether it looked like a person or a
+          program, and by the name of the site it came from, if the browser tells. Once counted, no
+          visit is kept as a record of its own.
         </p>
         <p>No IP address is stored, no cookie is set, and visitors are not recognised again.</p>
       </>
