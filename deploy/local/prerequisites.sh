@@ -11,14 +11,15 @@ refuse() {
 base() {
   local python=$1 version
   command -v "$python" >/dev/null || refuse "Python 3.11 or later is needed; there is no $python."
-  version=$("$python" -c 'import platform; print(platform.python_version())')
+  version=$("$python" -c 'import platform; print(platform.python_version())' 2>/dev/null) ||
+    refuse "Python 3.11 or later is needed; $python does not run."
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     refuse "Python 3.11 or later is needed; $python is $version. Another one: make ... PYTHON=python3.12"
   "$python" -c 'import venv, ensurepip' 2>/dev/null ||
     refuse "Python's venv and ensurepip are needed; on Debian and Ubuntu: apt-get install python3-venv"
 
   command -v node >/dev/null || refuse "Node.js 20.19 or later is needed; there is no node."
-  version=$(node --version)
+  version=$(node --version 2>/dev/null) || refuse "Node.js 20.19 or later is needed; node does not run."
   node -e 'const [a, b] = process.versions.node.split(".").map(Number);
     process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
     refuse "Node.js 20.19 or later is needed; node is ${version#v}."
