@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import globals from 'globals';
-import importX, { createNodeResolver } from 'eslint-plugin-import-x';
 import jsxA11y from 'eslint-plugin-jsx-a11y';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
@@ -9,28 +8,46 @@ const features = readdirSync(new URL('./src/features', import.meta.url), { withF
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name);
 
-// The arrows of the house: app -> pages -> features -> components -> lib; api beside features.
-const forbidden = (target, from, message) => ({
-  target: `./src/${target}`,
-  from: from.map((folder) => `./src/${folder}`),
-  message,
+const PAGES = 'A page never knows the table it stands in.';
+const FEATURES = 'Features never import each other; a page composes them.';
+
+/** Relative imports that leave a folder of src for one of these others. */
+const arrows = (folder, others, message) => ({
+  files: [`src/${folder}/**/*.{ts,tsx}`],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        paths: folder === 'api' ? [] : [{ name: 'axios', message: 'Only api/ calls out.' }],
+        patterns: [
+          { regex: `^(\\.\\.?/)+(src/)?(${others.join('|')})(/|$)`, message },
+          { regex: '^/|^src/', message: 'Imports inside src are relative.' },
+        ],
+      },
+    ],
+    'no-restricted-syntax': [
+      'error',
+      {
+        selector: 'ImportExpression > Literal[value=/^\\.\\.\\u002f/]',
+        message: 'Only the route table loads what is in another folder.',
+      },
+    ],
+  },
 });
-const zones = [
-  forbidden('lib', ['api', 'components', 'features', 'pages', 'app'], 'lib stands on its own.'),
-  forbidden('api', ['components', 'features', 'pages', 'app'], 'api knows only lib.'),
-  forbidden(
-    'components',
-    ['api', 'features', 'pages', 'app'],
-    'What is shared never knows a feature.',
+
+// The arrows of the house: app -> pages -> features -> components -> lib; api beside components.
+const directions = [
+  arrows('lib', ['api', 'components', 'features', 'pages', 'app'], 'lib stands on its own.'),
+  arrows('api', ['components', 'features', 'pages', 'app'], 'api knows only lib.'),
+  arrows('components', ['api', 'features', 'pages', 'app'], 'What is shared knows no feature.'),
+  arrows('pages', ['app'], PAGES),
+  ...features.map((name) =>
+    arrows(
+      `features/${name}`,
+      ['pages', 'app', 'features', ...features.filter((other) => other !== name)],
+      FEATURES,
+    ),
   ),
-  forbidden('features', ['pages', 'app'], 'A feature never knows where it is used.'),
-  forbidden('pages', ['app'], 'A page never knows the table it stands in.'),
-  ...features.map((name) => ({
-    target: `./src/features/${name}`,
-    from: './src/features',
-    except: [`./${name}`],
-    message: 'Features never import each other; a page composes them.',
-  })),
 ];
 
 export default tseslint.config(
@@ -41,15 +58,7 @@ export default tseslint.config(
       globals: globals.browser,
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
     },
-    plugins: { 'import-x': importX },
-    settings: {
-      'import-x/resolver-next': [
-        createNodeResolver({ extensions: ['.ts', '.tsx', '.js', '.mjs'] }),
-      ],
-    },
     rules: {
-      'import-x/no-restricted-paths': ['error', { basePath: import.meta.dirname, zones }],
-      'import-x/no-cycle': 'error',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -68,10 +77,10 @@ export default tseslint.config(
     files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/api/**'],
     rules: {
-      'no-restricted-imports': ['error', { paths: ['axios'] }],
       'no-restricted-globals': ['error', 'fetch', 'XMLHttpRequest', 'WebSocket', 'EventSource'],
     },
   },
+  ...directions,
   {
     files: ['**/*.{js,mjs}'],
     ...tseslint.configs.disableTypeChecked,
