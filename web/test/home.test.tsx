@@ -134,6 +134,10 @@ describe('the home page', () => {
     expect(screen.getByText(LONG)).toBeInTheDocument();
     for (const alert of screen.getAllByRole('alert')) expect(alert).toBeEmptyDOMElement();
 
+    vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
+    act(() => void window.dispatchEvent(new Event('offline')));
+    expect(screen.getAllByText('Waiting for the connection').length).toBeGreaterThan(0);
+
     // An empty click while it runs does nothing.
     await user.click(screen.getByRole('button', { name: 'Shorten' }));
     expect(screen.queryByText('Enter a valid URL')).toBeNull();
