@@ -38,17 +38,20 @@ run: $(RUN) $(WEB) ## Set up and run Atajo on http://localhost:8080 until Ctrl-C
 
 ##@ Verify
 
-PYTEST = $(PY) -m pytest -o "markers=slow: takes minutes; make test-all runs it"
 
 .PHONY: test
 test: $(DEV) $(WEB) browser ## Set up and pass every test but the slow ones
 	@$(NPM) test
-	@exec $(PYTEST) -m "not slow"
+	@exec $(PY) -m pytest -m "not slow"
 
 .PHONY: test-all
 test-all: $(DEV) $(WEB) browser ## Every test, the slow ones too
 	@$(NPM) test
-	@exec $(PYTEST)
+	@exec $(PY) -m pytest
+
+.PHONY: bench
+bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
+	@exec $(PY) -m tests.load.bench
 
 .PHONY: check
 check: $(DEV) $(WEB) check-proto check-locks ## Lint, types, import direction, format, generated code, budgets

@@ -41,6 +41,7 @@ async def opened(settings: AuthSettings) -> AsyncIterator[server.Served]:
             _rules(settings),
             timedelta(seconds=settings.login_failures_window_seconds),
             _now,
+            settings.logins_waiting,
         )
         accounts = SqliteAccountStore(database)
         try:

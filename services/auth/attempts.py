@@ -14,8 +14,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import IPv6Address, ip_address
+from weakref import WeakValueDictionary
 
-from services.auth.domain import TooManyAttempts, WrongPassword
+from services.auth.domain import TooManyAttempts, WrongPassword, busy
 from services.auth.store import AttemptStore
 
 
@@ -37,6 +38,7 @@ class AttemptLimiter:
         rules: Sequence[Rule],
         window: timedelta,
         now: Callable[[], datetime],
+        most_waiting: int,
     ) -> None:
         self._store = store
         # A key of its own, so that no row can ever be mistaken for the signature of a token.
@@ -45,27 +47,52 @@ class AttemptLimiter:
         self._rules = sorted(rules, key=lambda rule: not rule.by_address)
         self._window = window
         self._now = now
+        self._most_waiting = most_waiting
+        self._waiting = 0
+        # A lock lives for as long as somebody holds it or waits for it.
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def attempt(self, account_id: str, address: str) -> AsyncIterator[None]:
         """One attempt, which stays counted if the body raises WrongPassword and only then.
 
         It is counted before the body runs: however many come at once, no more than the limit
-        are under way or have failed. Raises TooManyAttempts and Unavailable.
+        are under way or have failed. Those of one account and address take turns, so that right
+        passwords which come at once do not fill the count. Raises TooManyAttempts, LoginsBusy
+        and Unavailable.
         """
-        taken: list[tuple[str, datetime]] = []
-        failed = False
-        try:
-            for rule in self._rules:
-                taken.append(await self._take(rule, account_id, address))
+        async with self._turn(self._key(account_id, _network(address))):
+            taken: list[tuple[str, datetime]] = []
+            failed = False
+            try:
+                for rule in self._rules:
+                    taken.append(await self._take(rule, account_id, address))
+                yield
+            except WrongPassword:
+                failed = True
+                raise
+            finally:
+                if taken and not failed:
+                    # Shielded: a caller who gives up must not be charged for it.
+                    await asyncio.shield(self._give_back(taken))
+
+    @asynccontextmanager
+    async def _turn(self, key: str) -> AsyncIterator[None]:
+        if not self._rules:
             yield
-        except WrongPassword:
-            failed = True
-            raise
+            return
+        if self._waiting >= self._most_waiting:
+            raise busy()
+        lock = self._turns.setdefault(key, asyncio.Lock())
+        self._waiting += 1
+        try:
+            await lock.acquire()
         finally:
-            if taken and not failed:
-                # Shielded: a caller who gives up must not be charged for it.
-                await asyncio.shield(self._give_back(taken))
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            lock.release()
 
     async def _take(self, rule: Rule, account_id: str, address: str) -> tuple[str, datetime]:
         key = self._key(account_id, _network(address) if rule.by_address else None)

@@ -14,6 +14,7 @@ from services.runtime.errors import (
     ResourceExhausted,
     Unauthenticated,
 )
+from services.runtime.text import BLANKS, CONTROLS
 
 MAX_EMAIL_LENGTH = 254
 MAX_USERNAME_LENGTH = 30
@@ -21,12 +22,8 @@ MAX_USERNAME_LENGTH = 30
 MAX_PASSWORD_BYTES = 72
 """In UTF-8; bcrypt looks at no more."""
 
-# The characters JavaScript's String.prototype.trim removes, so that page and server agree.
-_BLANKS = (
-    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LONGEST_PAUSE = 5
+"""In seconds: how long someone turned away is told to wait at most."""
 # A salt is 16 bytes in 22 characters of 6 bits, a digest 23 bytes in 31: the bits left over in
 # the last character of each are zero, or no password can ever verify.
 _BCRYPT_HASH = re.compile(
@@ -68,6 +65,13 @@ class TooManyAttempts(ResourceExhausted):
 
 class LoginsBusy(ResourceExhausted):
     default_reason = "LOGINS_BUSY"
+
+
+def busy() -> LoginsBusy:
+    """The refusal of a log-in when too many wait; those turned away come back apart."""
+    return LoginsBusy(
+        "Too many log-ins at once.", retry_after=1 + secrets.randbelow(_LONGEST_PAUSE)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +127,13 @@ def new_account(
 
 def checked_email(given: str) -> str:
     """The address without the blanks around it. Raises InvalidEmail."""
-    email = given.strip(_BLANKS)
+    email = given.strip(BLANKS)
     local, _, host = email.rpartition("@")
     if not local or not host:
         raise InvalidEmail("An e-mail address has an @ with something on both sides.")
     if len(email) > MAX_EMAIL_LENGTH:
         raise InvalidEmail(f"An e-mail address has at most {MAX_EMAIL_LENGTH} characters.")
-    if _CONTROLS.search(email):
+    if CONTROLS.search(email):
         raise InvalidEmail("An e-mail address has no control characters.")
     return email
 
@@ -149,10 +153,10 @@ def password_bytes(password: str) -> bytes | None:
 
 
 def _checked_username(given: str) -> str:
-    username = given.strip(_BLANKS)
+    username = given.strip(BLANKS)
     if not 1 <= len(username) <= MAX_USERNAME_LENGTH:
         raise InvalidUsername(f"A username has 1 to {MAX_USERNAME_LENGTH} characters.")
-    if _CONTROLS.search(username):
+    if CONTROLS.search(username):
         raise InvalidUsername("A username has no control characters.")
     return username
 

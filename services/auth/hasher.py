@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import secrets
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import bcrypt
 
-from services.auth.domain import LoginsBusy
+from services.auth.domain import busy
 
 _NICENESS = 10
-_LONGEST_PAUSE = 5
-"""In seconds: those who are turned away come back at different times up to this."""
 
 
 class Hasher:
@@ -38,10 +35,7 @@ class Hasher:
         Raises LoginsBusy when too many wait.
         """
         if self._under_way >= self._most:
-            raise LoginsBusy(
-                "Too many log-ins at once.",
-                retry_after=1 + secrets.randbelow(_LONGEST_PAUSE),
-            )
+            raise busy()
         self._under_way += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(

@@ -25,7 +25,7 @@ class AuthSettings(ServiceSettings):
     bcrypt_threads: PositiveInt = max(1, (os.cpu_count() or 1) - 1)
     """How many passwords are verified at a time; by default a core is left for the rest."""
     logins_waiting: PositiveInt = 500
-    """Most log-ins that may wait for a thread; one more is refused."""
+    """Most log-ins that may wait, for a thread or for their turn; one more is refused."""
 
     @field_validator("token_secret")
     @classmethod

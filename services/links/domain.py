@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import ada_url
 
 from services.runtime.errors import AlreadyExists, InvalidArgument
+from services.runtime.text import BLANKS, CONTROLS
 
 CODE_LENGTH = 8
 MIN_URL_LENGTH = 3
@@ -23,12 +24,6 @@ RESERVED_CODES = frozenset({"register"})
 """Routes of the product that have the shape of a code."""
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{8}")
-# The characters JavaScript's String.prototype.trim removes, so that page and server agree.
-_BLANKS = (
-    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # `mailto:x` has a scheme; in `example.com:8081/x` what follows the colon is a port.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
 _HTTP = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
@@ -98,10 +93,10 @@ class UrlPolicy:
 
         Raises InvalidUrl.
         """
-        url = given.strip(_BLANKS)
+        url = given.strip(BLANKS)
         if not MIN_URL_LENGTH <= len(url) <= MAX_URL_LENGTH:
             raise InvalidUrl(f"A URL has {MIN_URL_LENGTH} to {MAX_URL_LENGTH} characters.")
-        if _CONTROLS.search(url):
+        if CONTROLS.search(url):
             raise InvalidUrl("A URL has no control characters.")
         if not _SCHEME.match(url):
             url = f"http://{url}"

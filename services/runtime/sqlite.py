@@ -53,6 +53,7 @@ class Database:
         self._path = path
         self._loop = loop
         self._pending: queue.Queue[_Pending | None] = queue.Queue(_WAITING)
+        self._closing = False
         self._local = threading.local()
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
         self._writer = threading.Thread(target=self._write_all, name="sqlite-write", daemon=True)
@@ -71,7 +72,8 @@ class Database:
         return database
 
     async def close(self) -> None:
-        """Finish what waits, then close the file."""
+        """Finish what waits, then close the file. What is asked for later is refused."""
+        self._closing = True
         await asyncio.to_thread(self._pending.put, None)
         await asyncio.to_thread(self._writer.join)
         await asyncio.to_thread(self._readers.shutdown)
@@ -82,6 +84,8 @@ class Database:
         `operation` runs in the writing thread; an exception it raises undoes it alone.
         Raises Unavailable when too many operations wait or the file cannot be written.
         """
+        if self._closing:
+            raise Unavailable("The store is closed.", "STORE_CLOSED")
         future: asyncio.Future[T] = self._loop.create_future()
         with _measured(name):
             try:

@@ -48,7 +48,7 @@ FACTORIES = {"sqlite": sqlite_stores}
 """By name; each opens the stores that belong to a folder, the same data every time."""
 
 
-@pytest.fixture(params=FACTORIES.values(), ids=FACTORIES.keys())
+@pytest.fixture(params=list(FACTORIES.values()), ids=list(FACTORIES))
 def opening(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
     return lambda: request.param(tmp_path)
 

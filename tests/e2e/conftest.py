@@ -1,4 +1,8 @@
-"""A real browser on the real product, with its built pages."""
+"""A real browser on the real product, with its built pages.
+
+Playwright keeps a loop running while it is open, and asynchronous tests cannot run beside it: what
+is here ends with each module.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ _FLAGS = (
 )
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """The whole product with its pages."""
     if not (WEB_DIR / "index.html").exists():
@@ -55,7 +59,7 @@ class _Target(BaseHTTPRequestHandler):
         """Stay quiet."""
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def target() -> Iterator[str]:
     """Where links of these tests lead: another site, on loopback too."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Target) as server:
@@ -66,7 +70,7 @@ def target() -> Iterator[str]:
         thread.join()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium of the PATH, else Playwright's own."""
     path = next(filter(None, map(shutil.which, _NAMES)), None)

@@ -51,7 +51,7 @@ def fresh_email() -> str:
 class Auth:
     """The calls of one auth process, as the gateway makes them."""
 
-    def __init__(self, stub: pb_grpc.AuthServiceStub) -> None:
+    def __init__(self, stub: pb_grpc.AuthServiceAsyncStub) -> None:
         self._stub = stub
         self._caller = client.Caller(SERVICE)
 
@@ -190,7 +190,7 @@ async def test_another_registration_for_the_same_address_is_refused(auth: Auth) 
 
     for fields in ({"username": "Bea"}, others):
         with pytest.raises(AlreadyExists) as taken:
-            await auth.register(email.upper(), **fields)  # type: ignore[arg-type]
+            await auth.register(email.upper(), **fields)
         assert taken.value.reason == "EMAIL_TAKEN"
     assert (await auth.login(email)).username == "Ana"
 

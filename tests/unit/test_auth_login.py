@@ -54,7 +54,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteAttemptStore]:
 def limiter(store: SqliteAttemptStore, clock: Clock) -> AttemptLimiter:
     # The account's own rule is given first: the order of the rules must not matter.
     rules = [Rule(5, by_address=False), Rule(2, by_address=True)]
-    return AttemptLimiter(store, SECRET, rules, WINDOW, clock)
+    return AttemptLimiter(store, SECRET, rules, WINDOW, clock, 50)
 
 
 async def fail(limiter: AttemptLimiter, address: str, account: str = "ana") -> None:
@@ -187,10 +187,16 @@ async def test_an_attempt_whose_caller_gave_up_is_given_back(limiter: AttemptLim
     await fail(limiter, "192.0.2.1")
 
 
-async def test_attempts_under_way_count(limiter: AttemptLimiter) -> None:
-    async with limiter.attempt("ana", "192.0.2.1"), limiter.attempt("ana", "192.0.2.1"):
-        await refused(limiter, "192.0.2.1")
-    await fail(limiter, "192.0.2.1")
+async def test_attempts_under_way_in_other_replicas_count(
+    store: SqliteAttemptStore, clock: Clock
+) -> None:
+    first, second, third = (
+        AttemptLimiter(store, SECRET, [Rule(2, by_address=True)], WINDOW, clock, 50)
+        for _ in range(3)
+    )
+    async with first.attempt("ana", "192.0.2.1"), second.attempt("ana", "192.0.2.1"):
+        await refused(third, "192.0.2.1")
+    await fail(third, "192.0.2.1")
 
 
 def bytes_in(folder: Path) -> bytes:
@@ -209,9 +215,21 @@ async def test_no_address_and_no_account_is_stored(
 
 
 async def test_without_rules_there_are_no_limits(store: SqliteAttemptStore, clock: Clock) -> None:
-    limiter = AttemptLimiter(store, SECRET, [], WINDOW, clock)
+    limiter = AttemptLimiter(store, SECRET, [], WINDOW, clock, 50)
     for _ in range(20):
         await fail(limiter, "192.0.2.1")
+
+
+async def test_right_passwords_that_come_at_once_take_turns_and_fill_no_count(
+    limiter: AttemptLimiter,
+) -> None:
+    async def right() -> None:
+        async with limiter.attempt("ana", "192.0.2.1"):
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(right() for _ in range(50)))
+    crowd = await asyncio.gather(*(right() for _ in range(100)), return_exceptions=True)
+    assert {type(outcome) for outcome in crowd} == {type(None), LoginsBusy}
 
 
 class Gate:

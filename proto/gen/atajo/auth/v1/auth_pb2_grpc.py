@@ -70,7 +70,7 @@ class AuthServiceServicer:
         """Checks a password and issues a session token. Not to be retried: a wrong password is counted.
 
         Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
-        RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+        RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

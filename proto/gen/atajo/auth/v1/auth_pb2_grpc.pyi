@@ -46,7 +46,7 @@ class AuthServiceStub:
     """Checks a password and issues a session token. Not to be retried: a wrong password is counted.
 
     Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
-    RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+    RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     VerifyToken: _grpc.UnaryUnaryMultiCallable[_auth_pb2.VerifyTokenRequest, _auth_pb2.VerifyTokenResponse]
     """Says whose a session token is.
@@ -70,7 +70,7 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """Checks a password and issues a session token. Not to be retried: a wrong password is counted.
 
     Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
-    RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+    RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     VerifyToken: _aio.UnaryUnaryMultiCallable[_auth_pb2.VerifyTokenRequest, _auth_pb2.VerifyTokenResponse]  # type: ignore[assignment]
     """Says whose a session token is.
@@ -103,7 +103,7 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         """Checks a password and issues a session token. Not to be retried: a wrong password is counted.
 
         Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
-        RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+        RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
         """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,14 @@
+"""What both languages of the product take for blanks and for control characters."""
+
+from __future__ import annotations
+
+import re
+
+BLANKS = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+"""The characters JavaScript's String.prototype.trim removes, so that page and server agree."""
+
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, and surrogates that stand alone."""
