@@ -106,19 +106,21 @@ function isAborted(signal: AbortSignal): boolean {
 }
 
 async function oneTry(request: Request, ports: Ports, left: AbortSignal): Promise<string> {
-  const tooLong = new AbortController();
-  const timer = setTimeout(() => tooLong.abort(), TRY_LIMIT);
-  const signal = AbortSignal.any([left, tooLong.signal]);
+  const mine = new AbortController();
+  const abort = () => mine.abort();
+  const timer = setTimeout(abort, TRY_LIMIT);
+  left.addEventListener('abort', abort);
   // The call is raced as well as told: a load that hangs knows nothing of a signal.
   const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () =>
-      reject(new Failure('createShortLink', 'failed', 'timeout')),
+    mine.signal.addEventListener('abort', () =>
+      reject(new Failure('createShortLink', 'failed', 'no answer in time')),
     );
   });
   try {
-    return await Promise.race([ports.create(request, { signal }), aborted]);
+    return await Promise.race([ports.create(request, { signal: mine.signal }), aborted]);
   } finally {
     clearTimeout(timer);
+    left.removeEventListener('abort', abort);
   }
 }
 
