@@ -41,6 +41,17 @@ describe('the home page', () => {
     await expectNoAxeViolations();
   });
 
+  it('hands the address on to the QR generator', async () => {
+    serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await user.click(await screen.findByRole('link', { name: 'Make a QR code' }));
+    await heading('CUSTOM QR CODE GENERATOR');
+    expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'URL' }).value).toMatch(
+      /^http:\/\/localhost:3000\/[A-Za-z0-9_-]{8}$/,
+    );
+  });
+
   it('says so when copying is refused', async () => {
     serve({ createShortLink: shortens });
     const { user } = visit('/');
@@ -147,6 +158,19 @@ describe('the home page', () => {
     await plates();
     expect(calls[0]).toEqual(calls[1]);
     await expectNoAxeViolations();
+  });
+
+  it('stops trying when the page is left', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const calls = serve({ createShortLink: () => 'network error' });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await waitFor(() => expect(calls).toHaveLength(1));
+    await user.click(screen.getByRole('link', { name: 'LOGIN' }));
+    await heading('Login');
+    act(() => void window.dispatchEvent(new Event('online')));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(calls).toHaveLength(1);
   });
 
   it('lists earlier results below, newest first, and keeps them on other pages', async () => {
