@@ -51,7 +51,7 @@ const directions = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist'] },
+  { ignores: ['dist', 'screenshots'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

@@ -1,0 +1,153 @@
+/**
+ * Pictures of every page of a running product, in both themes, on a phone and on a desk:
+ *
+ *   node scripts/screenshots.mjs [http://localhost:8080] [folder]
+ *
+ * It registers an account of its own and shortens two links. A page that scrolls sideways, breaks
+ * the content security policy or writes an error to the console makes it fail.
+ */
+import { mkdirSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const [origin = 'http://localhost:8080', folder = 'screenshots'] = process.argv.slice(2);
+const LONG = 'https://www.example.org/rutas/2026/el-camino-mas-corto-entre-dos-pueblos?desde=plaza';
+const WIDTHS = { 390: 844, 1440: 900 };
+const THEMES = ['light', 'dark'];
+
+const email = `screenshots-${Date.now()}@example.org`;
+const password = 'Senderos-1';
+const faults = [];
+
+const field = (page) => page.getByRole('textbox', { name: 'Link to shorten' });
+const plates = (page) => page.getByRole('list', { name: 'Short links of this visit' });
+
+async function shorten(page, link) {
+  await field(page).fill(link);
+  await field(page).press('Enter');
+  await plates(page).getByText(link).waitFor();
+}
+
+async function fillLogin(page, secret) {
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(secret);
+  await page.getByRole('button', { name: 'LOGIN' }).click();
+}
+
+/** Name, path and what is done there before the picture is taken. */
+const pages = [
+  ['home', '/'],
+  ['home-shortened', '/', (page) => shorten(page, LONG)],
+  [
+    'home-refused',
+    '/',
+    async (page) => {
+      await field(page).fill('example.com');
+      await field(page).press('Enter');
+    },
+  ],
+  [
+    'home-menu',
+    '/',
+    async (page) => {
+      const menu = page.getByRole('button', { name: 'Menu' });
+      if (await menu.isVisible()) await menu.click();
+    },
+  ],
+  ['shortener', '/short-link'],
+  ['qr', '/custom-qr-generator', (page) => page.getByLabel('URL').fill(`${origin}/k7Qm2_xB`)],
+  [
+    'qr-picker',
+    '/custom-qr-generator',
+    (page) => page.getByRole('button', { name: /^Color/ }).click(),
+  ],
+  ['qr-too-long', '/custom-qr-generator', (page) => page.getByLabel('URL').fill('x'.repeat(3000))],
+  ['login', '/login'],
+  [
+    'login-refused',
+    '/login',
+    async (page) => {
+      await fillLogin(page, 'wrong');
+      await page.getByText('Incorrect password').waitFor();
+    },
+  ],
+  ['register', '/register'],
+  [
+    'register-refused',
+    '/register',
+    async (page) => {
+      await page.getByLabel('Password', { exact: true }).fill('Senderos');
+      await page.getByRole('button', { name: 'REGISTER' }).click();
+    },
+  ],
+  ['terms', '/terms-of-use'],
+  ['privacy', '/privacy-policies'],
+  ['not-found', '/not-found'],
+];
+const memberPages = [['account', '/my-account', (page) => page.getByRole('table').waitFor()]];
+
+async function open(browser, theme, width, storageState) {
+  const context = await browser.newContext({
+    viewport: { width: Number(width), height: WIDTHS[width] },
+    colorScheme: theme,
+    ...(storageState && { storageState }),
+  });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`${page.url()}: ${message.text()}`);
+  });
+  return page;
+}
+
+async function picture(browser, [name, path, act], theme, width, storageState) {
+  const page = await open(browser, theme, width, storageState);
+  await page.goto(origin + path);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await act?.(page);
+  await page.evaluate(() => document.fonts.ready);
+  const aside = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  if (aside > 0) faults.push(`${name} at ${width}: scrolls ${aside} px sideways`);
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: `${folder}/${name}-${theme}-${width}.png`, fullPage: true });
+  await page.context().close();
+}
+
+/** The storage of a visitor who is registered, logged in and has two links. */
+async function member(browser) {
+  const page = await open(browser, 'light', 1440);
+  await page.goto(`${origin}/register`);
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByLabel('Username').fill('Marta');
+  await page.getByRole('button', { name: 'REGISTER' }).click();
+  await page.waitForURL('**/login');
+  await fillLogin(page, password);
+  await page.waitForURL(`${origin}/`);
+  await shorten(page, LONG);
+  await shorten(page, 'https://docs.example.com/handbook#waymarks');
+  const state = await page.context().storageState();
+  await page.context().close();
+  return state;
+}
+
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({
+  ...(process.env.CHROME_PATH ? { executablePath: process.env.CHROME_PATH } : {}),
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+});
+try {
+  const state = await member(browser);
+  for (const theme of THEMES) {
+    for (const width of Object.keys(WIDTHS)) {
+      for (const page of pages) await picture(browser, page, theme, width);
+      for (const page of memberPages) await picture(browser, page, theme, width, state);
+    }
+  }
+} finally {
+  await browser.close();
+}
+for (const fault of faults) console.error(`screenshots: ${fault}`);
+console.log(`screenshots: ${(pages.length + memberPages.length) * 4} pictures in ${folder}/`);
+process.exit(faults.length > 0 ? 1 : 0);
