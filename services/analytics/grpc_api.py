@@ -49,6 +49,12 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         days = await self._service.days(request.code, request.first_day, request.last_day)
         return pb.ListDaysResponse(days=[_to_pb(day) for day in days])
 
+    async def RemoveCounts(
+        self, request: pb.RemoveCountsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RemoveCountsResponse:
+        await self._service.remove(request.codes)
+        return pb.RemoveCountsResponse()
+
 
 def served(service: AnalyticsService) -> Served:
     """The servicer as a server takes it in."""

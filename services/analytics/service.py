@@ -10,6 +10,7 @@ import prometheus_client
 
 from services.analytics.domain import (
     MAX_CODES,
+    MAX_REMOVED,
     Batch,
     Day,
     TooManyCodes,
@@ -67,3 +68,10 @@ class AnalyticsService:
         """
         check_range(first, last)
         return await self._store.days(code, first, last) if is_code(code) else []
+
+    async def remove(self, codes: Sequence[str]) -> None:
+        """Forget all visits of some links. Raises TooManyCodes, Unavailable."""
+        if len(codes) > MAX_REMOVED:
+            raise TooManyCodes(f"The counts of at most {MAX_REMOVED} codes can be removed at once.")
+        if wellformed := [code for code in codes if is_code(code)]:
+            await self._store.remove(wellformed)

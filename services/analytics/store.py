@@ -26,3 +26,7 @@ class AnalyticsStore(Protocol):
     async def days(self, code: str, first: int, last: int) -> list[Day]:
         """A link's days with visits from `first` to `last`, both included, oldest first."""
         ...
+
+    async def remove(self, codes: Sequence[str]) -> None:
+        """Forget all visits of some links. What is applied later counts from nothing."""
+        ...

@@ -89,6 +89,15 @@ _HOURS_OF_SPAN = f"""
 _REFERRERS_OF_SPAN = f"""
     {_SPAN} SELECT day, host, people FROM span CROSS JOIN referrers USING (day) WHERE code = ?3
 """
+# One step into the key for each day that has a row at all.
+_DAYS = """
+    WITH RECURSIVE days (day) AS (
+        SELECT min(day) FROM hours
+        UNION ALL
+        SELECT (SELECT min(day) FROM hours WHERE day > days.day) FROM days WHERE day IS NOT NULL
+    )
+    SELECT day FROM days WHERE day IS NOT NULL
+"""
 
 
 class SqliteAnalyticsStore:
@@ -133,6 +142,16 @@ class SqliteAnalyticsStore:
             return _days(hours, referrers)
 
         return await self._database.read("analytics_days", operation)
+
+    async def remove(self, codes: Sequence[str]) -> None:
+        def operation(connection: sqlite3.Connection) -> None:
+            days = connection.execute(_DAYS).fetchall()
+            keys = [(day, code) for (day,) in days for code in codes]
+            connection.executemany("DELETE FROM totals WHERE code = ?", [(code,) for code in codes])
+            connection.executemany("DELETE FROM hours WHERE day = ? AND code = ?", keys)
+            connection.executemany("DELETE FROM referrers WHERE day = ? AND code = ?", keys)
+
+        await self._database.write("analytics_remove", operation)
 
 
 _Sums = tuple[

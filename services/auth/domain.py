@@ -86,14 +86,17 @@ class Account:
     password_hash: str
     salt: str
     created_at: datetime
+    closed: bool = False
+    """Whether it is about to be removed: nobody can use it any more."""
 
     def same_as(self, other: Account) -> bool:
         """Whether both come from the same four fields: then one repeats the other."""
-        return (self.email_key, self.username, self.password_hash, self.salt) == (
+        return (self.email_key, self.username, self.password_hash, self.salt, self.closed) == (
             other.email_key,
             other.username,
             other.password_hash,
             other.salt,
+            other.closed,
         )
 
 

@@ -41,6 +41,17 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
         account_id = await self._service.account_of_token(request.token)
         return pb.VerifyTokenResponse(account_id=account_id)
 
+    async def CloseAccount(
+        self, request: pb.CloseAccountRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CloseAccountResponse:
+        return pb.CloseAccountResponse(account_id=await self._service.close(request.email))
+
+    async def RemoveAccount(
+        self, request: pb.RemoveAccountRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RemoveAccountResponse:
+        await self._service.remove(request.account_id)
+        return pb.RemoveAccountResponse()
+
 
 def served(service: AuthService) -> Served:
     """The servicer as a server takes it in."""

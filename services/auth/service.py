@@ -77,11 +77,32 @@ class AuthService:
             raise InvalidToken("The account of this session token is gone.")
         return account_id
 
+    async def close(self, email: str) -> str:
+        """Close an account, closed before or not: nobody can use it any more; returns its id.
+
+        Raises NoAccount, Unavailable.
+        """
+        try:
+            account_id = await self._accounts.close(key_of(checked_email(email)))
+        except InvalidEmail:
+            account_id = None
+        if account_id is None:
+            raise _no_account()
+        return account_id
+
+    async def remove(self, account_id: str) -> None:
+        """Remove an account that is closed; any other is left as it is. Raises Unavailable."""
+        await self._accounts.remove(account_id)
+
     async def _account_of(self, email: str) -> Account:
         try:
             account = await self._accounts.by_email(key_of(checked_email(email)))
         except InvalidEmail:
             account = None
-        if account is None:
-            raise NoAccount("There is no account with this e-mail address.")
+        if account is None or account.closed:
+            raise _no_account()
         return account
+
+
+def _no_account() -> NoAccount:
+    return NoAccount("There is no account with this e-mail address.")

@@ -21,7 +21,15 @@ class AccountStore(Protocol):
         ...
 
     async def exists(self, account_id: str) -> bool:
-        """Whether there is an account with this id."""
+        """Whether there is an account with this id that is not closed."""
+        ...
+
+    async def close(self, email_key: str) -> str | None:
+        """Close the account with this e-mail key, closed before or not; returns its id."""
+        ...
+
+    async def remove(self, account_id: str) -> None:
+        """Remove the account with this id where it is closed."""
         ...
 
 

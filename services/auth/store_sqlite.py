@@ -27,11 +27,14 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX attempts_by_end ON attempts (window_ends);
     """,
+    """
+    ALTER TABLE accounts ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;  -- 1 once being removed
+    """,
 )
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_COLUMNS = "id, email, email_key, username, password_hash, salt, created_at"
+_COLUMNS = "id, email, email_key, username, password_hash, salt, created_at, closed"
 _TIDIED = 100
 """Most expired rows that one attempt clears away: more than the one it may add."""
 
@@ -45,7 +48,7 @@ class SqliteAccountStore:
     async def add(self, account: Account) -> Account:
         def operation(connection: sqlite3.Connection) -> Account:
             added = connection.execute(
-                f"INSERT INTO accounts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                f"INSERT INTO accounts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (email_key) DO NOTHING",
                 (
                     account.id,
@@ -55,6 +58,7 @@ class SqliteAccountStore:
                     account.password_hash,
                     account.salt,
                     _micros(account.created_at),
+                    account.closed,
                 ),
             )
             if added.rowcount == 1:
@@ -78,11 +82,26 @@ class SqliteAccountStore:
     async def exists(self, account_id: str) -> bool:
         def operation(connection: sqlite3.Connection) -> bool:
             row = connection.execute(
-                "SELECT 1 FROM accounts WHERE id = ?", (account_id,)
+                "SELECT 1 FROM accounts WHERE id = ? AND NOT closed", (account_id,)
             ).fetchone()
             return row is not None
 
         return await self._database.read("accounts_exists", operation)
+
+    async def close(self, email_key: str) -> str | None:
+        def operation(connection: sqlite3.Connection) -> str | None:
+            closed = connection.execute(
+                "UPDATE accounts SET closed = 1 WHERE email_key = ? RETURNING id", (email_key,)
+            ).fetchall()
+            return closed[0][0] if closed else None
+
+        return await self._database.write("accounts_close", operation)
+
+    async def remove(self, account_id: str) -> None:
+        def operation(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM accounts WHERE id = ? AND closed", (account_id,))
+
+        await self._database.write("accounts_remove", operation)
 
 
 class SqliteAttemptStore:
@@ -137,8 +156,8 @@ class SqliteAttemptStore:
         await self._database.write("attempts_give_back", operation)
 
 
-def _account(row: tuple[str, str, str, str, str, str, int]) -> Account:
-    return Account(*row[:6], created_at=_moment(row[6]))
+def _account(row: tuple[str, str, str, str, str, str, int, int]) -> Account:
+    return Account(*row[:6], created_at=_moment(row[6]), closed=bool(row[7]))
 
 
 def _micros(moment: datetime) -> int:

@@ -39,6 +39,11 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         async for page in self._service.by_creator(request.creator_id):
             yield pb.ListLinksResponse(links=[_to_pb(link) for link in page])
 
+    async def RemoveLinks(
+        self, request: pb.RemoveLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RemoveLinksResponse:
+        return pb.RemoveLinksResponse(codes=await self._service.remove(request.codes))
+
 
 def served(service: LinksService) -> Served:
     """The servicer as a server takes it in."""

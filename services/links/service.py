@@ -36,7 +36,7 @@ class LinksService:
         check_code(code)
         wanted = Link(code, self._urls.normalize(url), creator, self._now())
         stored = await self._store.add(wanted)
-        if not stored.same_as(wanted):
+        if stored is None or not stored.same_as(wanted):
             raise CodeTaken("This code is taken.")
         return stored
 
@@ -45,11 +45,24 @@ class LinksService:
 
         Raises TooManyCodes, Unavailable.
         """
-        if len(codes) > MAX_CODES:
-            raise TooManyCodes(f"At most {MAX_CODES} codes can be looked up at once.")
-        wellformed = [code for code in codes if is_code(code)]
+        wellformed = _wellformed(codes)
         return await self._store.resolve(wellformed) if wellformed else {}
 
     def by_creator(self, creator: str) -> AsyncIterator[list[Link]]:
         """An account's links, newest first, in pages of at most `PAGE_SIZE`."""
         return self._store.by_creator(creator, PAGE_SIZE)
+
+    async def remove(self, codes: Sequence[str]) -> list[str]:
+        """Remove links for good; returns those of the codes that were removed, now or before.
+
+        Raises TooManyCodes, Unavailable.
+        """
+        wellformed = _wellformed(codes)
+        return await self._store.remove(wellformed) if wellformed else []
+
+
+def _wellformed(codes: Sequence[str]) -> list[str]:
+    """Those that have the shape of a code. Raises TooManyCodes."""
+    if len(codes) > MAX_CODES:
+        raise TooManyCodes(f"At most {MAX_CODES} codes can be named at once.")
+    return [code for code in codes if is_code(code)]

@@ -11,8 +11,11 @@ from services.links.domain import Link
 class LinkStore(Protocol):
     """Keeps links by unique code. Every method raises Unavailable when the store is away."""
 
-    async def add(self, link: Link) -> Link:
-        """Store a link whose code is free; returns whichever link now holds the code."""
+    async def add(self, link: Link) -> Link | None:
+        """Store a link whose code is free; returns whichever link now holds the code.
+
+        None when the link that held it was removed: such a code is never free again.
+        """
         ...
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
@@ -21,4 +24,11 @@ class LinkStore(Protocol):
 
     def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:
         """An account's links, newest first, in pages; links added meanwhile do not appear."""
+        ...
+
+    async def remove(self, codes: Sequence[str]) -> list[str]:
+        """Remove links for good; returns those of the codes that were removed, now or before.
+
+        Codes that no link ever held are left alone.
+        """
         ...

@@ -19,6 +19,10 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX links_of_creator ON links (creator, created_at, code) WHERE creator IS NOT NULL;
     """,
+    """
+    -- Codes whose link was removed: they are never given out again.
+    CREATE TABLE removed_codes (code TEXT PRIMARY KEY) WITHOUT ROWID;
+    """,
 )
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -33,10 +37,12 @@ class SqliteLinkStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, link: Link) -> Link:
-        def operation(connection: sqlite3.Connection) -> Link:
+    async def add(self, link: Link) -> Link | None:
+        def operation(connection: sqlite3.Connection) -> Link | None:
             added = connection.execute(
-                f"INSERT INTO links ({_COLUMNS}) VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING",
+                f"INSERT INTO links ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4 "
+                "WHERE NOT EXISTS (SELECT 1 FROM removed_codes WHERE code = ?1) "
+                "ON CONFLICT (code) DO NOTHING",
                 (link.code, link.url, link.creator, (link.created_at - _EPOCH) // _MICROSECOND),
             )
             if added.rowcount == 1:
@@ -44,7 +50,7 @@ class SqliteLinkStore:
             held = connection.execute(
                 f"SELECT {_COLUMNS} FROM links WHERE code = ?", (link.code,)
             ).fetchone()
-            return _link(held)
+            return _link(held) if held else None
 
         return await self._database.write("links_add", operation)
 
@@ -68,6 +74,19 @@ class SqliteLinkStore:
             if len(rows) < page_size:
                 return
             last = (rows[-1][3], rows[-1][0])
+
+    async def remove(self, codes: Sequence[str]) -> list[str]:
+        among = f"code IN ({', '.join('?' * len(codes))})"
+
+        def operation(connection: sqlite3.Connection) -> list[str]:
+            connection.execute(
+                f"INSERT INTO removed_codes (code) SELECT code FROM links WHERE {among}", codes
+            )
+            connection.execute(f"DELETE FROM links WHERE {among}", codes)
+            removed = connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
+            return [code for (code,) in removed]
+
+        return await self._database.write("links_remove", operation)
 
 
 def _page(

@@ -144,16 +144,16 @@ async def test_fifty_gateways_at_once_lose_nothing(opened: Opened) -> None:
 
 @each_store
 async def test_days_are_those_with_visits_in_the_span_oldest_first(opened: Opened) -> None:
-    visits = [visit(hour=(DAY + n) * 24 + 23, kind=BOT) for n in (3, 0, 1, 400)]
+    visits = [visit(hour=(DAY + n) * 24 + 23, kind=BOT) for n in (3, 0, 1, 92)]
     visits.append(visit("other---", hour=(DAY + 2) * 24))
     async with opened() as store:
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
 
-        assert await store.days(CODE, DAY + 1, DAY + 399) == [
+        assert await store.days(CODE, DAY + 1, DAY + 91) == [
             Day(DAY + 1, 0, 1, hours(), {}),
             Day(DAY + 3, 0, 1, hours(), {}),
         ]
-        assert await store.days(CODE, DAY + 4, DAY + 399) == []
+        assert await store.days(CODE, DAY + 4, DAY + 91) == []
 
 
 @each_store
@@ -198,6 +198,35 @@ async def test_codes_differ_by_case(opened: Opened) -> None:
             "abcdefgh": Totals(1, 0),
             "ABCDEFGH": Totals(2, 0),
         }
+
+
+@each_store
+async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing(
+    opened: Opened,
+) -> None:
+    # A day without visits between, and one far off the calendar of the others.
+    hours_visited = (HOUR, HOUR + 23, HOUR + 48, HOUR + 24 * 1_000_000)
+    visits = [
+        visit(code, hour, host="a.example") for code in (CODE, "other---") for hour in hours_visited
+    ]
+    async with opened() as store:
+        await store.apply(Batch("one", 1, (*visits, visit(kind=BOT))), NOW)
+        others = await store.days("other---", DAY, DAY + 2)
+
+        for _ in range(2):
+            await store.remove([CODE, "nobody--"])
+
+            assert await store.totals([CODE, "other---"]) == {"other---": Totals(4, 0)}
+            assert await store.days(CODE, DAY, DAY + 2) == []
+            assert await store.days(CODE, DAY + 1_000_000, DAY + 1_000_000) == []
+            assert await store.days("other---", DAY, DAY + 2) == others
+
+        assert not await store.apply(Batch("one", 1, (visit(),)), NOW)
+        assert await store.apply(Batch("one", 2, (visit(host="a.example"),)), NOW)
+        assert await store.totals([CODE]) == {CODE: Totals(1, 0)}
+        assert await store.days(CODE, DAY, DAY + 2) == [
+            Day(DAY, 1, 0, hours(h0=1), {"a.example": 1})
+        ]
 
 
 @each_store

@@ -95,6 +95,34 @@ async def test_of_many_at_once_one_gets_the_key(stores: Stores) -> None:
     assert there.count(True) == 1
 
 
+async def test_a_closed_account_holds_its_key_until_it_is_removed(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.add(BEA)
+    for _ in range(2):
+        assert await stores.accounts.close(ANA.email_key) == ANA.id
+
+        assert not await stores.accounts.exists(ANA.id)
+        assert await stores.accounts.by_email(ANA.email_key) == replace(ANA, closed=True)
+        assert await stores.accounts.add(ANA) == replace(ANA, closed=True)
+    for _ in range(2):
+        await stores.accounts.remove(ANA.id)
+
+        assert await stores.accounts.by_email(ANA.email_key) is None
+        assert await stores.accounts.close(ANA.email_key) is None
+    again = replace(BEA, id="7b2e1c4d3f50617283940516", email_key=ANA.email_key)
+    assert await stores.accounts.add(again) == again
+    assert await stores.accounts.exists(BEA.id)
+
+
+async def test_an_account_that_is_not_closed_is_not_removed(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+
+    await stores.accounts.remove(ANA.id)
+    await stores.accounts.remove("unknown")
+
+    assert await stores.accounts.by_email(ANA.email_key) == ANA
+
+
 async def test_attempts_are_granted_up_to_the_limit(stores: Stores) -> None:
     for number in range(3):
         at = NOW + timedelta(minutes=number)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from services.links import store_sqlite
-from services.links.domain import CodeTaken, Link, UrlPolicy
+from services.links.domain import CodeTaken, Link, TooManyCodes, UrlPolicy
 from services.links.service import LinksService
 from services.links.store import LinkStore
 from services.runtime import sqlite
@@ -151,3 +151,71 @@ async def test_one_link_fifty_times_at_once_is_fifty_successes(opened: Opened) -
 
         assert set(results) == {link(creator="one")}
         assert [page async for page in service.by_creator("one")] == [[link(creator="one")]]
+
+
+@each_store
+async def test_a_removed_link_is_gone_and_its_code_is_never_free_again(opened: Opened) -> None:
+    one, other = link(creator="one"), link("other---", creator="one", age=1)
+    async with opened() as store:
+        await store.add(one)
+        await store.add(other)
+        for _ in range(2):
+            assert await store.remove(["abcdefgh", "unknown-"]) == ["abcdefgh"]
+
+            assert await store.resolve(["abcdefgh", "other---"]) == {"other---": other.url}
+            assert [page async for page in store.by_creator("one", 10)] == [[other]]
+            assert await store.add(one) is None
+            assert await store.add(link(url="http://b.example", creator="two")) is None
+        free = link("unknown-")
+        assert await store.add(free) == free
+
+
+@each_store
+async def test_links_removed_while_pages_are_read_do_not_move_them(opened: Opened) -> None:
+    links = [link(f"code{n:04}", creator="one", age=n) for n in range(7)]
+    async with opened() as store:
+        for one in links:
+            await store.add(one)
+
+        async for page in store.by_creator("one", 3):
+            codes = [one.code for one in page]
+            assert sorted(await store.remove(codes)) == codes
+
+        assert [page async for page in store.by_creator("one", 3)] == []
+        assert await store.resolve([one.code for one in links]) == {}
+
+
+@each_store
+async def test_a_thousand_links_are_removed_at_once(opened: Opened) -> None:
+    codes = [f"code{n:04}" for n in range(1000)]
+    async with opened() as store:
+        await asyncio.gather(*(store.add(link(code)) for code in codes))
+
+        assert sorted(await store.remove(codes)) == codes
+        assert await store.resolve(codes) == {}
+
+
+@each_store
+async def test_a_link_made_and_removed_at_once_is_there_or_was_removed(opened: Opened) -> None:
+    one = link()
+    async with opened() as store:
+        for _ in range(20):
+            await asyncio.gather(store.add(one), store.remove(["abcdefgh"]))
+
+        removed = await store.remove(["abcdefgh"])
+        assert removed == ["abcdefgh"]
+        assert await store.add(one) is None
+
+
+@each_store
+async def test_a_removed_code_is_taken_for_whoever_asks(opened: Opened) -> None:
+    async with opened() as store:
+        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+        await service.create("abcdefgh", "a.example", "one")
+        assert await service.remove(["abcdefgh", "malformed"]) == ["abcdefgh"]
+
+        for creator in ("one", None):
+            with pytest.raises(CodeTaken):
+                await service.create("abcdefgh", "a.example", creator)
+        with pytest.raises(TooManyCodes):
+            await service.remove(["abcdefgh"] * 1001)

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"atajo/analytics/v1/analytics.proto\x12\x12\x61tajo.analytics.v1\"{\n\nVisitCount\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0c\n\x04hour\x18\x02 \x01(\x03\x12+\n\x04kind\x18\x03 \x01(\x0e\x32\x1d.atajo.analytics.v1.VisitKind\x12\x15\n\rreferrer_host\x18\x04 \x01(\t\x12\r\n\x05\x63ount\x18\x05 \x01(\x03\"o\n\x13RecordVisitsRequest\x12\x12\n\ngateway_id\x18\x01 \x01(\t\x12\x14\n\x0c\x62\x61tch_number\x18\x02 \x01(\x03\x12.\n\x06visits\x18\x03 \x03(\x0b\x32\x1e.atajo.analytics.v1.VisitCount\"\'\n\x14RecordVisitsResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x08\"!\n\x10GetTotalsRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"&\n\x06Totals\x12\x0e\n\x06people\x18\x01 \x01(\x03\x12\x0c\n\x04\x62ots\x18\x02 \x01(\x03\"\xa1\x01\n\x11GetTotalsResponse\x12\x41\n\x06totals\x18\x01 \x03(\x0b\x32\x31.atajo.analytics.v1.GetTotalsResponse.TotalsEntry\x1aI\n\x0bTotalsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.atajo.analytics.v1.Totals:\x02\x38\x01\"D\n\x0fListDaysRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x11\n\tfirst_day\x18\x02 \x01(\x03\x12\x10\n\x08last_day\x18\x03 \x01(\x03\"\xcc\x01\n\x03\x44\x61y\x12\x0b\n\x03\x64\x61y\x18\x01 \x01(\x03\x12\x0e\n\x06people\x18\x02 \x01(\x03\x12\x0c\n\x04\x62ots\x18\x03 \x01(\x03\x12\x16\n\x0epeople_by_hour\x18\x04 \x03(\x03\x12I\n\x12people_by_referrer\x18\x05 \x03(\x0b\x32-.atajo.analytics.v1.Day.PeopleByReferrerEntry\x1a\x37\n\x15PeopleByReferrerEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"9\n\x10ListDaysResponse\x12%\n\x04\x64\x61ys\x18\x01 \x03(\x0b\x32\x17.atajo.analytics.v1.Day*R\n\tVisitKind\x12\x1a\n\x16VISIT_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIT_KIND_PERSON\x10\x01\x12\x12\n\x0eVISIT_KIND_BOT\x10\x02\x32\xb5\x02\n\x10\x41nalyticsService\x12\x66\n\x0cRecordVisits\x12\'.atajo.analytics.v1.RecordVisitsRequest\x1a(.atajo.analytics.v1.RecordVisitsResponse\"\x03\x90\x02\x02\x12]\n\tGetTotals\x12$.atajo.analytics.v1.GetTotalsRequest\x1a%.atajo.analytics.v1.GetTotalsResponse\"\x03\x90\x02\x01\x12Z\n\x08ListDays\x12#.atajo.analytics.v1.ListDaysRequest\x1a$.atajo.analytics.v1.ListDaysResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"atajo/analytics/v1/analytics.proto\x12\x12\x61tajo.analytics.v1\"{\n\nVisitCount\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0c\n\x04hour\x18\x02 \x01(\x03\x12+\n\x04kind\x18\x03 \x01(\x0e\x32\x1d.atajo.analytics.v1.VisitKind\x12\x15\n\rreferrer_host\x18\x04 \x01(\t\x12\r\n\x05\x63ount\x18\x05 \x01(\x03\"o\n\x13RecordVisitsRequest\x12\x12\n\ngateway_id\x18\x01 \x01(\t\x12\x14\n\x0c\x62\x61tch_number\x18\x02 \x01(\x03\x12.\n\x06visits\x18\x03 \x03(\x0b\x32\x1e.atajo.analytics.v1.VisitCount\"\'\n\x14RecordVisitsResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x08\"!\n\x10GetTotalsRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"&\n\x06Totals\x12\x0e\n\x06people\x18\x01 \x01(\x03\x12\x0c\n\x04\x62ots\x18\x02 \x01(\x03\"\xa1\x01\n\x11GetTotalsResponse\x12\x41\n\x06totals\x18\x01 \x03(\x0b\x32\x31.atajo.analytics.v1.GetTotalsResponse.TotalsEntry\x1aI\n\x0bTotalsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.atajo.analytics.v1.Totals:\x02\x38\x01\"D\n\x0fListDaysRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x11\n\tfirst_day\x18\x02 \x01(\x03\x12\x10\n\x08last_day\x18\x03 \x01(\x03\"\xcc\x01\n\x03\x44\x61y\x12\x0b\n\x03\x64\x61y\x18\x01 \x01(\x03\x12\x0e\n\x06people\x18\x02 \x01(\x03\x12\x0c\n\x04\x62ots\x18\x03 \x01(\x03\x12\x16\n\x0epeople_by_hour\x18\x04 \x03(\x03\x12I\n\x12people_by_referrer\x18\x05 \x03(\x0b\x32-.atajo.analytics.v1.Day.PeopleByReferrerEntry\x1a\x37\n\x15PeopleByReferrerEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"9\n\x10ListDaysResponse\x12%\n\x04\x64\x61ys\x18\x01 \x03(\x0b\x32\x17.atajo.analytics.v1.Day\"$\n\x13RemoveCountsRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"\x16\n\x14RemoveCountsResponse*R\n\tVisitKind\x12\x1a\n\x16VISIT_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIT_KIND_PERSON\x10\x01\x12\x12\n\x0eVISIT_KIND_BOT\x10\x02\x32\x9d\x03\n\x10\x41nalyticsService\x12\x66\n\x0cRecordVisits\x12\'.atajo.analytics.v1.RecordVisitsRequest\x1a(.atajo.analytics.v1.RecordVisitsResponse\"\x03\x90\x02\x02\x12]\n\tGetTotals\x12$.atajo.analytics.v1.GetTotalsRequest\x1a%.atajo.analytics.v1.GetTotalsResponse\"\x03\x90\x02\x01\x12Z\n\x08ListDays\x12#.atajo.analytics.v1.ListDaysRequest\x1a$.atajo.analytics.v1.ListDaysResponse\"\x03\x90\x02\x01\x12\x66\n\x0cRemoveCounts\x12\'.atajo.analytics.v1.RemoveCountsRequest\x1a(.atajo.analytics.v1.RemoveCountsResponse\"\x03\x90\x02\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,8 +41,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ANALYTICSSERVICE'].methods_by_name['GetTotals']._serialized_options = b'\220\002\001'
   _globals['_ANALYTICSSERVICE'].methods_by_name['ListDays']._loaded_options = None
   _globals['_ANALYTICSSERVICE'].methods_by_name['ListDays']._serialized_options = b'\220\002\001'
-  _globals['_VISITKIND']._serialized_start=912
-  _globals['_VISITKIND']._serialized_end=994
+  _globals['_ANALYTICSSERVICE'].methods_by_name['RemoveCounts']._loaded_options = None
+  _globals['_ANALYTICSSERVICE'].methods_by_name['RemoveCounts']._serialized_options = b'\220\002\002'
+  _globals['_VISITKIND']._serialized_start=974
+  _globals['_VISITKIND']._serialized_end=1056
   _globals['_VISITCOUNT']._serialized_start=58
   _globals['_VISITCOUNT']._serialized_end=181
   _globals['_RECORDVISITSREQUEST']._serialized_start=183
@@ -65,6 +67,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DAY_PEOPLEBYREFERRERENTRY']._serialized_end=851
   _globals['_LISTDAYSRESPONSE']._serialized_start=853
   _globals['_LISTDAYSRESPONSE']._serialized_end=910
-  _globals['_ANALYTICSSERVICE']._serialized_start=997
-  _globals['_ANALYTICSSERVICE']._serialized_end=1306
+  _globals['_REMOVECOUNTSREQUEST']._serialized_start=912
+  _globals['_REMOVECOUNTSREQUEST']._serialized_end=948
+  _globals['_REMOVECOUNTSRESPONSE']._serialized_start=950
+  _globals['_REMOVECOUNTSRESPONSE']._serialized_end=972
+  _globals['_ANALYTICSSERVICE']._serialized_start=1059
+  _globals['_ANALYTICSSERVICE']._serialized_end=1472
 # @@protoc_insertion_point(module_scope)

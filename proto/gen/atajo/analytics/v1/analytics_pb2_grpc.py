@@ -50,6 +50,11 @@ class AnalyticsServiceStub:
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysRequest.SerializeToString,
                 response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysResponse.FromString,
                 _registered_method=True)
+        self.RemoveCounts = channel.unary_unary(
+                '/atajo.analytics.v1.AnalyticsService/RemoveCounts',
+                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.SerializeToString,
+                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsResponse.FromString,
+                _registered_method=True)
 
 
 class AnalyticsServiceServicer:
@@ -76,9 +81,19 @@ class AnalyticsServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListDays(self, request, context):
-        """Reads one link's visits by UTC day, oldest first, for at most 400 days.
+        """Reads one link's visits by UTC day, oldest first, for at most 92 days.
 
         Errors: INVALID_ARGUMENT (INVALID_RANGE).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveCounts(self, request, context):
+        """Removes all that is known of the visits of up to 100 links, for the operator alone. Visits
+        that come in later are counted from nothing; no list shows them once the links are gone.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -101,6 +116,11 @@ def add_AnalyticsServiceServicer_to_server(servicer, server):
                     servicer.ListDays,
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysRequest.FromString,
                     response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysResponse.SerializeToString,
+            ),
+            'RemoveCounts': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveCounts,
+                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.FromString,
+                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -185,6 +205,33 @@ class AnalyticsService:
             '/atajo.analytics.v1.AnalyticsService/ListDays',
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysRequest.SerializeToString,
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveCounts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.analytics.v1.AnalyticsService/RemoveCounts',
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.SerializeToString,
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -48,9 +48,15 @@ class AnalyticsServiceStub:
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ListDays: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.ListDaysRequest, _analytics_pb2.ListDaysResponse]
-    """Reads one link's visits by UTC day, oldest first, for at most 400 days.
+    """Reads one link's visits by UTC day, oldest first, for at most 92 days.
 
     Errors: INVALID_ARGUMENT (INVALID_RANGE).
+    """
+    RemoveCounts: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]
+    """Removes all that is known of the visits of up to 100 links, for the operator alone. Visits
+    that come in later are counted from nothing; no list shows them once the links are gone.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
 
 @_typing.type_check_only
@@ -70,9 +76,15 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ListDays: _aio.UnaryUnaryMultiCallable[_analytics_pb2.ListDaysRequest, _analytics_pb2.ListDaysResponse]  # type: ignore[assignment]
-    """Reads one link's visits by UTC day, oldest first, for at most 400 days.
+    """Reads one link's visits by UTC day, oldest first, for at most 92 days.
 
     Errors: INVALID_ARGUMENT (INVALID_RANGE).
+    """
+    RemoveCounts: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]  # type: ignore[assignment]
+    """Removes all that is known of the visits of up to 100 links, for the operator alone. Visits
+    that come in later are counted from nothing; no list shows them once the links are gone.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
 
 class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -107,9 +119,21 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.ListDaysRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.ListDaysResponse, _abc.Awaitable[_analytics_pb2.ListDaysResponse]]:
-        """Reads one link's visits by UTC day, oldest first, for at most 400 days.
+        """Reads one link's visits by UTC day, oldest first, for at most 92 days.
 
         Errors: INVALID_ARGUMENT (INVALID_RANGE).
+        """
+
+    @_abc_1.abstractmethod
+    def RemoveCounts(
+        self,
+        request: _analytics_pb2.RemoveCountsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_analytics_pb2.RemoveCountsResponse, _abc.Awaitable[_analytics_pb2.RemoveCountsResponse]]:
+        """Removes all that is known of the visits of up to 100 links, for the operator alone. Visits
+        that come in later are counted from nothing; no list shows them once the links are gone.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
 
 def add_AnalyticsServiceServicer_to_server(servicer: AnalyticsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

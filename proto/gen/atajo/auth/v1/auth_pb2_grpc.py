@@ -50,6 +50,16 @@ class AuthServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.FromString,
                 _registered_method=True)
+        self.CloseAccount = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/CloseAccount',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
+                _registered_method=True)
+        self.RemoveAccount = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/RemoveAccount',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountResponse.FromString,
+                _registered_method=True)
 
 
 class AuthServiceServicer:
@@ -86,6 +96,25 @@ class AuthServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CloseAccount(self, request, context):
+        """Closes an account, for the operator alone and for good: from now on its tokens do not verify
+        and nobody logs in to it. Its e-mail address stays taken until RemoveAccount, so that a
+        removal that broke off can be repeated by the address without meeting a new account.
+
+        Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveAccount(self, request, context):
+        """Removes a closed account, the last step of a removal: its e-mail address is free then. An
+        account that is not closed, or not there, is left as it is.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AuthServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -103,6 +132,16 @@ def add_AuthServiceServicer_to_server(servicer, server):
                     servicer.VerifyToken,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.SerializeToString,
+            ),
+            'CloseAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.CloseAccount,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.SerializeToString,
+            ),
+            'RemoveAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveAccount,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -187,6 +226,60 @@ class AuthService:
             '/atajo.auth.v1.AuthService/VerifyToken',
             atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CloseAccount(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/CloseAccount',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveAccount(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/RemoveAccount',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -54,6 +54,17 @@ class AuthServiceStub:
     Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
     or its account is gone.
     """
+    CloseAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]
+    """Closes an account, for the operator alone and for good: from now on its tokens do not verify
+    and nobody logs in to it. Its e-mail address stays taken until RemoveAccount, so that a
+    removal that broke off can be repeated by the address without meeting a new account.
+
+    Errors: NOT_FOUND (NO_ACCOUNT).
+    """
+    RemoveAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]
+    """Removes a closed account, the last step of a removal: its e-mail address is free then. An
+    account that is not closed, or not there, is left as it is.
+    """
 
 @_typing.type_check_only
 class AuthServiceAsyncStub(AuthServiceStub):
@@ -77,6 +88,17 @@ class AuthServiceAsyncStub(AuthServiceStub):
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
     or its account is gone.
+    """
+    CloseAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]  # type: ignore[assignment]
+    """Closes an account, for the operator alone and for good: from now on its tokens do not verify
+    and nobody logs in to it. Its e-mail address stays taken until RemoveAccount, so that a
+    removal that broke off can be repeated by the address without meeting a new account.
+
+    Errors: NOT_FOUND (NO_ACCOUNT).
+    """
+    RemoveAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]  # type: ignore[assignment]
+    """Removes a closed account, the last step of a removal: its e-mail address is free then. An
+    account that is not closed, or not there, is left as it is.
     """
 
 class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -116,6 +138,29 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
         or its account is gone.
+        """
+
+    @_abc_1.abstractmethod
+    def CloseAccount(
+        self,
+        request: _auth_pb2.CloseAccountRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.CloseAccountResponse, _abc.Awaitable[_auth_pb2.CloseAccountResponse]]:
+        """Closes an account, for the operator alone and for good: from now on its tokens do not verify
+        and nobody logs in to it. Its e-mail address stays taken until RemoveAccount, so that a
+        removal that broke off can be repeated by the address without meeting a new account.
+
+        Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+
+    @_abc_1.abstractmethod
+    def RemoveAccount(
+        self,
+        request: _auth_pb2.RemoveAccountRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.RemoveAccountResponse, _abc.Awaitable[_auth_pb2.RemoveAccountResponse]]:
+        """Removes a closed account, the last step of a removal: its e-mail address is free then. An
+        account that is not closed, or not there, is left as it is.
         """
 
 def add_AuthServiceServicer_to_server(servicer: AuthServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
