@@ -14,7 +14,7 @@ from gateway.app import Requests, create_functions_app
 from gateway.clients import AnalyticsClient, AuthClient, LinksClient
 from gateway.edge import Edge
 from gateway.functions import Functions
-from gateway.http import CorkedProtocol
+from gateway.http import protocol_with
 from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import GatewayCollector, RedirectMetrics
 from gateway.redirect import Redirects
@@ -77,7 +77,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     host, port = listening.getsockname()[:2]
     config = uvicorn.Config(
         app,
-        http=CorkedProtocol,
+        http=protocol_with(app.at_once),
         ws="none",
         lifespan="off",
         log_config=None,

@@ -1,22 +1,96 @@
-"""uvicorn's HTTP protocol with one write an answer.
+"""uvicorn's HTTP protocol, with one write an answer and a shortcut for what needs no waiting.
 
 uvicorn hands status line with headers and body to the transport apart, and uvloop sends each at
 once: two system calls and two segments. Held back until the loop's turn ends they are one.
+
+A request that can be answered from memory is answered as soon as its headers are read: no scope,
+no task, no events (figures in ARCHITECTURE.md). This relies on uvicorn's insides, which the lock
+pins and tests/integration/test_redirects.py watches over: every such answer is compared with
+what the application itself says.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gateway.visits.classify import Headers
 
-class CorkedProtocol(HttpToolsProtocol):
-    """What `uvicorn.Config(http=...)` takes."""
+Shortcut = Callable[[bytes, Headers, Headers], bytes | None]
+"""From the path of a GET, its headers and the server's own ones to a whole answer, or None."""
+
+MOST_HEAD_BYTES = 65_536
+"""Of a request's line and headers; a longer one is cut off."""
+
+_WITH_BODY = frozenset({b"content-length", b"transfer-encoding", b"expect"})
+
+
+def protocol_with(shortcut: Shortcut) -> type[asyncio.Protocol]:
+    """The protocol class to give to `uvicorn.Config(http=...)`."""
+
+    class ShortcutProtocol(_Protocol):
+        answer_at_once = staticmethod(shortcut)
+
+    return ShortcutProtocol
+
+
+class _Protocol(HttpToolsProtocol):
+    answer_at_once: Shortcut
+    _head_bytes = 0
+    _answered = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(_CorkedTransport(transport, self.loop))  # type: ignore[arg-type]
+
+    def data_received(self, data: bytes) -> None:
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("The headers are too long.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._answered = False
+
+    def on_headers_complete(self) -> None:
+        self._head_bytes = 0
+        if len(self.url) == 9 and self._is_free() and self._is_plain_get():
+            answer = self.answer_at_once(self.url, self.headers, self.server_state.default_headers)
+            if answer is not None:
+                self._answered = True
+                self.transport.write(answer)
+                self.on_response_complete()
+                return
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._head_bytes = 0
+        if not self._answered:
+            super().on_message_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._head_bytes = 0
+        super().on_body(body)
+
+    def _is_free(self) -> bool:
+        """Whether no answer is under way and the client takes what it is sent."""
+        ended = self.cycle is None or self.cycle.response_complete
+        return ended and not self.pipeline and not self.flow.write_paused
+
+    def _is_plain_get(self) -> bool:
+        for name, _ in self.headers:
+            if name in _WITH_BODY:
+                return False
+        parser = self.parser
+        return (
+            parser.get_method() == b"GET"
+            and parser.get_http_version() == "1.1"
+            and parser.should_keep_alive()
+            and not parser.should_upgrade()
+        )
 
 
 class _CorkedTransport:

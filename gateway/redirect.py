@@ -1,7 +1,7 @@
 """GET and HEAD of a short address, answered ahead of everything else.
 
-A bare ASGI application in front of the framework: a framework's route costs four to five times
-what this path does (figures in ARCHITECTURE.md), and this path is what the product is for.
+Ahead of the framework: a framework's route costs many times what this path does (figures in
+ARCHITECTURE.md), and this path is what the product is for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gateway.edge import Edge
 from gateway.metrics import RedirectMetrics
 from gateway.resolver import Resolver, is_code
 from gateway.site import Site
-from gateway.visits.classify import looks_ahead
+from gateway.visits.classify import Headers, looks_ahead
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import logs
 from services.runtime.errors import AppError
@@ -25,7 +25,11 @@ _BODY = b"Redirecting..."
 
 
 class Redirects:
-    """Answers `/<code>`; hands everything else to `app`."""
+    """Answers `/<code>`; hands everything else to `app`.
+
+    `at_once` is the shortcut of gateway/http.py: it answers a GET of a code that memory knows
+    before there is a request to speak of. Whatever it leaves comes here as ASGI.
+    """
 
     def __init__(
         self,
@@ -47,54 +51,67 @@ class Redirects:
             (b"content-length", b"%d" % len(_BODY)),
             *edge.redirect_headers,
         ]
+        self._server_headers: Headers = ()
+        self._head = b""
+
+    def at_once(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
+        """The whole answer to a GET, its visit taken down, if memory knows the code."""
+        started = time.perf_counter()
+        code = path[1:].decode("latin-1")
+        target = self._resolver.known(code)
+        if target is None:
+            return None
+        self._visit(code, headers)
+        if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
+            self._server_headers = server_headers
+            self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
+        answer = b"%slocation: %s\r\n\r\n%s" % (self._head, target.location, _BODY)
+        self._metrics.observe("found", time.perf_counter() - started)
+        return answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             path = scope["path"]
             if len(path) == 9 and scope["method"] in ("GET", "HEAD"):
-                started = time.perf_counter()
                 code = path[1:]
-                target = self._resolver.known(code)
-                if target is not None:
-                    await self._found(scope, send, code, target.location, started)
-                    return
                 if path not in self._pages and is_code(code):
-                    await self._unknown(scope, receive, send, code, started)
+                    await self._answer(scope, receive, send, code)
                     return
         await self._app(scope, receive, send)
 
-    async def _found(
-        self, scope: Scope, send: Send, code: str, location: bytes, started: float
-    ) -> None:
-        if scope["method"] == "GET":
-            user_agent = referrer = b""
-            seen = True
-            for name, value in scope["headers"]:
-                if name == b"user-agent":
-                    user_agent = value
-                elif name == b"referer":
-                    referrer = value
-                elif looks_ahead(name, value):
-                    seen = False
-            if seen:
-                self._visits.record(code, user_agent, referrer)
-        headers = [*self._headers, (b"location", location)]
-        await send({"type": "http.response.start", "status": 302, "headers": headers})
-        await send({"type": "http.response.body", "body": _BODY})
-        self._metrics.observe("found", time.perf_counter() - started)
-
-    async def _unknown(
-        self, scope: Scope, receive: Receive, send: Send, code: str, started: float
-    ) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
+        started = time.perf_counter()
         try:
-            target = await self._resolver.resolve(code)
+            target = self._resolver.known(code) or await self._resolver.resolve(code)
         except AppError as error:
             log.warning("redirect_failed", reason=error.reason)
             await self._site.failing(scope, receive, send)
-            self._metrics.observe("failed", time.perf_counter() - started)
-            return
-        if target is None:
-            await self._site.missing(scope, receive, send)
-            self._metrics.observe("not_found", time.perf_counter() - started)
-            return
-        await self._found(scope, send, code, target.location, started)
+            result = "failed"
+        else:
+            if target is None:
+                await self._site.missing(scope, receive, send)
+                result = "not_found"
+            else:
+                if scope["method"] == "GET":
+                    self._visit(code, scope["headers"])
+                headers = [*self._headers, (b"location", target.location)]
+                await send({"type": "http.response.start", "status": 302, "headers": headers})
+                await send({"type": "http.response.body", "body": _BODY})
+                result = "found"
+        self._metrics.observe(result, time.perf_counter() - started)
+
+    def _visit(self, code: str, headers: Headers) -> None:
+        """Take a visit down, unless a browser only looks ahead."""
+        user_agent = referrer = b""
+        for name, value in headers:
+            if name == b"user-agent":
+                user_agent = value
+            elif name == b"referer":
+                referrer = value
+            elif looks_ahead(name, value):
+                return
+        self._visits.record(code, user_agent, referrer)
+
+
+def _lines(headers: Headers) -> bytes:
+    return b"".join([b"%s: %s\r\n" % header for header in headers])

@@ -156,3 +156,83 @@ def test_paths_that_are_no_codes_are_pages_or_not_found(product: Product) -> Non
         assert product.http.get(f"{product.url}{path}").status_code == 200, path
     for path in ("/abcdefg", "/abcdefghi", "/abcd/fgh", "/abcdefg%21", "/%00bcdefgh", "/a/b"):
         assert product.http.get(f"{product.url}{path}").status_code == 404, path
+
+
+def exchange(product: Product, request: str, answers: int) -> list[tuple[str, dict[str, str], str]]:
+    """Send raw text on one connection; status line, headers and body of each answer."""
+    port = int(product.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request.encode("latin-1"))
+        text = ""
+        while text.count("Redirecting...") < answers:
+            received = connection.recv(65_536).decode("latin-1")
+            assert received, text
+            text += received
+    split = []
+    for answer in text.split("Redirecting...")[:answers]:
+        status, *lines = answer.strip().split("\r\n")
+        split.append((status, dict(line.split(": ", 1) for line in lines), "Redirecting..."))
+    return split
+
+
+def test_the_shortcut_answers_as_the_application_does(product: Product) -> None:
+    """A plain GET is answered at once; closing, a body and HTTP/1.0 go through the application."""
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/ñ?a=b#c", token)
+    agent = f"host: x\r\nuser-agent: {BROWSER}\r\n"
+    plain = f"GET /{code} HTTP/1.1\r\n{agent}\r\n"
+    others = [
+        f"GET /{code} HTTP/1.1\r\n{agent}connection: close\r\n\r\n",
+        f"GET /{code} HTTP/1.1\r\n{agent}content-length: 5\r\n\r\nhello",
+        f"GET /{code} HTTP/1.1\r\n{agent}transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        f"GET /{code} HTTP/1.1\r\n{agent}connection: upgrade\r\nupgrade: h2c\r\n\r\n",
+        f"GET /{code} HTTP/1.0\r\n{agent}\r\n",
+        f"GET /{code}?utm=1 HTTP/1.1\r\n{agent}\r\n",
+        f"GET /%{ord(code[0]):02X}{code[1:]} HTTP/1.1\r\n{agent}\r\n",
+    ]
+
+    def without_date(answer: tuple[str, dict[str, str], str]) -> object:
+        status, headers, body = answer
+        return status, {k: v for k, v in headers.items() if k not in ("date", "connection")}, body
+
+    ((status, headers, body),) = exchange(product, plain, 1)
+    assert status == "HTTP/1.1 302 Found"
+    assert headers["location"] == "https://example.com/%C3%B1?a=b#c"
+    for other in others:
+        ((*answer,),) = exchange(product, other, 1)
+        assert without_date((answer[0], answer[1], answer[2])) == without_date(
+            (status, headers, body)
+        ), other
+    await_views(product, token, code, 1 + len(others))
+
+
+def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(product: Product) -> None:
+    token = product.log_in(product.register())
+    codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    agent = f"host: x\r\nuser-agent: {BROWSER}\r\n"
+    # Among those answered at once, some that take the longer way.
+    asked = [
+        (codes[n % 3], f"GET /{codes[n % 3]}{'?x' if n % 5 == 0 else ''} HTTP/1.1\r\n{agent}\r\n")
+        for n in range(60)
+    ]
+    answers = exchange(product, "".join(request for _, request in asked), len(asked))
+    assert [headers["location"] for _, headers, _ in answers] == [
+        f"https://example.com/{codes.index(code)}" for code, _ in asked
+    ]
+    for code in codes:
+        await_views(product, token, code, 20)
+
+
+def test_headers_without_end_are_cut_off(product: Product) -> None:
+    port = int(product.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(b"GET /abcdefgh HTTP/1.1\r\n")
+        answer = b""
+        try:
+            for _ in range(1000):
+                connection.sendall(b"x-more: " + b"a" * 1000 + b"\r\n")
+            answer = connection.recv(65_536)
+        except ConnectionError:
+            pass
+        assert b"302" not in answer
+    assert product.visit(new_code()).status_code == 404
