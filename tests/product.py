@@ -64,6 +64,10 @@ class Product:
         """Process id of a running process."""
         return self._processes[name].popen.pid
 
+    def address(self, name: str) -> str:
+        """Where a process that was started serves: gRPC, or the gateway's HTTP."""
+        return self._addresses[name]
+
     def metrics_url(self, name: str) -> str:
         """Where a running process shows its metrics."""
         return f"http://{self._processes[name].addresses['metrics']}/metrics"

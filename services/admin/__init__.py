@@ -1,0 +1,1 @@
+"""The operator's command: what nobody who uses the product can do."""

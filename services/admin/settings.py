@@ -1,0 +1,45 @@
+"""Where the operator's command finds the services."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from services.runtime.settings import ProcessSettings
+
+SERVICES = ("auth", "links", "analytics")
+
+
+class AdminSettings(ProcessSettings):
+    """What the command can be told. Without addresses it takes those of a running `make run`."""
+
+    auth_address: str = ""
+    links_address: str = ""
+    analytics_address: str = ""
+    """gRPC targets of the services, `host:port` or `dns:///host:port`; all three or none."""
+    data_dir: Path = Path(__file__).resolve().parents[2] / ".data"
+    """Data folder of `make run`, which says there what runs where."""
+
+    def addresses(self) -> dict[str, str]:
+        """The target of each service. Raises SystemExit with one line when there is none."""
+        given = {
+            "auth": self.auth_address,
+            "links": self.links_address,
+            "analytics": self.analytics_address,
+        }
+        if all(given.values()):
+            return given
+        if any(given.values()):
+            raise SystemExit("Settings refused. Give the address of each service, or of none.")
+        return _of_run(self.data_dir.expanduser() / "run.json")
+
+
+def _of_run(state: Path) -> dict[str, str]:
+    try:
+        processes = json.loads(state.read_text(encoding="utf-8"))["processes"]
+        return {name: processes[name]["grpc"] for name in SERVICES}
+    except (OSError, ValueError, KeyError):
+        names = ", ".join(f"ATAJO_{name.upper()}_ADDRESS" for name in SERVICES)
+        raise SystemExit(
+            f"Atajo does not run over {state.parent}: start it, or set {names}."
+        ) from None

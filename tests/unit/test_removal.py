@@ -1,0 +1,119 @@
+"""A removal that breaks off anywhere and is repeated comes to the same end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from services.admin import removal
+from services.runtime.errors import NotFound, Unavailable
+
+
+class World:
+    """The services in the plainest form; `calls_left` calls succeed, then they are away."""
+
+    def __init__(self, links: int, page: int = 250) -> None:
+        self.links = {f"code{n:04}": "id" for n in range(links)} | {"other---": "other"}
+        self.counts = set(self.links)
+        self.removed: set[str] = set()
+        self.accounts = {"ana@b": "id", "bea@b": "other"}
+        self.closed: set[str] = set()
+        self.calls_left = 1_000_000
+        self._page = page
+
+    def _call(self) -> None:
+        if not self.calls_left:
+            raise Unavailable("A part of the service is away.")
+        self.calls_left -= 1
+
+    async def close_account(self, email: str) -> str:
+        self._call()
+        if email not in self.accounts:
+            raise NotFound("No account.", "NO_ACCOUNT")
+        self.closed.add(self.accounts[email])
+        return self.accounts[email]
+
+    async def remove_account(self, account: str) -> None:
+        self._call()
+        assert account in self.closed
+        assert account not in self.links.values()
+        self.accounts = {key: value for key, value in self.accounts.items() if value != account}
+
+    async def codes_of(self, account: str) -> AsyncIterator[list[str]]:
+        codes = [code for code, owner in self.links.items() if owner == account]
+        for start in range(0, len(codes), self._page):
+            self._call()
+            yield codes[start : start + self._page]
+
+    async def remove_links(self, codes: Sequence[str]) -> list[str]:
+        self._call()
+        held = {code for code in codes if code in self.links}
+        self.removed |= held
+        self.links = {code: owner for code, owner in self.links.items() if code not in held}
+        return [code for code in codes if code in self.removed]
+
+    async def remove_counts(self, codes: Sequence[str]) -> None:
+        self._call()
+        assert len(codes) <= removal.COUNTS_A_CALL
+        self.counts -= set(codes)
+
+    async def settled(self, _seconds: float) -> None:
+        """A creation on its way when the account was closed comes in at the last moment."""
+        self.links["late----"] = "id"
+        self.counts.add("late----")
+
+
+@pytest.mark.parametrize("page", [250, 1000])
+async def test_an_account_goes_with_its_links_and_their_counts(page: int) -> None:
+    world = World(links=620, page=page)
+
+    assert await removal.remove_account(world, "ana@b", world.settled) == 621
+
+    assert world.links == {"other---": "other"}
+    assert world.counts == {"other---"}
+    assert world.accounts == {"bea@b": "other"}
+    assert len(world.removed) == 621
+
+
+async def test_an_account_s_removal_can_be_repeated_from_wherever_it_broke_off() -> None:
+    whole = World(links=620)
+    await removal.remove_account(whole, "ana@b", whole.settled)
+    calls = 1_000_000 - whole.calls_left
+    assert calls > 15
+    for broken_at in range(calls):
+        world = World(links=620)
+        world.calls_left = broken_at
+        with pytest.raises(Unavailable):
+            await removal.remove_account(world, "ana@b", world.settled)
+        assert "ana@b" in world.accounts, "nothing leads to the rest of it any more"
+
+        world.calls_left = 1_000_000
+        await removal.remove_account(world, "ana@b", world.settled)
+
+        assert world.links == {"other---": "other"}
+        assert world.counts == {"other---"}
+        assert world.accounts == {"bea@b": "other"}
+
+
+async def test_a_link_goes_with_its_counts_from_wherever_its_removal_broke_off() -> None:
+    for broken_at in (0, 1):
+        world = World(links=1)
+        world.calls_left = broken_at
+        with pytest.raises(Unavailable):
+            await removal.remove_link(world, "code0000")
+        world.calls_left = 1_000_000
+
+        for _ in range(2):
+            assert await removal.remove_link(world, "code0000")
+        assert world.links == {"other---": "other"}
+        assert world.counts == {"other---"}
+
+
+async def test_what_was_never_there_is_not_removed() -> None:
+    world = World(links=1)
+
+    assert not await removal.remove_link(world, "unknown-")
+    with pytest.raises(NotFound):
+        await removal.remove_account(world, "eva@b", world.settled)
+    assert len(world.links) == len(world.counts) == 2
