@@ -22,16 +22,9 @@ from services.links.domain import (
 from tests.processes import ROOT
 
 FILE = json.loads((ROOT / "tests/contract/url_cases.json").read_text(encoding="utf-8"))
-# The page's router finds the code before any number of slashes, so this does lead round.
-DISPUTED = {"no loop: two slashes at the end"}
 
 
-def case(given: dict[str, Any]) -> Any:
-    marks = [pytest.mark.xfail(strict=False)] if given["name"] in DISPUTED else []
-    return pytest.param(given, id=given["name"], marks=marks)
-
-
-@pytest.mark.parametrize("case", [case(given) for given in FILE["cases"]])
+@pytest.mark.parametrize("case", [pytest.param(given, id=given["name"]) for given in FILE["cases"]])
 def test_a_url_is_stored_as_the_shared_cases_say(case: dict[str, Any]) -> None:
     policy = UrlPolicy(case.get("public_url", FILE["public_url"]))
     try:

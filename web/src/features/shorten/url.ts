@@ -96,7 +96,7 @@ function effectivePort({ port, protocol }: URL): string {
 
 function isShortPath(pathname: string): boolean {
   const path = resolveDots(decodeOnce(pathname).replaceAll('\\', '/')).replace(/^\/+/, '');
-  return isCode(path.replace(/\/$/, ''));
+  return isCode(path.replace(/\/+$/, ''));
 }
 
 /** Byte by byte: what is not ASCII can be no part of a code and need not be put together. */
