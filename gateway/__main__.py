@@ -53,7 +53,12 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     links = LinksClient(settings.links_address)
     analytics = AnalyticsClient(settings.analytics_address)
     visits = VisitPipeline(journal, analytics)
-    resolver = Resolver(links, settings.cache_entries)
+    resolver = Resolver(
+        links,
+        settings.cache_entries,
+        fresh=settings.cache_fresh_seconds,
+        stale=settings.cache_stale_seconds,
+    )
     site = Site(edge, settings.web_dir, public_url=settings.origin, contact=settings.contact)
     storage = MemoryStorage()
     limited = settings.limits == "on"

@@ -4,7 +4,7 @@
   share a call.
 - What was found is good for a minute; then it is served once more while it is asked for again.
 - What was not found is remembered for two seconds.
-- While the links service is away, what is in memory goes on being served.
+- While the links service is away or slow, what is in memory goes on being served, however old.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ FRESH_SECONDS = 60.0
 """For how long an entry is served without a question."""
 STALE_SECONDS = 60.0
 """For how long after that it is served while it is asked for; later, askers wait."""
+PATIENCE_SECONDS = 0.2
+"""For how long an asker waits for news of what is in memory, before it is served as it was."""
 ABSENT_SECONDS = 2.0
 RETRY_SECONDS = 2.0
 """How soon a failed question is asked again."""
@@ -54,30 +56,28 @@ class Target(NamedTuple):
 class _Entry:
     __slots__ = ("expires", "refresh", "target")
 
-    def __init__(self, target: Target | None, now: float) -> None:
+    def __init__(self, target: Target | None, refresh: float, expires: float) -> None:
         self.target = target
-        self.renew(now)
-
-    def renew(self, now: float) -> None:
-        found = self.target is not None
-        self.refresh = now + (FRESH_SECONDS if found else ABSENT_SECONDS)
-        self.expires = self.refresh + (STALE_SECONDS if found else 0.0)
-
-    def keep(self, now: float) -> None:
-        """Go on with what is known: the question failed."""
-        self.refresh = now + RETRY_SECONDS
-        self.expires = self.refresh + STALE_SECONDS
+        self.refresh = refresh
+        self.expires = expires
 
 
 class Resolver:
     """A cache of at most `entries` codes, least recently used out first, over a link source."""
 
     def __init__(
-        self, source: LinkSource, entries: int, clock: Callable[[], float] = time.monotonic
+        self,
+        source: LinkSource,
+        entries: int,
+        clock: Callable[[], float] = time.monotonic,
+        fresh: float = FRESH_SECONDS,
+        stale: float = STALE_SECONDS,
     ) -> None:
         self._source = source
         self._most = entries
         self._clock = clock
+        self._fresh = fresh
+        self._stale = stale
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._asked: dict[str, asyncio.Future[Target | None]] = {}
         self._queue: list[str] = []
@@ -108,12 +108,16 @@ class Resolver:
         if entry is not None and self._clock() < entry.refresh:
             self._entries.move_to_end(code)
             return entry.target
-        try:
+        if entry is None or entry.target is None:
             return await asyncio.shield(self._ask(code))
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return await asyncio.shield(self._ask(code))
+        except TimeoutError:
+            self._keep(code)
         except AppError:
-            if entry is None or entry.target is None:
-                raise
-            return entry.target
+            pass
+        return entry.target
 
     def put(self, code: str, url: str) -> None:
         """Remember a link that was just stored."""
@@ -153,10 +157,8 @@ class Resolver:
         try:
             urls = await self._source.resolve(codes)
         except AppError as error:
-            now = self._clock()
             for code in codes:
-                if (entry := self._entries.get(code)) and entry.target:
-                    entry.keep(now)
+                self._keep(code)
                 self._answer(code, error)
         except asyncio.CancelledError:
             for code in codes:
@@ -177,8 +179,17 @@ class Resolver:
         else:
             future.set_result(answer)
 
+    def _keep(self, code: str) -> None:
+        """Go on with what is known: the question failed, or its answer is late."""
+        entry = self._entries.get(code)
+        if entry and entry.target:
+            entry.refresh = self._clock() + RETRY_SECONDS
+            entry.expires = entry.refresh + STALE_SECONDS
+
     def _remember(self, code: str, target: Target | None) -> None:
-        self._entries[code] = _Entry(target, self._clock())
+        refresh = self._clock() + (ABSENT_SECONDS if target is None else self._fresh)
+        expires = refresh + (0.0 if target is None else self._stale)
+        self._entries[code] = _Entry(target, refresh, expires)
         self._entries.move_to_end(code)
         if len(self._entries) > self._most:
             self._entries.popitem(last=False)

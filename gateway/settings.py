@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, HttpUrl, field_validator
 from pydantic_settings import NoDecode
 
+from gateway.resolver import FRESH_SECONDS, STALE_SECONDS
 from services.runtime.settings import ProcessSettings
 
 # Of one address, in each gateway's memory. A local run is one address, and its load tests too.
@@ -46,6 +47,10 @@ class GatewaySettings(ProcessSettings):
     """Limits by address, like `300/minute`; empty takes the default of the environment."""
     cache_entries: int = Field(default=100_000, ge=1)
     """Most codes kept in memory."""
+    cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0)
+    """For how long a code's target is served without asking for it again."""
+    cache_stale_seconds: float = Field(default=STALE_SECONDS, ge=0)
+    """For how long after that it is served while it is asked for."""
 
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod

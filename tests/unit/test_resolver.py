@@ -135,3 +135,33 @@ async def test_an_asker_who_leaves_does_not_take_the_answer_along(
     leaver.cancel()
     assert await stayer is not None
     await resolver.close()
+
+
+async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: Clock) -> None:
+    class Hanging(Source):
+        async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+            if self.away:
+                await asyncio.Event().wait()
+            return await super().resolve(codes)
+
+    source = Hanging()
+    resolver = Resolver(source, 100, clock)
+    await resolver.resolve("aaaaaaaa")
+    clock.now += FRESH_SECONDS + STALE_SECONDS + 1
+    source.away = True
+    assert resolver.known("aaaaaaaa") is None
+    async with asyncio.timeout(1):
+        target = await resolver.resolve("aaaaaaaa")
+    assert target is not None
+    assert target.url == source.urls["aaaaaaaa"]
+    assert resolver.known("aaaaaaaa") is not None, "the next ones do not wait at all"
+    await resolver.close()
+
+
+async def test_the_times_are_as_told(source: Source, clock: Clock) -> None:
+    resolver = Resolver(source, 100, clock, fresh=5, stale=2)
+    await resolver.resolve("aaaaaaaa")
+    clock.now += 4
+    assert resolver.known("aaaaaaaa") is not None
+    clock.now += 4
+    assert resolver.known("aaaaaaaa") is None
