@@ -118,8 +118,9 @@ class Product:
         return {link["short_link"]: link["views"] for link in reply["data"]}
 
     def _env(self, name: str) -> dict[str, str]:
-        secret = self.folder / "secret"
+        secret = self.folder / "token-secret"
         if not secret.exists():
+            secret.touch(mode=0o600)
             secret.write_text("".join(random.choices(ALPHABET, k=48)))
         env = {
             "ATAJO_ENVIRONMENT": "local",

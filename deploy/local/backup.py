@@ -1,0 +1,104 @@
+"""Copies what a running Atajo keeps in SQLite: `python -m deploy.local.backup FOLDER`.
+
+The copy is a data folder of its own: a run over it goes on from that moment. All that was
+acknowledged before the backup began is in it. The visit journal is not: a restored gateway begins
+a new one under a new name, so that no number it gives was given before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
+
+from deploy.local.settings import RunSettings
+
+# Counts, links, accounts: nothing in a copy refers to what came after the copy before it.
+STORES = ("analytics.sqlite3", "links.sqlite3", "auth.sqlite3")
+_KEY_FILE = "token-secret"
+_PATIENCE = 30.0
+_LAG = re.compile(r"^atajo_visit_flush_lag_seconds (\S+)$", re.MULTILINE)
+
+
+def main() -> None:
+    if len(sys.argv) != 2 or not sys.argv[1]:
+        raise SystemExit("Usage: make backup TO=folder")
+    copy = Path(sys.argv[1]).expanduser().absolute()
+    try:
+        back_up(RunSettings.load().data_dir, copy)
+    except (OSError, sqlite3.Error) as error:
+        raise SystemExit(f"No backup was made: {error}.") from None
+    sys.stdout.write(f"Backed up to {copy}. To restore: ATAJO_DATA_DIR={copy} make run\n")
+
+
+def back_up(data: Path, copy: Path) -> None:
+    """Copy a running data folder to one that is not there yet: whole or not at all.
+
+    Raises SystemExit with one line, OSError or sqlite3.Error.
+    """
+    if copy.exists():
+        raise SystemExit(f"No backup was made: {copy} is there already.")
+    if missing := [name for name in STORES if not (data / name).exists()]:
+        raise SystemExit(f"No backup was made: {data} has no {missing[0]}.")
+    _await_counted(data)
+    draft = copy.with_name(copy.name + ".partial")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(mode=0o700, parents=True)
+    for name in STORES:
+        _copy_store(data / name, draft / name)
+    shutil.copy2(data / _KEY_FILE, draft / _KEY_FILE)
+    _sync(draft / _KEY_FILE)
+    _sync(draft)
+    draft.rename(copy)
+    _sync(copy.parent)
+
+
+def _await_counted(data: Path) -> None:
+    """Wait until the visits answered so far have left the journal for analytics."""
+    try:
+        state = json.loads((data / "run.json").read_text(encoding="utf-8"))
+        metrics = f"http://{state['processes']['gateway']['metrics']}/metrics"
+    except (OSError, ValueError, KeyError):
+        raise SystemExit(
+            f"No backup was made: Atajo does not run over {data}. "
+            "What does not run can be copied as a folder, with its journal."
+        ) from None
+    opener = build_opener(ProxyHandler({}))
+    began = time.monotonic()
+    while (now := time.monotonic()) < began + _PATIENCE:
+        with opener.open(metrics, timeout=_PATIENCE) as response:
+            found = _LAG.search(response.read().decode())
+        if found and now - float(found[1]) >= began:
+            return
+        time.sleep(0.05)
+    raise SystemExit("No backup was made: visits wait for analytics, which does not take them.")
+
+
+def _copy_store(source: Path, target: Path) -> None:
+    """A copy of one moment, while others read and write."""
+    with (
+        closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as read,
+        closing(sqlite3.connect(target)) as write,
+    ):
+        read.backup(write)
+    target.chmod(0o600)
+    _sync(target)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+if __name__ == "__main__":
+    main()
