@@ -6,7 +6,25 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.mongo import server
 from tests.product import Product
+
+
+@pytest.fixture(scope="session")
+def mongo_server() -> Iterator[str]:
+    """The URL of a MongoDB server. A test that asks for it fails where there is none."""
+    try:
+        with server.running() as url:
+            yield url
+    except server.NoServer as missing:
+        pytest.fail(str(missing), pytrace=False)
+
+
+@pytest.fixture
+def mongo_url(mongo_server: str) -> Iterator[str]:
+    """The URL of a MongoDB database of the test's own."""
+    with server.database(mongo_server) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

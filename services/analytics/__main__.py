@@ -6,19 +6,26 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from services.analytics import store_mongo, store_sqlite
 from services.analytics.grpc_api import served
 from services.analytics.service import AnalyticsService
 from services.analytics.settings import AnalyticsSettings
-from services.analytics.store_sqlite import MIGRATIONS, SqliteAnalyticsStore
-from services.runtime import server, sqlite
+from services.analytics.store import AnalyticsStore
+from services.runtime import server, stores
+
+ADAPTERS = stores.Adapters[AnalyticsStore](
+    store_sqlite.SqliteAnalyticsStore,
+    store_sqlite.MIGRATIONS,
+    store_mongo.MongoAnalyticsStore,
+    store_mongo.INDEXES,
+)
 
 
 @asynccontextmanager
 async def opened(settings: AnalyticsSettings) -> AsyncIterator[server.Served]:
     """The service over its opened store, closed at the end."""
-    async with sqlite.opened(settings.store, MIGRATIONS) as database:
-        service = AnalyticsService(SqliteAnalyticsStore(database), lambda: datetime.now(UTC))
-        yield served(service)
+    async with stores.opened(settings.store, "analytics", ADAPTERS) as store:
+        yield served(AnalyticsService(store, lambda: datetime.now(UTC)))
 
 
 def main() -> None:

@@ -25,6 +25,8 @@ MAX_REFERRERS = 100
 OTHER_REFERRERS = "*"
 """Gathers the people whose host came after `MAX_REFERRERS` others."""
 HOURS_A_DAY = 24
+GATEWAY_IDLE = timedelta(days=30)
+"""After so long without a batch, nothing a gateway sent before is taken from it again."""
 
 # Any hour a calendar can show. A gateway whose clock is wrong still gets rid of its visits: to
 # refuse its batch would keep back all that come after it.
@@ -40,6 +42,12 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 class InvalidBatch(InvalidArgument):
     default_reason = "INVALID_BATCH"
+
+
+class GatewayForgotten(InvalidBatch):
+    """The batch was sent before, so long ago that nobody knows any more what became of it."""
+
+    default_reason = "GATEWAY_FORGOTTEN"
 
 
 class TooManyCodes(InvalidArgument):
@@ -123,6 +131,17 @@ def check_batch(batch: Batch) -> None:
     for visit in batch.visits:
         if fault := _fault(visit):
             raise InvalidBatch(fault)
+
+
+def check_replay(batch: Batch, last: int, seen_at: int | None, now: datetime) -> None:
+    """Refuse a batch sent again by a gateway that was idle for long. Raises GatewayForgotten.
+
+    `last` is the number of the last batch it began to send and `seen_at` when that was, in
+    seconds since the Unix epoch; None says that the gateway was dropped since.
+    """
+    idle = seen_at is None or now.timestamp() - seen_at >= GATEWAY_IDLE.total_seconds()
+    if idle and batch.number <= last:
+        raise GatewayForgotten("This batch was sent before, too long ago.")
 
 
 def check_range(first: int, last: int) -> None:

@@ -13,6 +13,7 @@ from services.analytics.domain import (
     MAX_REMOVED,
     Batch,
     Day,
+    GatewayForgotten,
     TooManyCodes,
     Totals,
     VisitKind,
@@ -21,6 +22,9 @@ from services.analytics.domain import (
     is_code,
 )
 from services.analytics.store import AnalyticsStore
+from services.runtime import logs
+
+log = logs.get(__name__)
 
 VISITS_RECORDED = prometheus_client.Counter(
     "atajo_visits_recorded_total", "Visits added to the store, once each.", ["kind"]
@@ -39,10 +43,14 @@ class AnalyticsService:
     async def record(self, batch: Batch) -> bool:
         """Add a batch; False when it had been added before, and then nothing changes.
 
-        Raises InvalidBatch, Unavailable.
+        Raises InvalidBatch, GatewayForgotten, Unavailable.
         """
         check_batch(batch)
-        applied = await self._store.apply(batch, self._now())
+        try:
+            applied = await self._store.apply(batch, self._now())
+        except GatewayForgotten:
+            log.warning("replay_refused", gateway=batch.gateway_id, batch=batch.number)
+            raise
         if applied:
             visits: Counter[VisitKind] = Counter()
             for visit in batch.visits:

@@ -15,7 +15,9 @@ class AnalyticsStore(Protocol):
     async def apply(self, batch: Batch, now: datetime) -> bool:
         """Add a whole batch, once; False when its number is not above the gateway's last.
 
-        Whatever is resent after a failure, every visit of the batch ends up counted once.
+        Whatever is resent after a failure, every visit of the batch ends up counted once. A
+        gateway may be idle for `GATEWAY_IDLE` and go on; what it sends again then is refused.
+        Raises GatewayForgotten.
         """
         ...
 

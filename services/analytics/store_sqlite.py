@@ -15,6 +15,7 @@ from services.analytics.domain import (
     Day,
     Totals,
     VisitKind,
+    check_replay,
 )
 from services.runtime.sqlite import Database
 
@@ -49,6 +50,7 @@ MIGRATIONS = (
     """,
 )
 
+_GATEWAY = "SELECT last_batch, seen_at FROM gateways WHERE id = ?"
 _ADVANCE_GATEWAY = """
     INSERT INTO gateways (id, last_batch, seen_at) VALUES (?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET last_batch = excluded.last_batch, seen_at = excluded.seen_at
@@ -111,6 +113,8 @@ class SqliteAnalyticsStore:
         gateway = (batch.gateway_id, batch.number, int(now.timestamp()))
 
         def operation(connection: sqlite3.Connection) -> bool:
+            for last, seen_at in connection.execute(_GATEWAY, (batch.gateway_id,)):
+                check_replay(batch, last, seen_at, now)
             if connection.execute(_ADVANCE_GATEWAY, gateway).rowcount == 0:
                 return False
             connection.executemany(_ADD_TO_TOTALS, totals)

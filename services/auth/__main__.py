@@ -6,14 +6,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
+from services.auth import store_mongo, store_sqlite
 from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.grpc_api import served
 from services.auth.hasher import Hasher
 from services.auth.service import AuthService
 from services.auth.settings import AuthSettings
-from services.auth.store_sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
+from services.auth.store import AccountStore, AttemptStore
 from services.auth.tokens import Tokens
-from services.runtime import server, sqlite
+from services.runtime import server, stores
+
+ADAPTERS = stores.Adapters[tuple[AccountStore, AttemptStore]](
+    lambda file: (store_sqlite.SqliteAccountStore(file), store_sqlite.SqliteAttemptStore(file)),
+    store_sqlite.MIGRATIONS,
+    lambda base: (store_mongo.MongoAccountStore(base), store_mongo.MongoAttemptStore(base)),
+    store_mongo.INDEXES,
+)
 
 
 def _now() -> datetime:
@@ -33,17 +41,16 @@ def _rules(settings: AuthSettings) -> list[Rule]:
 async def opened(settings: AuthSettings) -> AsyncIterator[server.Served]:
     """The service over its opened store, closed at the end."""
     secret = settings.token_secret.get_secret_value()
-    async with sqlite.opened(settings.store, MIGRATIONS) as database:
+    async with stores.opened(settings.store, "auth", ADAPTERS) as (accounts, counts):
         hasher = Hasher(settings.bcrypt_threads, settings.logins_waiting)
         attempts = AttemptLimiter(
-            SqliteAttemptStore(database),
+            counts,
             secret,
             _rules(settings),
             timedelta(seconds=settings.login_failures_window_seconds),
             _now,
             settings.logins_waiting,
         )
-        accounts = SqliteAccountStore(database)
         try:
             yield served(AuthService(accounts, attempts, hasher, Tokens(secret, _now), _now))
         finally:

@@ -6,24 +6,28 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from services.links import store_mongo, store_sqlite
 from services.links.domain import UrlPolicy
 from services.links.grpc_api import served
 from services.links.service import LinksService
 from services.links.settings import LinksSettings
-from services.links.store_sqlite import MIGRATIONS, SqliteLinkStore
-from services.runtime import server, sqlite
+from services.links.store import LinkStore
+from services.runtime import server, stores
+
+ADAPTERS = stores.Adapters[LinkStore](
+    store_sqlite.SqliteLinkStore,
+    store_sqlite.MIGRATIONS,
+    store_mongo.MongoLinkStore,
+    store_mongo.INDEXES,
+)
 
 
 @asynccontextmanager
 async def opened(settings: LinksSettings) -> AsyncIterator[server.Served]:
     """The service over its opened store, closed at the end."""
-    async with sqlite.opened(settings.store, MIGRATIONS) as database:
-        service = LinksService(
-            SqliteLinkStore(database),
-            UrlPolicy(str(settings.public_url)),
-            lambda: datetime.now(UTC),
-        )
-        yield served(service)
+    urls = UrlPolicy(str(settings.public_url))
+    async with stores.opened(settings.store, "links", ADAPTERS) as store:
+        yield served(LinksService(store, urls, lambda: datetime.now(UTC)))
 
 
 def main() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import Gauge, Histogram, start_http_server
@@ -31,6 +34,18 @@ STORE_SECONDS = Histogram(
     buckets=LATENCY_BUCKETS,
 )
 BUILD_INFO = Gauge("atajo_build_info", "Always 1; its labels say what runs.", ["service"])
+
+
+@contextmanager
+def store_operation(name: str) -> Iterator[None]:
+    """Measure the operation of a store that the body waits for."""
+    started = time.perf_counter()
+    result = "error"
+    try:
+        yield
+        result = "ok"
+    finally:
+        STORE_SECONDS.labels(name, result).observe(time.perf_counter() - started)
 
 
 class MetricsServer:

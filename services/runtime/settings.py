@@ -89,7 +89,8 @@ class ServiceSettings(ProcessSettings):
     listen: Address = "127.0.0.1:0"
     """Host and port of the gRPC server; port 0 finds a free one."""
     store: str
-    """`sqlite:///path/to/file`: where this service keeps its data."""
+    """Where this service keeps its data: `mongodb://…`, `mongodb+srv://…` or
+    `sqlite:///path/to/file`. A MongoDB URL without a database means `atajo_<service>`."""
 
 
 def refuse_placeholder(secret: str, environment: str) -> str:

@@ -12,10 +12,9 @@ import asyncio
 import queue
 import sqlite3
 import threading
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +25,7 @@ from services.runtime.errors import Unavailable
 T = TypeVar("T")
 Operation = Callable[[sqlite3.Connection], T]
 
-_SCHEME = "sqlite:///"
+SCHEME = "sqlite:///"
 _GROUP = 256
 """Most operations in one commit."""
 _WAITING = 4096
@@ -87,7 +86,7 @@ class Database:
         if self._closing:
             raise Unavailable("The store is closed.", "STORE_CLOSED")
         future: asyncio.Future[T] = self._loop.create_future()
-        with _measured(name):
+        with metrics.store_operation(name):
             try:
                 self._pending.put_nowait(_Pending(operation, future))
             except queue.Full:
@@ -99,7 +98,7 @@ class Database:
 
         Raises Unavailable when the file cannot be read.
         """
-        with _measured(name):
+        with metrics.store_operation(name):
             return await self._loop.run_in_executor(self._readers, self._read_one, operation)
 
     def _read_one(self, operation: Operation[T]) -> T:
@@ -138,9 +137,9 @@ async def opened(store: str, migrations: Sequence[str]) -> AsyncIterator[Databas
 
     Raises SystemExit with one line for a setting of another form or a file that cannot be used.
     """
-    if not store.startswith(_SCHEME) or store == _SCHEME:
+    if not store.startswith(SCHEME) or store == SCHEME:
         raise SystemExit("ATAJO_STORE must have the form sqlite:///path/to/file")
-    path = Path(store.removeprefix(_SCHEME))
+    path = Path(store.removeprefix(SCHEME))
     try:
         database = await Database.open(path, migrations)
     except (SchemaTooNew, OSError, sqlite3.Error) as error:
@@ -149,17 +148,6 @@ async def opened(store: str, migrations: Sequence[str]) -> AsyncIterator[Databas
         yield database
     finally:
         await database.close()
-
-
-@contextmanager
-def _measured(operation: str) -> Iterator[None]:
-    started = time.perf_counter()
-    result = "error"
-    try:
-        yield
-        result = "ok"
-    finally:
-        metrics.STORE_SECONDS.labels(operation, result).observe(time.perf_counter() - started)
 
 
 def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> None:

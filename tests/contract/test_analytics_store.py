@@ -1,4 +1,4 @@
-"""What every analytics store promises. A new adapter joins by one line in `STORES`."""
+"""What every analytics store promises."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.analytics import store_sqlite
+from services.analytics import store_mongo, store_sqlite
 from services.analytics.domain import MAX_REFERRERS, Batch, Day, Totals, VisitCount, VisitKind
 from services.analytics.store import AnalyticsStore
-from services.runtime import sqlite
+from services.runtime import mongo, sqlite
+from tests.mongo import server
 
 Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
 
@@ -32,8 +33,22 @@ async def sqlite_store() -> AsyncIterator[AnalyticsStore]:
             yield store_sqlite.SqliteAnalyticsStore(database)
 
 
-STORES: list[Opened] = [sqlite_store]
-each_store = pytest.mark.parametrize("opened", STORES)
+@asynccontextmanager
+async def mongo_store(server_url: str) -> AsyncIterator[AnalyticsStore]:
+    """A store of its own in a new database."""
+    with server.database(server_url) as url:
+        async with mongo.opened(url, "atajo_analytics", store_mongo.INDEXES) as database:
+            yield store_mongo.MongoAnalyticsStore(database)
+
+
+@pytest.fixture(params=["sqlite", "mongodb"])
+def opened(request: pytest.FixtureRequest) -> Opened:
+    """Opens a new, empty store, another one each time."""
+    if request.param == "sqlite":
+        return sqlite_store
+    url = request.getfixturevalue("mongo_server")
+    return lambda: mongo_store(url)
+
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -53,7 +68,6 @@ def hours(**people: int) -> tuple[int, ...]:
     return tuple(people.get(f"h{hour}", 0) for hour in range(24))
 
 
-@each_store
 async def test_a_batch_is_added_up_by_kind_hour_and_referrer(opened: Opened) -> None:
     visits = (
         visit(hour=HOUR + 7, host="a.example", count=2),
@@ -75,7 +89,6 @@ async def test_a_batch_is_added_up_by_kind_hour_and_referrer(opened: Opened) -> 
         ]
 
 
-@each_store
 async def test_a_resend_changes_nothing(opened: Opened) -> None:
     batch = Batch("one", 1, (visit(host="a.example"), visit(kind=BOT)))
     async with opened() as store:
@@ -87,7 +100,6 @@ async def test_a_resend_changes_nothing(opened: Opened) -> None:
         assert await store.days(CODE, DAY, DAY) == before
 
 
-@each_store
 async def test_an_old_batch_after_newer_ones_changes_nothing(opened: Opened) -> None:
     async with opened() as store:
         for number in (1, 2, 5):
@@ -99,7 +111,6 @@ async def test_an_old_batch_after_newer_ones_changes_nothing(opened: Opened) -> 
         assert await store.totals([CODE]) == {CODE: Totals(4, 0)}
 
 
-@each_store
 async def test_gateways_are_numbered_apart(opened: Opened) -> None:
     async with opened() as store:
         assert await store.apply(Batch("one", 9, (visit(),)), NOW)
@@ -109,7 +120,6 @@ async def test_gateways_are_numbered_apart(opened: Opened) -> None:
         assert await store.totals([CODE]) == {CODE: Totals(2, 0)}
 
 
-@each_store
 async def test_a_batch_without_visits_takes_its_number(opened: Opened) -> None:
     async with opened() as store:
         assert await store.apply(Batch("one", 1, ()), NOW)
@@ -117,7 +127,6 @@ async def test_a_batch_without_visits_takes_its_number(opened: Opened) -> None:
         assert await store.totals([CODE]) == {}
 
 
-@each_store
 async def test_fifty_resends_at_once_are_one_batch(opened: Opened) -> None:
     batch = Batch("one", 1, (visit(count=3), visit("other---", host="a.example")))
     async with opened() as store:
@@ -130,7 +139,6 @@ async def test_fifty_resends_at_once_are_one_batch(opened: Opened) -> None:
         }
 
 
-@each_store
 async def test_fifty_gateways_at_once_lose_nothing(opened: Opened) -> None:
     batches = [Batch(f"g{n}", 1, (visit(host="a.example"), visit(kind=BOT))) for n in range(50)]
     async with opened() as store:
@@ -142,7 +150,6 @@ async def test_fifty_gateways_at_once_lose_nothing(opened: Opened) -> None:
         ]
 
 
-@each_store
 async def test_days_are_those_with_visits_in_the_span_oldest_first(opened: Opened) -> None:
     visits = [visit(hour=(DAY + n) * 24 + 23, kind=BOT) for n in (3, 0, 1, 92)]
     visits.append(visit("other---", hour=(DAY + 2) * 24))
@@ -156,7 +163,6 @@ async def test_days_are_those_with_visits_in_the_span_oldest_first(opened: Opene
         assert await store.days(CODE, DAY + 4, DAY + 91) == []
 
 
-@each_store
 async def test_a_day_tells_one_hundred_referrers_apart(opened: Opened) -> None:
     first = tuple(visit(host=f"h{n}.example") for n in range(MAX_REFERRERS - 1))
     strangers = tuple(visit(host=f"x{n}.example", count=2) for n in range(MAX_REFERRERS))
@@ -176,7 +182,6 @@ async def test_a_day_tells_one_hundred_referrers_apart(opened: Opened) -> None:
         assert tomorrow.people_by_referrer == {"new": 1}
 
 
-@each_store
 @pytest.mark.parametrize(
     "host", ["a.b.c", "$set", "a.$b", "*", "'; DROP TABLE totals", "ñ.example"]
 )
@@ -189,7 +194,6 @@ async def test_a_referrer_is_kept_letter_by_letter(opened: Opened, host: str) ->
         assert day.people_by_referrer == {host: 2}
 
 
-@each_store
 async def test_codes_differ_by_case(opened: Opened) -> None:
     async with opened() as store:
         await store.apply(Batch("one", 1, (visit("abcdefgh"), visit("ABCDEFGH", count=2))), NOW)
@@ -200,7 +204,6 @@ async def test_codes_differ_by_case(opened: Opened) -> None:
         }
 
 
-@each_store
 async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing(
     opened: Opened,
 ) -> None:
@@ -229,7 +232,6 @@ async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing
         ]
 
 
-@each_store
 async def test_a_thousand_totals_are_read_at_once(opened: Opened) -> None:
     codes = [f"code{n:04}" for n in range(1000)]
     async with opened() as store:
@@ -292,7 +294,6 @@ contents = st.lists(st.lists(visit_counts, max_size=5), min_size=8, max_size=8)
 sends = st.lists(st.tuples(st.sampled_from(["one", "two"]), st.integers(1, 4)), max_size=30)
 
 
-@each_store
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from services.auth import store_mongo
 from services.auth.domain import Account
 from services.auth.store import AccountStore, AttemptStore
 from services.auth.store_sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
-from services.runtime import sqlite
+from services.runtime import mongo, sqlite
 
-NOW = datetime(2030, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+NOW = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 WINDOW = timedelta(minutes=15)
 ANA = Account(
     id="5f0c9a2b1d3e4f5061728394",
@@ -43,14 +44,24 @@ async def sqlite_stores(folder: Path) -> AsyncIterator[Stores]:
         yield Stores(SqliteAccountStore(database), SqliteAttemptStore(database))
 
 
+@asynccontextmanager
+async def mongo_stores(url: str) -> AsyncIterator[Stores]:
+    async with mongo.opened(url, "atajo_auth", store_mongo.INDEXES) as database:
+        yield Stores(
+            store_mongo.MongoAccountStore(database), store_mongo.MongoAttemptStore(database)
+        )
+
+
 Opening = Callable[[], AbstractAsyncContextManager[Stores]]
-FACTORIES = {"sqlite": sqlite_stores}
-"""By name; each opens the stores that belong to a folder, the same data every time."""
 
 
-@pytest.fixture(params=list(FACTORIES.values()), ids=list(FACTORIES))
+@pytest.fixture(params=["sqlite", "mongodb"])
 def opening(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
-    return lambda: request.param(tmp_path)
+    """Opens the stores over one database, the same every time."""
+    if request.param == "sqlite":
+        return lambda: sqlite_stores(tmp_path)
+    url = request.getfixturevalue("mongo_url")
+    return lambda: mongo_stores(url)
 
 
 @pytest.fixture

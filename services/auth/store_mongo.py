@@ -1,0 +1,169 @@
+"""Accounts and counted attempts in a MongoDB database.
+
+    accounts  _id (the account's id), email, email_key (unique), username, password_hash, salt,
+              created_at, closed
+    attempts  _id (the key), count, window_ends, tidied_at (when the server may clear it away)
+
+Moments are microseconds since the Unix epoch: a date of MongoDB has milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from services.auth.domain import Account
+from services.auth.store import Taken
+from services.runtime.errors import Unavailable
+from services.runtime.mongo import Database, Document
+
+INDEXES: dict[str, Sequence[IndexModel]] = {
+    "accounts": [IndexModel("email_key", name="accounts_by_email_key", unique=True)],
+    "attempts": [IndexModel("tidied_at", name="attempts_tidied", expireAfterSeconds=0)],
+}
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_TIDIED_AFTER = timedelta(hours=1)
+"""A window that ended is kept for so long, whatever the server's clock says."""
+_TURNS = 200
+"""How often others may be faster before an attempt is given up."""
+
+
+class MongoAccountStore:
+    """The `AccountStore` of a MongoDB database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account) -> Account:
+        new = _document(account)
+        try:
+            await self._database.write("accounts_add", lambda of: of.accounts.insert_one(new))
+        except DuplicateKeyError:
+            held = await self.by_email(account.email_key)
+            if held is None:  # Removed meanwhile.
+                raise Unavailable("The store changed meanwhile.", "STORE_UNAVAILABLE") from None
+            return held
+        return account
+
+    async def by_email(self, email_key: str) -> Account | None:
+        found = await self._database.read(
+            "accounts_by_email", lambda of: of.accounts.find_one({"email_key": email_key})
+        )
+        return _account(found) if found else None
+
+    async def exists(self, account_id: str) -> bool:
+        found = await self._database.read(
+            "accounts_exists",
+            lambda of: of.accounts.find_one({"_id": account_id}, {"closed": 1}),
+        )
+        return found is not None and not found["closed"]
+
+    async def close(self, email_key: str) -> str | None:
+        closed = await self._database.write(
+            "accounts_close",
+            lambda of: of.accounts.find_one_and_update(
+                {"email_key": email_key}, {"$set": {"closed": True}}, {"_id": 1}
+            ),
+        )
+        if closed is None:
+            return None
+        account_id: str = closed["_id"]
+        return account_id
+
+    async def remove(self, account_id: str) -> None:
+        query = {"_id": account_id, "closed": True}
+        await self._database.write("accounts_remove", lambda of: of.accounts.delete_one(query))
+
+
+class MongoAttemptStore:
+    """The `AttemptStore` of a MongoDB database.
+
+    An attempt is taken by one update whose condition is the window that was read; where somebody
+    was faster, it is read again.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Taken:
+        for _ in range(_TURNS):
+            held = await self._database.read(
+                "attempts_read", lambda of: of.attempts.find_one({"_id": key})
+            )
+            if held is None:
+                ends, taken = now + window, await self._begin(key, now + window)
+            elif held["count"] <= 0 or held["window_ends"] <= _micros(now):
+                ends, taken = now + window, await self._begin_again(held, now + window)
+            elif held["count"] >= limit:
+                return Taken(False, _moment(held["window_ends"]))
+            else:
+                ends, taken = _moment(held["window_ends"]), await self._go_on(held, limit)
+            if taken:
+                return Taken(True, ends)
+        raise Unavailable("Too many attempts at once.", "STORE_OVERLOADED")
+
+    async def give_back(self, key: str, window_ends: datetime) -> None:
+        window = {"_id": key, "window_ends": _micros(window_ends)}
+        await self._update({**window, "count": {"$gt": 0}}, {"$inc": {"count": -1}})
+        none_left = {**window, "count": {"$lte": 0}}
+        await self._database.write("attempts_end", lambda of: of.attempts.delete_one(none_left))
+
+    async def _begin(self, key: str, ends: datetime) -> bool:
+        new = {"_id": key, **_window(ends)}
+        try:
+            await self._database.write("attempts_begin", lambda of: of.attempts.insert_one(new))
+        except DuplicateKeyError:
+            return False
+        return True
+
+    async def _begin_again(self, held: Document, ends: datetime) -> bool:
+        as_read = {name: held[name] for name in ("_id", "window_ends", "count")}
+        return await self._update(as_read, {"$set": _window(ends)})
+
+    async def _go_on(self, held: Document, limit: int) -> bool:
+        window = {"_id": held["_id"], "window_ends": held["window_ends"]}
+        open_still = {**window, "count": {"$gt": 0, "$lt": limit}}
+        return await self._update(open_still, {"$inc": {"count": 1}})
+
+    async def _update(self, query: Document, change: Document) -> bool:
+        updated = await self._database.write(
+            "attempts_update", lambda of: of.attempts.update_one(query, change)
+        )
+        return updated.matched_count == 1
+
+
+def _window(ends: datetime) -> Document:
+    """A window with its first attempt."""
+    return {"count": 1, "window_ends": _micros(ends), "tidied_at": ends + _TIDIED_AFTER}
+
+
+def _document(account: Account) -> Document:
+    return {
+        "_id": account.id,
+        "email": account.email,
+        "email_key": account.email_key,
+        "username": account.username,
+        "password_hash": account.password_hash,
+        "salt": account.salt,
+        "created_at": _micros(account.created_at),
+        "closed": account.closed,
+    }
+
+
+def _account(document: Document) -> Account:
+    fields = {**document, "id": document["_id"], "created_at": _moment(document["created_at"])}
+    del fields["_id"]
+    return Account(**fields)
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _moment(micros: int) -> datetime:
+    return _EPOCH + micros * _MICROSECOND

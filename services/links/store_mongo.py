@@ -1,0 +1,119 @@
+"""Links in a MongoDB database: one document a link, found by its code.
+
+_id         the code; that of a removed link stays, so that it is never free again
+url         where it leads; absent once removed
+creator     the account; absent for an anonymous visitor and once removed
+created_at  microseconds since the Unix epoch: a date of MongoDB has milliseconds
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from pymongo import DESCENDING, IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from services.links.domain import Link
+from services.runtime.mongo import Database, Document, Documents, Operation
+
+INDEXES = {
+    "links": [
+        IndexModel(
+            [("creator", DESCENDING), ("created_at", DESCENDING), ("_id", DESCENDING)],
+            name="links_of_creator",
+            # It keeps anonymous links out, which only saves room.
+            partialFilterExpression={"creator": {"$exists": True}},
+        )
+    ]
+}
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class MongoLinkStore:
+    """The `LinkStore` of a MongoDB database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, link: Link) -> Link | None:
+        new = _document(link)
+        try:
+            await self._database.write("links_add", lambda of: of.links.insert_one(new))
+        except DuplicateKeyError:
+            held = await self._database.read(
+                "links_held", lambda of: of.links.find_one({"_id": link.code})
+            )
+            return _link(held) if held and "url" in held else None
+        return link
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        query = {"_id": {"$in": list(codes)}}
+        found = await self._database.read(
+            "links_resolve",
+            lambda of: of.links.find(query, {"url": 1}, batch_size=len(codes)).to_list(None),
+        )
+        return {one["_id"]: one["url"] for one in found if "url" in one}
+
+    async def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:
+        # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
+        query: Document = {"creator": creator}
+        while True:
+            found = await self._database.read("links_by_creator", _page(query, page_size))
+            if found:
+                yield [_link(one) for one in found]
+            if len(found) < page_size:
+                return
+            at, code = found[-1]["created_at"], found[-1]["_id"]
+            query = {
+                "creator": creator,
+                "created_at": {"$lte": at},
+                "$or": [{"created_at": {"$lt": at}}, {"_id": {"$lt": code}}],
+            }
+
+    async def remove(self, codes: Sequence[str]) -> list[str]:
+        named = {"_id": {"$in": list(codes)}}
+        removal = {
+            "$set": {"removed": True},
+            "$unset": {"url": "", "creator": "", "created_at": ""},
+        }
+        await self._database.write("links_remove", lambda of: of.links.update_many(named, removal))
+        removed = await self._database.read(
+            "links_removed",
+            lambda of: of.links.find(named, {"removed": 1}, batch_size=len(codes)).to_list(None),
+        )
+        return [one["_id"] for one in removed if "removed" in one]
+
+
+def _page(query: Document, size: int) -> Operation[list[Document]]:
+    """The operation that reads one page of an account's links."""
+
+    async def operation(of: Documents) -> list[Document]:
+        newest_first = [("created_at", DESCENDING), ("_id", DESCENDING)]
+        return await of.links.find(query, sort=newest_first, limit=size, batch_size=size).to_list(
+            None
+        )
+
+    return operation
+
+
+def _document(link: Link) -> Document:
+    document: Document = {
+        "_id": link.code,
+        "url": link.url,
+        "created_at": (link.created_at - _EPOCH) // _MICROSECOND,
+    }
+    if link.creator is not None:
+        document["creator"] = link.creator
+    return document
+
+
+def _link(document: Document) -> Link:
+    return Link(
+        document["_id"],
+        document["url"],
+        document.get("creator"),
+        _EPOCH + document["created_at"] * _MICROSECOND,
+    )

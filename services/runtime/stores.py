@@ -1,0 +1,40 @@
+"""Which store a service runs on: its setting decides, here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from services.runtime import mongo, sqlite
+
+Stores = TypeVar("Stores")
+
+
+@dataclass(frozen=True)
+class Adapters(Generic[Stores]):
+    """A service's stores over either database, and what each must be prepared with."""
+
+    on_sqlite: Callable[[sqlite.Database], Stores]
+    migrations: Sequence[str]
+    on_mongo: Callable[[mongo.Database], Stores]
+    indexes: mongo.Indexes
+
+
+@asynccontextmanager
+async def opened(setting: str, service: str, adapters: Adapters[Stores]) -> AsyncIterator[Stores]:
+    """The stores over the database that `ATAJO_STORE` names, closed at the end.
+
+    Raises SystemExit with one line for a setting of another form or a store that refuses.
+    """
+    if setting.startswith(mongo.SCHEMES):
+        async with mongo.opened(setting, f"atajo_{service}", adapters.indexes) as documents:
+            yield adapters.on_mongo(documents)
+    elif setting.startswith(sqlite.SCHEME):
+        async with sqlite.opened(setting, adapters.migrations) as file:
+            yield adapters.on_sqlite(file)
+    else:
+        raise SystemExit(
+            "ATAJO_STORE must have the form mongodb://…, mongodb+srv://… or sqlite:///path/to/file"
+        )
