@@ -1,0 +1,80 @@
+"""Links by the million, written straight into the files of stopped services."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from services.analytics import store_sqlite as analytics
+from services.links import store_sqlite as links
+from services.runtime import sqlite
+from tests.product import ALPHABET
+
+LINKS_OF_AN_ACCOUNT = 500
+_CHUNK = 100_000
+
+
+def code_of(number: int) -> str:
+    """The code of the n-th link: each another, in no order."""
+    scattered = number * 0x9E3779B97F4B % (1 << 48)
+    return "".join(ALPHABET[scattered >> shift & 63] for shift in range(0, 48, 6))
+
+
+def fill_links(path: Path, first: int, last: int) -> None:
+    """Store links `first` up to `last`, 500 of each of as many accounts as that takes."""
+    micros = time.time_ns() // 1000 - last * 1_000_000
+    rows = (
+        (
+            code_of(n),
+            f"https://example.com/articles/{n}?from=bench",
+            f"{n // LINKS_OF_AN_ACCOUNT:024x}",
+            micros + n * 1_000_000,
+        )
+        for n in range(first, last)
+    )
+    with closing(_opened(path, links.MIGRATIONS)) as connection:
+        while chunk := sorted(islice(rows, _CHUNK)):
+            connection.executemany(
+                "INSERT INTO links (code, url, creator, created_at) VALUES (?, ?, ?, ?)", chunk
+            )
+            connection.commit()
+
+
+def fill_counts(path: Path, first: int, last: int) -> None:
+    """Store visits of links `first` up to `last`, spread over the last 30 days."""
+    today = int(time.time()) // 86_400
+    with closing(_opened(path, analytics.MIGRATIONS)) as connection:
+        for start in range(first, last, _CHUNK):
+            numbers = range(start, min(start + _CHUNK, last))
+            codes = [code_of(n) for n in numbers]
+            totals = sorted((code, 3, 1) for code in codes)
+            hours = sorted(
+                (today - n % 30, code, n % 24, 3, 1) for n, code in zip(numbers, codes, strict=True)
+            )
+            connection.executemany("INSERT INTO totals VALUES (?, ?, ?)", totals)
+            connection.executemany("INSERT INTO hours VALUES (?, ?, ?, ?, ?)", hours)
+            connection.commit()
+
+
+def write_codes(path: Path, count: int) -> None:
+    """The codes of the first links, a line each."""
+    path.write_text("".join(f"{code_of(n)}\n" for n in range(count)))
+
+
+def _opened(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
+    """The file with its schema made; what is written may be lost with the machine."""
+    asyncio.run(_migrated(path, migrations))
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute("PRAGMA cache_size = -262144")
+    return connection
+
+
+async def _migrated(path: Path, migrations: Sequence[str]) -> None:
+    database = await sqlite.Database.open(path, migrations)
+    await database.close()
