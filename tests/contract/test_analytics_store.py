@@ -7,16 +7,26 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.analytics import store_mongo, store_sqlite
-from services.analytics.domain import MAX_REFERRERS, Batch, Day, Totals, VisitCount, VisitKind
+from services.analytics.domain import (
+    GATEWAY_IDLE,
+    MAX_REFERRERS,
+    Batch,
+    Day,
+    GatewayForgotten,
+    Totals,
+    VisitCount,
+    VisitKind,
+)
 from services.analytics.store import AnalyticsStore
 from services.runtime import mongo, sqlite
 from tests.mongo import server
@@ -322,3 +332,200 @@ def test_whatever_is_sent_again_every_batch_counts_once(
                 ]
 
     asyncio.run(drive())
+
+
+class Crash(Exception):
+    """The process ended in the midst of its writes."""
+
+
+class Faulty:
+    """A database, of either kind, on which a process ends at a write: before it or just after."""
+
+    def __init__(self, database: Any) -> None:
+        self._database = database
+        self.read = database.read
+        self._left: int | None = None
+        self._done = False
+
+    def arm(self, writes: int, *, done: bool) -> None:
+        """Crash at the write that comes after so many; `done` says whether it still takes place."""
+        self._left, self._done = writes, done
+
+    async def write(self, name: str, operation: Any) -> Any:
+        if self._left is None:
+            return await self._database.write(name, operation)
+        if self._left == 0:
+            if self._done:
+                await self._database.write(name, operation)
+            raise Crash
+        self._left -= 1
+        return await self._database.write(name, operation)
+
+
+@dataclass(frozen=True)
+class Send:
+    """A gateway sends its next batch, after an old one where `replay` says how old.
+
+    The other gateway sends beside it where `beside`; the service crashes at a write where
+    `crash` says after how many.
+    """
+
+    gateway: str
+    replay: int
+    beside: bool
+    crash: int | None
+    done: bool
+
+
+script = st.lists(
+    st.builds(
+        Send,
+        gateway=st.sampled_from(["one", "two"]),
+        replay=st.integers(0, 3),
+        beside=st.booleans(),
+        crash=st.none() | st.integers(0, 8),
+        done=st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(contents=contents, script=script, chunk=st.sampled_from([1, 2, 500]))
+def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
+    opened: Opened, contents: list[list[VisitCount]], script: list[Send], chunk: int
+) -> None:
+    """The store is another process after each crash, and gateways resend until acknowledged."""
+    acknowledged = Counter[str]()
+
+    def batch(gateway: str, number: int) -> Batch:
+        first = 4 * (gateway == "two")
+        return Batch(gateway, number, tuple(contents[first + number % 4]))
+
+    async def send(store: AnalyticsStore, gateway: str) -> None:
+        number = acknowledged[gateway] + 1
+        await store.apply(batch(gateway, number), NOW)
+        acknowledged[gateway] = number
+
+    async def drive() -> None:
+        model = Model()
+        async with opened() as store:
+            database = store._database  # type: ignore[attr-defined]
+
+            for step in script:
+                faulty = Faulty(database)
+                process = type(store)(faulty)  # type: ignore[call-arg]
+                if step.replay and step.replay <= acknowledged[step.gateway]:
+                    old = acknowledged[step.gateway] + 1 - step.replay
+                    assert not await process.apply(batch(step.gateway, old), NOW)
+                if step.crash is not None:
+                    faulty.arm(step.crash, done=step.done)
+                others = {"one", "two"} - {step.gateway} if step.beside else set()
+                ends = await asyncio.gather(
+                    *(send(process, gateway) for gateway in (step.gateway, *others)),
+                    return_exceptions=True,
+                )
+                assert all(end is None or isinstance(end, Crash) for end in ends), ends
+            for gateway in ("one", "two"):
+                await send(store, gateway)
+                for number in range(1, acknowledged[gateway] + 1):
+                    assert not await store.apply(batch(gateway, number), NOW)
+                    assert model.apply(batch(gateway, number))
+
+            found = await store.totals(CODES)
+            for code in CODES:
+                totals = found.get(code, Totals(0, 0))
+                assert (totals.people, totals.bots) == model.totals(code)
+                expected = [model.day(code, day) for day in (DAY, DAY + 1)]
+                assert await store.days(code, DAY, DAY + 1) == [
+                    day for day in expected if day.people or day.bots
+                ]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store_mongo, "CHUNK", chunk)
+        asyncio.run(drive())
+
+
+async def test_a_gateway_that_was_idle_for_long_goes_on_but_repeats_nothing(opened: Opened) -> None:
+    later = NOW + GATEWAY_IDLE
+    async with opened() as store:
+        assert await store.apply(Batch("one", 1, (visit(),)), NOW)
+        assert await store.apply(Batch("one", 2, (visit(),)), NOW)
+        just_before = later - timedelta(seconds=1)
+        assert not await store.apply(Batch("one", 2, (visit(),)), just_before)
+        for _ in range(2):
+            for number in (1, 2):
+                with pytest.raises(GatewayForgotten):
+                    await store.apply(Batch("one", number, (visit(),)), later)
+
+        assert await store.apply(Batch("one", 3, (visit(),)), later)
+        for number in (1, 2, 3):
+            assert not await store.apply(Batch("one", number, (visit(),)), later)
+        assert await store.totals([CODE]) == {CODE: Totals(3, 0)}
+
+
+async def test_other_writers_of_a_document_do_not_let_in_more_referrers(opened: Opened) -> None:
+    hosts = [tuple(visit(host=f"h{g}-{n}.example") for n in range(10)) for g in range(30)]
+    async with opened() as store:
+        await asyncio.gather(
+            *(store.apply(Batch(f"g{g}", 1, visits), NOW) for g, visits in enumerate(hosts))
+        )
+
+        (day,) = await store.days(CODE, DAY, DAY)
+        named = dict(day.people_by_referrer)
+        assert named.pop("*") == 300 - MAX_REFERRERS
+        assert len(named) == MAX_REFERRERS
+        assert (day.people, set(named.values())) == (300, {1})
+
+
+async def test_mongodb_keeps_only_gateways_that_are_not_idle_in_seen(mongo_url: str) -> None:
+    later = NOW + GATEWAY_IDLE
+    async with mongo.opened(mongo_url, "", store_mongo.INDEXES) as database:
+
+        async def seen() -> list[dict[str, int]]:
+            """Of the day and of the totals."""
+            day = await database.read("", lambda of: of.days.find_one())
+            totals = await database.read("", lambda of: of.totals.find_one())
+            assert day is not None
+            assert totals is not None
+            return [day["seen"], totals["seen"]]
+
+        early = store_mongo.MongoAnalyticsStore(database)
+        for gateway in ("old", "idle", "busy"):
+            await early.apply(Batch(gateway, 1, (visit(),)), NOW)
+        await early.apply(Batch("busy", 2, (visit(),)), NOW + timedelta(days=1))
+        assert await seen() == [{"old": 1, "idle": 1, "busy": 2}] * 2
+
+        store = store_mongo.MongoAnalyticsStore(database)
+        await store.apply(Batch("new", 1, (visit(),)), later)
+        assert await seen() == [{"busy": 2, "new": 1}] * 2
+        with pytest.raises(GatewayForgotten):
+            await early.apply(Batch("old", 1, (visit(),)), NOW)  # Whatever its clock says.
+
+        assert await store.apply(Batch("old", 2, (visit(),)), later)
+        assert await seen() == [{"busy": 2, "new": 1, "old": 2}] * 2
+        assert await store.totals([CODE]) == {CODE: Totals(6, 0)}
+
+
+async def test_mongodb_refuses_half_a_batch_that_was_dropped_from_seen(mongo_url: str) -> None:
+    """Half of it counts: less is lost than if the other half counted twice."""
+    later = NOW + GATEWAY_IDLE
+    half = Batch("one", 1, (visit(), visit("other---")))
+    async with mongo.opened(mongo_url, "", store_mongo.INDEXES) as database:
+        faulty = Faulty(database)
+        faulty.arm(2, done=False)
+        with pytest.raises(Crash):
+            await store_mongo.MongoAnalyticsStore(cast("mongo.Database", faulty)).apply(half, NOW)
+        assert len(await database.read("", lambda of: of.days.find().to_list(None))) == 2
+
+        store = store_mongo.MongoAnalyticsStore(database)
+        assert await store.apply(Batch("two", 1, (visit(),)), later)
+        with pytest.raises(GatewayForgotten):
+            await store.apply(half, later)
+        assert await store.apply(Batch("one", 2, (visit("other---"),)), later)
+        assert await store.totals([CODE, "other---"]) == {
+            CODE: Totals(1, 0),
+            "other---": Totals(1, 0),
+        }
