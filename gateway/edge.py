@@ -18,6 +18,7 @@ class Edge:
     body_bytes: int
     retry_after: int
     pages: tuple[str, ...]
+    listed: tuple[str, ...]
     page_headers: RawHeaders
     redirect_headers: RawHeaders
     function_headers: RawHeaders
@@ -25,6 +26,7 @@ class Edge:
     cache_hashed: bytes
     cache_files: bytes
     cache_document: bytes
+    cache_error: bytes
 
     @classmethod
     def load(cls, file: Path = FILE) -> Edge:
@@ -32,10 +34,12 @@ class Edge:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
         common = data["headers"]
         cache = data["cache"]
+        pages = data["pages"]
         return cls(
             body_bytes=data["limits"]["body_bytes"],
             retry_after=data["limits"]["retry_after"],
-            pages=tuple(data["pages"]["paths"]),
+            pages=tuple(pages["paths"]),
+            listed=tuple(path for path in pages["paths"] if path not in pages["unlisted"]),
             page_headers=_raw(common | data["page_headers"]),
             redirect_headers=_raw(common | data["redirect_headers"]),
             function_headers=_raw(common | data["function_headers"]),
@@ -43,6 +47,7 @@ class Edge:
             cache_hashed=cache["hashed"].encode(),
             cache_files=cache["files"].encode(),
             cache_document=cache["document"].encode(),
+            cache_error=cache["error"].encode(),
         )
 
 

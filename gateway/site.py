@@ -1,13 +1,13 @@
-"""The built pages, where no web server stands in front: files, and one document for every route.
+"""The built pages, where no web server stands in front: files, and the document of every route.
 
-Everything is read once at start. Files that were compressed at build time are sent as such.
+Everything is read, and what depends on the public address is written, once at start. Files that
+were compressed at build time are sent as such.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import mimetypes
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -18,7 +18,25 @@ from starlette.types import Receive, Scope, Send
 from gateway.edge import Edge, RawHeaders
 
 _ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
-_TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json"}
+_TEXT = "text/plain; charset=utf-8"
+_HTML = "text/html; charset=utf-8"
+_XML = "application/xml"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": _TEXT,
+    ".wasm": "application/wasm",
+    ".webmanifest": "application/manifest+json",
+    ".webp": "image/webp",
+    ".woff2": "font/woff2",
+    ".xml": _XML,
+}
+"""Of what a build can hold: the system's own table differs from machine to machine."""
 _WITHOUT_PAGES = b"Atajo"
 """The document of a gateway that serves no pages: whoever stands in front has its own."""
 
@@ -39,32 +57,38 @@ class Site:
         self, edge: Edge, web_dir: Path | None, *, public_url: str = "", contact: str = ""
     ) -> None:
         self._edge = edge
-        self._pages = frozenset(edge.pages)
         self._files: dict[str, _File] = {}
-        document = _WITHOUT_PAGES
-        if web_dir is not None:
-            document = _with_settings(web_dir / "index.html", public_url, contact)
+        if web_dir is None:
+            self._pages = dict.fromkeys(edge.pages, self._document(_WITHOUT_PAGES))
+            self._missing = self._document(_WITHOUT_PAGES, edge.cache_error)
+        else:
+            text = (web_dir / "index.html").read_text(encoding="utf-8")
+            head = _Head(text, public_url, contact)
+            self._pages = {
+                path: self._document(head.listed(path) if path in edge.listed else head.unlisted())
+                for path in edge.pages
+            }
+            self._missing = self._document(head.unlisted(), edge.cache_error)
             self._load(web_dir)
-        bodies = {b"": document, b"gzip": gzip.compress(document, mtime=0)}
-        self._document = self._file("text/html; charset=utf-8", edge.cache_document, bodies)
+        if public_url:
+            self._files["/robots.txt"] = self._written(_TEXT, _robots(public_url))
+            self._files["/sitemap.xml"] = self._written(_XML, _sitemap(edge, public_url))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        if file := self._files.get(path):
+        if file := self._files.get(path) or self._pages.get(path):
             await _send_file(scope, send, file, 200)
-        elif path in self._pages:
-            await _send_file(scope, send, self._document, 200)
         else:
             await self.missing(scope, receive, send)
 
     async def missing(self, scope: Scope, receive: Receive, send: Send) -> None:
         """404 with the document: its own routes say the rest."""
-        await _send_file(scope, send, self._document, 404)
+        await _send_file(scope, send, self._missing, 404)
 
     async def failing(self, scope: Scope, receive: Receive, send: Send) -> None:
         """503 with the document, and when to ask again."""
         retry_after = (b"retry-after", b"%d" % self._edge.retry_after)
-        await _send_file(scope, send, self._document, 503, [retry_after])
+        await _send_file(scope, send, self._missing, 503, [retry_after])
 
     def _load(self, web_dir: Path) -> None:
         for path in sorted(web_dir.rglob("*")):
@@ -78,7 +102,16 @@ class Site:
                     bodies[coding] = compressed.read_bytes()
             hashed = url.startswith(self._edge.hashed_prefix)
             cache = self._edge.cache_hashed if hashed else self._edge.cache_files
-            self._files[url] = self._file(_type_of(path), cache, bodies)
+            self._files[url] = self._file(
+                _TYPES.get(path.suffix, "application/octet-stream"), cache, bodies
+            )
+
+    def _document(self, text: bytes, cache: bytes | None = None) -> _File:
+        bodies = {b"": text, b"gzip": gzip.compress(text, mtime=0)}
+        return self._file(_HTML, cache or self._edge.cache_document, bodies)
+
+    def _written(self, content_type: str, text: str) -> _File:
+        return self._file(content_type, self._edge.cache_files, {b"": text.encode()})
 
     def _file(self, content_type: str, cache: bytes, bodies: dict[bytes, bytes]) -> _File:
         headers = (
@@ -92,20 +125,55 @@ class Site:
         return _File(bodies, headers, etag)
 
 
-def _with_settings(document: Path, public_url: str, contact: str) -> bytes:
-    """The document with what the pages need to know written into its `<meta>` tags."""
-    text = document.read_text(encoding="utf-8")
-    for name, value in (("atajo-public-url", public_url), ("atajo-contact", contact)):
-        text = text.replace(
-            f'<meta name="{name}" content=""', f'<meta name="{name}" content="{escape(value)}"'
+class _Head:
+    """The document with what only its server knows written into its head."""
+
+    _CANONICAL = '<link rel="canonical" href="" />'
+    _ADDRESS = '<meta property="og:url" content="" />'
+    _IMAGE = '<meta property="og:image" content="/'
+
+    def __init__(self, document: str, public_url: str, contact: str) -> None:
+        for name, value in (("atajo-public-url", public_url), ("atajo-contact", contact)):
+            document = document.replace(
+                f'<meta name="{name}" content=""', f'<meta name="{name}" content="{escape(value)}"'
+            )
+        self._origin = escape(public_url)
+        self._document = document.replace(self._IMAGE, f"{self._IMAGE[:-1]}{self._origin}/")
+
+    def listed(self, path: str) -> bytes:
+        """Of a page that search engines may show, with its own address."""
+        address = f'"{self._origin}{escape(path)}"'
+        return (
+            self._document.replace(self._CANONICAL, self._CANONICAL.replace('""', address))
+            .replace(self._ADDRESS, self._ADDRESS.replace('""', address))
+            .encode()
         )
-    return text.encode()
+
+    def unlisted(self) -> bytes:
+        """Of every other address."""
+        return (
+            self._document.replace(self._CANONICAL, '<meta name="robots" content="noindex" />')
+            .replace(self._ADDRESS, "")
+            .encode()
+        )
 
 
-def _type_of(path: Path) -> str:
-    known = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0]
-    content_type = known or "application/octet-stream"
-    return f"{content_type}; charset=utf-8" if content_type.startswith("text/") else content_type
+def _robots(public_url: str) -> str:
+    """Everything may be read: what is not to be listed says so itself."""
+    return f"User-agent: *\nDisallow:\n\nSitemap: {public_url}/sitemap.xml\n"
+
+
+def _sitemap(edge: Edge, public_url: str) -> str:
+    urls = [f"  <url><loc>{escape(public_url + path)}</loc></url>" for path in edge.listed]
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="utf-8"?>',
+            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+            *urls,
+            "</urlset>",
+            "",
+        ]
+    )
 
 
 async def _send_file(
@@ -116,7 +184,7 @@ async def _send_file(
     more: Iterable[tuple[bytes, bytes]] = (),
 ) -> None:
     request = dict(scope["headers"])
-    if status == 200 and request.get(b"if-none-match") == file.etag:
+    if status == 200 and _knows(request.get(b"if-none-match", b""), file.etag):
         headers = [*file.headers, (b"etag", file.etag)]
         await send({"type": "http.response.start", "status": 304, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
@@ -130,6 +198,12 @@ async def _send_file(
         headers.append((b"content-encoding", coding))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _knows(if_none_match: bytes, etag: bytes) -> bool:
+    """Whether the client has this file already; a strong tag stands for its weak one."""
+    known = {tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")}
+    return b"*" in known or etag.removeprefix(b"W/") in known
 
 
 def _coding(bodies: dict[bytes, bytes], accepted: bytes) -> bytes:

@@ -1,4 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, type ReactNode } from 'react';
+import { useLocation } from 'react-router-dom';
+import { publicUrl } from '../lib/config';
 import styles from './Page.module.css';
 
 const NAME = 'Atajo';
@@ -19,12 +21,16 @@ interface PageProps {
 export function Page({ title, description, children, wide = false }: PageProps) {
   const root = useRef<HTMLDivElement>(null);
 
+  const { pathname } = useLocation();
+
   useLayoutEffect(() => {
     document.title = `${title} · ${NAME}`;
     describe('meta[name="description"]', description);
     describe('meta[property="og:title"]', document.title);
     describe('meta[property="og:description"]', description);
-  }, [title, description]);
+    describe('meta[property="og:url"]', publicUrl() + pathname);
+    describe('link[rel="canonical"]', publicUrl() + pathname, 'href');
+  }, [title, description, pathname]);
 
   useEffect(() => {
     if (walked) {
@@ -47,6 +53,6 @@ export function isFirstPage(): boolean {
   return !walked;
 }
 
-function describe(selector: string, content: string): void {
-  document.querySelector(selector)?.setAttribute('content', content);
+function describe(selector: string, text: string, attribute = 'content'): void {
+  document.querySelector(selector)?.setAttribute(attribute, text);
 }
