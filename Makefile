@@ -74,6 +74,14 @@ check-locks:
 	@! grep -nE '://|^--' requirements.txt requirements-dev.txt || { echo "A Python lock names an address." >&2; exit 1; }
 	@! grep -n '"resolved"' web/package-lock.json || { echo "The npm lock names an address." >&2; exit 1; }
 
+.PHONY: screenshots
+screenshots: $(DEV) $(WEB) browser ## Pictures of every page, both themes, phone and desk, in reports/
+	@exec $(PY) -m tests.e2e.stage node web/scripts/screenshots.mjs {url} reports/screenshots
+
+.PHONY: lighthouse
+lighthouse: $(DEV) $(WEB) browser ## Measure the pages with Lighthouse; fails below the budgets
+	@exec $(PY) -m tests.e2e.stage node web/scripts/lighthouse.mjs {url} reports/lighthouse
+
 .PHONY: audit
 audit: $(DEV) $(NODE) ## Look for known vulnerabilities in what the locks name
 	@$(PY) -m deploy.local.audit

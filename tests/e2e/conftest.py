@@ -7,7 +7,6 @@ is here ends with each module.
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,11 +20,9 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.processes import ROOT
+from tests.e2e.stage import built_product, chromium
 from tests.product import BROWSER, Product
 
-WEB_DIR = ROOT / "web" / "dist"
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -38,10 +35,7 @@ _FLAGS = (
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """The whole product with its pages."""
-    if not (WEB_DIR / "index.html").exists():
-        pytest.fail("The pages are not built: make web/dist/index.html")
-    folder = tmp_path_factory.mktemp("site")
-    with Product(folder, {"ATAJO_WEB_DIR": str(WEB_DIR)}) as product:
+    with built_product(tmp_path_factory.mktemp("site")) as product:
         product.start()
         yield product
 
@@ -73,10 +67,9 @@ def target() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium of the PATH, else Playwright's own."""
-    path = next(filter(None, map(shutil.which, _NAMES)), None)
     with sync_playwright() as playwright:
         flags = [*_FLAGS, "--no-sandbox"] if os.geteuid() == 0 else list(_FLAGS)
-        launched = playwright.chromium.launch(executable_path=path, args=flags)
+        launched = playwright.chromium.launch(executable_path=chromium(), args=flags)
         yield launched
         launched.close()
 

@@ -1,0 +1,49 @@
+"""The built product on a free port with a folder of its own, for as long as something needs it.
+
+    python -m tests.e2e.stage <command> [argument]...
+
+runs a command with `{url}` in its arguments replaced by the product's address and CHROME_PATH set.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.processes import ROOT
+from tests.product import Product
+
+WEB_DIR = ROOT / "web" / "dist"
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def built_product(folder: Path, **settings: str) -> Product:
+    """The product with its built pages, not started yet."""
+    if not (WEB_DIR / "index.html").exists():
+        raise FileNotFoundError("The pages are not built: make web/dist/index.html")
+    return Product(folder, {"ATAJO_WEB_DIR": str(WEB_DIR), **settings})
+
+
+def chromium() -> str | None:
+    """A Chromium of the PATH, if there is one."""
+    return next(filter(None, map(shutil.which, _NAMES)), None)
+
+
+def main(command: list[str]) -> int:
+    """Run the command on the product; returns its exit code."""
+    env = dict(os.environ)
+    if path := chromium():
+        env.setdefault("CHROME_PATH", path)
+    with tempfile.TemporaryDirectory(prefix="atajo-") as folder:
+        with built_product(Path(folder), ATAJO_CONTACT="hello@atajo.example") as product:
+            product.start()
+            arguments = [argument.replace("{url}", product.url) for argument in command]
+            return subprocess.run(arguments, env=env, cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
