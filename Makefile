@@ -30,11 +30,25 @@ WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z-]*:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: $(RUN) $(WEB) ## Set up and run Atajo on http://localhost:8080 until Ctrl-C
 	@exec $(PY) -m deploy.local
+
+##@ Look after
+
+.PHONY: backup
+backup: $(RUN) ## Copy what a running Atajo keeps in SQLite: make backup TO=folder
+	@exec $(PY) -m deploy.local.backup "$${TO-}"
+
+.PHONY: remove-link
+remove-link: $(RUN) ## Remove a link for good: make remove-link CODE=k7Qm2_xB
+	@exec $(PY) -m services.admin remove-link "$${CODE-}"
+
+.PHONY: remove-account
+remove-account: $(RUN) ## Remove an account and its links: make remove-account EMAIL=a@example.com
+	@exec $(PY) -m services.admin remove-account "$${EMAIL-}"
 
 ##@ Verify
 
@@ -52,6 +66,10 @@ test-all: $(DEV) $(WEB) browser ## Every test, the slow ones too
 .PHONY: bench
 bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
 	@exec $(PY) -m tests.load.bench
+
+.PHONY: bench-scale
+bench-scale: $(DEV) ## Measure single operations with 10 thousand, 100 thousand and 1 million links kept
+	@exec $(PY) -m tests.load.scale
 
 .PHONY: check
 check: $(DEV) $(WEB) check-proto check-locks ## Lint, types, import direction, format, generated code, budgets

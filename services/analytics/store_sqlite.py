@@ -166,7 +166,7 @@ _Sums = tuple[
 
 
 def _sums(batch: Batch) -> _Sums:
-    """The rows to add to totals, hours and referrers: one a key, however often it is visited."""
+    """The rows to add to totals, hours and referrers, one a key, in the order they lie in."""
     totals: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     hours: dict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
     referrers: dict[tuple[int, str, str], int] = defaultdict(int)
@@ -177,12 +177,12 @@ def _sums(batch: Batch) -> _Sums:
         if visit.kind is VisitKind.PERSON and visit.referrer_host:
             referrers[visit.day, visit.code, visit.referrer_host] += visit.count
     return (
-        [(code, people, bots) for code, (people, bots) in totals.items()],
-        [
+        sorted((code, people, bots) for code, (people, bots) in totals.items()),
+        sorted(
             (hour // HOURS_A_DAY, code, hour % HOURS_A_DAY, people, bots)
             for (code, hour), (people, bots) in hours.items()
-        ],
-        [(*key, people) for key, people in referrers.items()],
+        ),
+        sorted((*key, people) for key, people in referrers.items()),
     )
 
 

@@ -163,7 +163,9 @@ def main() -> None:
     rows: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        scripts = _write_scripts(folder)
+        codes = folder / "codes"
+        write_codes(codes, COLD_CODES)
+        scripts = write_scripts(folder, codes)
         fill_links(folder / "links.sqlite3", 0, COLD_CODES)
         product = Product(folder, {"ATAJO_LIMITS": "off", "ATAJO_LOG_LEVEL": "warning"})
         with product, nginx(folder) as peer:
@@ -198,9 +200,8 @@ def main() -> None:
     _report(rows, memory, views, answered)
 
 
-def _write_scripts(folder: Path) -> dict[str, Path]:
-    codes = folder / "codes"
-    write_codes(codes, COLD_CODES)
+def write_scripts(folder: Path, codes: Path) -> dict[str, Path]:
+    """wrk's scripts, by name; cold redirects are of the codes in a file, a line each."""
     texts = {"create": _CREATE, "cold": _COLD.format(codes=codes), "think": _THINK}
     scripts = {name: folder / f"{name}.lua" for name in texts}
     for name, text in texts.items():
