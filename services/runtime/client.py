@@ -28,6 +28,11 @@ _RETRY = {
     "retryableStatusCodes": ["UNAVAILABLE"],
 }
 
+KEEPALIVE_MS = 20_000
+"""How long a connection with calls under way may be silent before it is asked for a sign."""
+KEEPALIVE_TIMEOUT_MS = 5_000
+"""How soon the sign must come; else the calls fail and a new connection is made."""
+
 
 def service_config(service: ServiceDescriptor) -> dict[str, Any]:
     """The gRPC service config: round robin, and retries for the idempotent methods only."""
@@ -51,8 +56,10 @@ def open_channel(target: str, service: ServiceDescriptor) -> grpc.aio.Channel:
             # A replica that comes back is tried again within a second, not within two minutes.
             ("grpc.initial_reconnect_backoff_ms", 100),
             ("grpc.max_reconnect_backoff_ms", 1000),
-            ("grpc.keepalive_time_ms", 20_000),
-            ("grpc.keepalive_timeout_ms", 5_000),
+            ("grpc.keepalive_time_ms", KEEPALIVE_MS),
+            ("grpc.keepalive_timeout_ms", KEEPALIVE_TIMEOUT_MS),
+            # Without it the line above is for nothing: a ping of its own waits for a minute.
+            ("grpc.http2.ping_timeout_ms", KEEPALIVE_TIMEOUT_MS),
             # Inside calls go straight to their service, whatever proxy the environment names.
             ("grpc.enable_http_proxy", 0),
         ],
