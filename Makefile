@@ -63,6 +63,10 @@ test-all: $(DEV) $(WEB) browser ## Every test, the slow ones too
 	@$(NPM) test
 	@exec $(PY) -m pytest
 
+.PHONY: faults
+faults: $(DEV) ## Kill and freeze the parts at random under load; SEED= and KILLS= choose how
+	@exec $(PY) -m tests.faults.run
+
 .PHONY: bench
 bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
 	@exec $(PY) -m tests.load.bench

@@ -1,45 +1,108 @@
-"""Visitors and makers of links who note what they were answered, and go on through failures."""
+"""Visitors, makers of links and members who note what they are answered, and go on regardless."""
 
 from __future__ import annotations
 
+import http.client
+import itertools
+import json
+import random
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-import httpx
-
-from tests.product import BROWSER, Product, new_code
+from tests.product import BROWSER, Product, new_code, registration
 
 PATIENCE = 60.0
+_AWAY = (503, 504)
+"""What a part that is away is answered as."""
+
+
+class NotReachedError(Exception):
+    """Nobody listened: nothing can have been done."""
+
+
+class Connection:
+    """A connection kept open, cheap enough for many. Raises NotReachedError or OSError."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        self._http = http.client.HTTPConnection(url.removeprefix("http://"), timeout=seconds)
+
+    def ask(self, method: str, path: str, data: object = None) -> tuple[int, bytes]:
+        """One request; returns the status and the body."""
+        if self._http.sock is None:
+            try:
+                self._http.connect()
+            except OSError as error:
+                self._http.close()
+                raise NotReachedError from error
+        headers = {"user-agent": BROWSER}
+        body = None
+        if data is not None:
+            headers["content-type"] = "application/json"
+            body = json.dumps({"data": data}).encode()
+        try:
+            self._http.request(method, path, body, headers)
+            response = self._http.getresponse()
+            return response.status, response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self._http.close()
+            raise OSError(str(error)) from error
+
+    def close(self) -> None:
+        self._http.close()
 
 
 class Load:
-    """Threads that visit and create, bounded by `most_visits`, until the block ends.
+    """Threads that use the product, bounded in number and pace, until the block ends.
 
-    `answered` are visits whose 302 arrived whole: each must be counted once. `unanswered` are
-    those whose connection broke: each may have been counted or not. `created` are the links
-    whose success arrived.
+    `answered` are visits, by short address or function, whose answer arrived whole: each must be
+    counted once. `unanswered` are those whose connection broke: each may have been counted or
+    not. `created` are the links of the account whose success arrived, `anonymous` those of
+    nobody, `registered` the accounts. What no answer may ever be is in `failures`.
+
+    `life` tells which life of the gateway this is, 0 while there is none: a code that was
+    answered in a life must be answered for the rest of it.
     """
 
     def __init__(
-        self, product: Product, token: str, codes: list[str], *, visitors: int, makers: int
+        self,
+        product: Product,
+        token: str,
+        codes: list[str],
+        *,
+        visitors: int,
+        makers: int,
+        callers: int = 0,
+        members: int = 0,
+        pause: float = 0.0,
+        life: Callable[[], int] = lambda: 0,
     ) -> None:
         self._product = product
         self._token = token
-        self._codes = codes
+        self._codes = list(codes)
+        self._pause = pause
+        self._life = life
         self._stop = threading.Event()
         self._lock = threading.Lock()
+        self._warm: dict[int, set[str]] = defaultdict(set)
         self._threads = [
             *(threading.Thread(target=self._visit, args=(n,)) for n in range(visitors)),
-            *(threading.Thread(target=self._create) for _ in range(makers)),
+            *(threading.Thread(target=self._access, args=(n,)) for n in range(callers)),
+            *(threading.Thread(target=self._create, args=(n,)) for n in range(makers)),
+            *(threading.Thread(target=self._belong) for _ in range(members)),
         ]
         self.answered: Counter[str] = Counter()
         self.unanswered: Counter[str] = Counter()
         self.statuses: Counter[int] = Counter()
         self.created: dict[str, str] = {}
+        self.anonymous: dict[str, str] = {}
+        self.registered: list[dict[str, str]] = []
+        self.logged_in = 0
+        self.slowest_cached = 0.0
+        """Seconds the slowest answer took to a code that was answered before in the same life."""
         self.failures: list[str] = []
 
     def await_more(self, visits: int = 0, created: int = 0) -> None:
@@ -62,51 +125,122 @@ class Load:
             self._stop.wait(0.01)
 
     def _visit(self, number: int) -> None:
-        turn = number
-        with httpx.Client(timeout=10, headers={"user-agent": BROWSER}) as http:
-            while not self._stop.is_set():
-                turn += 1
-                code = self._codes[turn % len(self._codes)]
-                try:
-                    status = http.get(f"{self._product.url}/{code}").status_code
-                except (httpx.ConnectError, httpx.ConnectTimeout):
-                    self._stop.wait(0.02)  # Nobody was reached: nothing can have been counted.
-                    continue
-                except httpx.TransportError:
-                    with self._lock:
-                        self.unanswered[code] += 1
-                    continue
-                with self._lock:
-                    self.statuses[status] += 1
-                    if status == 302:
-                        self.answered[code] += 1
-                    elif status != 503:
-                        self.failures.append(f"{code} answered {status}")
-                if status == 503:
-                    self._stop.wait(0.02)
+        chance = random.Random(number)
+        connection = Connection(self._product.url, 10)
+        for turn in itertools.count(number):
+            if self._stop.wait(self._pause):
+                break
+            known = turn % 25 != 0 or not self._pause
+            code = self._codes[chance.randrange(len(self._codes))] if known else new_code()
+            method = "HEAD" if turn % 20 == 1 else "GET"
+            life, started = self._life(), time.perf_counter()
+            status, _ = self._ask(connection, method, f"/{code}")
+            seconds = time.perf_counter() - started
+            with self._lock:
+                self.statuses[status] += 1
+                if life and life == self._life() and known:
+                    if code in self._warm[life]:
+                        self.slowest_cached = max(self.slowest_cached, seconds)
+                        if status != 302:
+                            self.failures.append(f"cached {code} answered {status}")
+                    elif status == 302:
+                        self._warm[life].add(code)
+                if status == 302 and method == "GET":
+                    self.answered[code] += 1
+                elif status == 0 and method == "GET":
+                    self.unanswered[code] += 1
+                elif status == 404 and known:
+                    self.failures.append(f"{code} answered 404")
+                elif status not in (-1, 0, 302, 404, 503):
+                    self.failures.append(f"{code} answered {status}")
+            if status != 302:
+                self._stop.wait(0.02)
+        connection.close()
 
-    def _create(self) -> None:
-        with httpx.Client(timeout=10) as http:
-            code = url = ""
-            while not self._stop.is_set():
-                if not code:  # A failed creation is repeated as it was, as the page does.
-                    code = new_code()
-                    url = f"https://example.com/{code}"
-                payload = {"data": {"code": code, "url": url, "token": self._token}}
-                try:
-                    response = http.post(f"{self._product.url}/createShortLink", json=payload)
-                except httpx.TransportError:
-                    self._stop.wait(0.02)
-                    continue
-                if response.status_code == 200 and response.json()["data"]["success"]:
-                    with self._lock:
-                        self.created[code] = url
-                    code = ""
-                elif response.status_code not in (503, 504):
-                    self.failures.append(f"creation answered {response.text}")
+    def _access(self, number: int) -> None:
+        chance = random.Random(-1 - number)
+        connection = Connection(self._product.url, 10)
+        while not self._stop.wait(self._pause):
+            code = self._codes[chance.randrange(len(self._codes))]
+            status, body = self._ask(connection, "POST", "/accessLink", {"code": code})
+            with self._lock:
+                self.statuses[status] += 1
+                if status == 200 and json.loads(body)["data"]["longUrl"]:
+                    self.answered[code] += 1
+                elif status == 0:
+                    self.unanswered[code] += 1
+                elif status not in (-1, *_AWAY):
+                    self.failures.append(f"accessLink {code} answered {status} {body!r}")
+            if status != 200:
+                self._stop.wait(0.02)
+        connection.close()
+
+    def _create(self, number: int) -> None:
+        connection = Connection(self._product.url, 10)
+        code = ""
+        for turn in itertools.count(number):
+            if self._stop.wait(self._pause):
+                break
+            if not code:  # A failed creation is repeated as it was, as the page does.
+                code = new_code()
+                url = f"https://example.com/{code}"
+                token = None if self._pause and turn % 4 == 0 else self._token
+            payload = {"code": code, "url": url, "token": token}
+            reply = self._call(connection, "createShortLink", payload)
+            if reply is None:
+                continue
+            if not reply["success"]:
+                self.failures.append(f"creation answered {reply}")
+                break
+            with self._lock:
+                (self.anonymous if token is None else self.created)[code] = url
+                if self._pause and token:
+                    self._codes.append(code)
+            code = ""
+        connection.close()
+
+    def _belong(self) -> None:
+        """Register, repeating what failed, and log in to one of the accounts there are."""
+        connection = Connection(self._product.url, 70)
+        template = registration("")
+        while not self._stop.wait(max(self._pause, 0.1)):
+            wanted = {**template, "email": f"{new_code()}@example.com"}
+            while (reply := self._call(connection, "registerUser", wanted)) is None:
+                if self._stop.is_set():
                     return
-                else:
-                    self._stop.wait(0.02)
+            if reply != {"success": True}:
+                self.failures.append(f"registration answered {reply}")
+                return
+            with self._lock:
+                self.registered.append(wanted)
+                email = random.choice(self.registered)["email"]
+            reply = self._call(connection, "verifyUser", {"email": email, "password": "Camino-42"})
+            if reply is not None:
+                self.logged_in += 1
+                if not reply["success"]:
+                    self.failures.append(f"log-in answered {reply}")
+        connection.close()
+
+    def _call(self, connection: Connection, name: str, data: object) -> Any:
+        """What a function answers, None where a part was away."""
+        status, body = self._ask(connection, "POST", f"/{name}", data)
+        if status == 200:
+            return json.loads(body)["data"]
+        if status not in (-1, 0, *_AWAY):
+            self.failures.append(f"{name} answered {status} {body!r}")
+        self._stop.wait(0.02)
+        return None
+
+    def _ask(
+        self, connection: Connection, method: str, path: str, data: object = None
+    ) -> tuple[int, bytes]:
+        """Status and body: -1 where nobody was reached, 0 where no answer came."""
+        try:
+            return connection.ask(method, path, data)
+        except NotReachedError:
+            return -1, b""
+        except OSError:
+            return 0, b""
 
     def __enter__(self) -> Self:
         for thread in self._threads:

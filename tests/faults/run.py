@@ -1,0 +1,160 @@
+"""A seeded run of faults under load: `make faults`, or `SEED=… KILLS=… STORE=… make faults`.
+
+At its end every acknowledged link, every acknowledged account and each answered visit is compared
+with what is stored: none lost, none twice, and no cached redirect failed while its gateway was up.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+
+import httpx
+
+from tests.faults.fleet import Fleet, Storm
+from tests.load_generator import Load
+from tests.product import PROCESSES, Product
+
+KILLS = 60
+_SETTLED = 20.0
+"""Seconds within which the last batches arrive; a gateway that finds analytics away pauses."""
+SETTINGS = {
+    "ATAJO_CACHE_FRESH_SECONDS": "2",
+    "ATAJO_CACHE_STALE_SECONDS": "1",
+    "ATAJO_JOURNAL_BYTES": str(1 << 20),
+    "ATAJO_LIMIT_REGISTRATIONS": "10000/second",
+}
+"""So that entries are asked for again and segments change in the midst of faults."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run did."""
+
+    seed: int
+    store: str
+    kills: int
+    freezes: int
+    stops: int
+    cuts: int
+    answered: int
+    unanswered: int
+    created: int
+    registered: int
+    logged_in: int
+    slowest_cached_ms: int
+    seconds: int
+
+
+def run(folder: Path, seed: int, kills: int) -> Summary:
+    """Blow until so many processes were killed, then compare. Raises AssertionError."""
+    started = time.monotonic()
+    chance = random.Random(seed)
+    with Fleet(folder, SETTINGS) as fleet:
+        fleet.start()
+        token = fleet.log_in(fleet.register())
+        codes = [fleet.shorten(f"https://example.com/{n}", token) for n in range(20)]
+        storm = Storm(fleet, seed)
+        with Load(
+            fleet,
+            token,
+            codes,
+            visitors=3,
+            makers=1,
+            callers=1,
+            members=1,
+            pause=0.01,
+            life=fleet.life,
+        ) as load:
+            load.await_more(visits=50, created=5)
+            while fleet.kills < kills:
+                storm.blow()
+                if chance.random() < 0.7:
+                    fleet.await_all()
+                    load.await_more(visits=chance.randint(10, 150), created=chance.randint(1, 5))
+            fleet.await_all()
+            load.await_more(visits=100, created=10)
+        compare(fleet, token, load)
+        # What waits in a journal or a log is played back at a start: nothing may come twice.
+        fleet.strike(*PROCESSES)
+        fleet.await_all()
+        compare(fleet, token, load)
+        return Summary(
+            seed=seed,
+            store="sqlite",
+            kills=fleet.kills,
+            freezes=fleet.freezes,
+            stops=fleet.stops,
+            cuts=0,
+            answered=load.answered.total(),
+            unanswered=load.unanswered.total(),
+            created=len(load.created) + len(load.anonymous),
+            registered=len(load.registered),
+            logged_in=load.logged_in,
+            slowest_cached_ms=round(load.slowest_cached * 1000),
+            seconds=round(time.monotonic() - started),
+        )
+
+
+def compare(product: Product, token: str, load: Load) -> None:
+    """Hold what was acknowledged against what is stored. Raises AssertionError."""
+    assert not load.failures, load.failures[:20]
+    product.http.close()  # Its connections may be to a gateway that was.
+    product.http = httpx.Client(timeout=30)
+    links = product.data("showProfile", {"token": token})["data"]
+    times = Counter(link["short_link"] for link in links)
+    assert not [code for code, n in times.items() if n > 1], "a link is there twice"
+    stored = {link["short_link"]: link["long_link"] for link in links}
+    lost = {code: url for code, url in load.created.items() if stored.get(code) != url}
+    assert not lost, f"links were lost: {lost}"
+    for code, url in load.anonymous.items():
+        head = product.http.head(f"{product.url}/{code}")
+        assert head.headers.get("location") == url, f"{code} was lost: {head.status_code}"
+    for account in load.registered:
+        # Somebody else's name: 'exist' if the account is there, a success if it had been lost.
+        reply = product.data("registerUser", {**account, "username": "another"})
+        assert reply == {"success": False, "error": "exist"}, f"an account was lost: {reply}"
+
+    def wrong() -> list[str]:
+        # A link of nobody has no views that could be read.
+        views = product.views(token)
+        return [
+            f"{code}: {load.answered[code]} answered, {load.unanswered[code]} unanswered, {n} views"
+            for code, n in views.items()
+            if not load.answered[code] <= n <= load.answered[code] + load.unanswered[code]
+        ]
+
+    deadline = time.monotonic() + _SETTLED
+    while wrong() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not wrong(), f"visits were lost or counted twice: {wrong()}"
+    time.sleep(1.0)
+    assert not wrong(), f"visits came on top: {wrong()}"
+
+
+def main() -> None:
+    """Run once, with the seed of the environment or a new one, and print what it did."""
+    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
+    kills = int(os.environ.get("KILLS") or KILLS)
+    sys.stdout.write(f"SEED={seed} KILLS={kills}\n")
+    sys.stdout.flush()
+    folder = mkdtemp(prefix="atajo-faults-")
+    try:
+        summary = run(Path(folder), seed, kills)
+    except BaseException:
+        sys.stdout.write(f"Failed with SEED={seed}; its logs and stores are in {folder}\n")
+        raise
+    rmtree(folder)
+    for name, value in asdict(summary).items():
+        sys.stdout.write(f"{name:18} {value}\n")
+
+
+if __name__ == "__main__":
+    main()
