@@ -15,6 +15,7 @@ from typing import Any, Self
 import bcrypt
 import httpx
 
+from deploy.local.store import store_of
 from tests.processes import ROOT, Process
 
 SERVICES = ("auth", "links", "analytics")
@@ -28,10 +29,17 @@ ALPHABET = string.ascii_letters + string.digits + "-_"
 
 
 class Product:
-    """Four processes over one folder. A process keeps its address when it is started again."""
+    """Four processes over one folder. A process keeps its address when it is started again.
 
-    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+    `store` is the URL of a MongoDB database, of which each service has one named after it; without,
+    the services keep SQLite files in the folder.
+    """
+
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str] | None = None, *, store: str = ""
+    ) -> None:
         self.folder = folder
+        self._store = store
         self._settings = dict(settings or {})
         self._processes: dict[str, Process] = {}
         # The public address is told to the services before the gateway runs.
@@ -132,7 +140,7 @@ class Product:
             env |= {f"ATAJO_{s.upper()}_ADDRESS": self._addresses[s] for s in SERVICES}
             env["ATAJO_JOURNAL_DIR"] = str(self.folder / "journal")
         else:
-            env["ATAJO_STORE"] = f"sqlite:///{self.folder / name}.sqlite3"
+            env["ATAJO_STORE"] = store_of(name, self._store, self.folder)
             env["ATAJO_TOKEN_SECRET_FILE"] = str(secret)
         return env | self._settings
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What must be on the machine before anything is set up: one clear line for what is missing.
-# Usage: prerequisites.sh <python> | prerequisites.sh --browser
+# Usage: prerequisites.sh <python> | prerequisites.sh --browser | prerequisites.sh --mongo
 set -euo pipefail
 
 refuse() {
@@ -46,7 +46,28 @@ browser() {
   refuse "The tests need Chromium; on Debian and Ubuntu: sudo apt-get install chromium"
 }
 
+# How the tests find one is in tests/mongo/server.py.
+has_mongo() {
+  [[ -n ${ATAJO_TEST_MONGODB_URL:-} ]] || command -v mongod >/dev/null ||
+    { command -v docker >/dev/null && timeout 10 docker info >/dev/null 2>&1; } ||
+    { command -v mvn >/dev/null && command -v javac >/dev/null; }
+}
+
+mongo() {
+  if has_mongo; then return; fi
+  if [[ $(id -u) == 0 ]] && [[ -e /etc/debian_version ]]; then
+    echo "Installing Maven and a JDK, which the tests' MongoDB runs on."
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update
+    apt-get -qq install -y --no-install-recommends maven default-jdk-headless </dev/null
+    has_mongo && return
+  fi
+  refuse "The tests need a MongoDB server: mongod, Docker, or Maven and a JDK; on Debian and Ubuntu:
+  sudo apt-get install maven default-jdk-headless"
+}
+
 case ${1:?} in
+  --mongo) mongo ;;
   --browser) browser ;;
   *) base "$1" ;;
 esac

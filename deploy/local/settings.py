@@ -28,6 +28,8 @@ class RunSettings(ProcessSettings):
     """Port of the product, on loopback."""
     data_dir: Path = ROOT / ".data"
     """Folder of everything that is kept; one run at a time."""
+    store: str = Field(default="", pattern=r"^(mongodb(\+srv)?://.+)?$")
+    """A MongoDB URL; without one, SQLite files in the data folder."""
     public_url: HttpUrl | None = None
     """Where people reach the product; http://localhost:<port> unless told otherwise."""
     log_level: Literal["debug", "info", "warning", "error"] = "warning"

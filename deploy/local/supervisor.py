@@ -13,9 +13,12 @@ from deploy.local import caller
 from deploy.local.child import Child, Failed
 from deploy.local.folder import DataFolder
 from deploy.local.settings import ROOT, WEB_DIR, RunSettings
+from deploy.local.store import store_of
 
 SERVICES = ("auth", "links", "analytics")
 GATEWAY = "gateway"
+_OURS = ("ATAJO_STORE", "ATAJO_STORE_FILE")
+"""Settings of the run that mean something else to its processes."""
 _STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GATEWAY_SECONDS = 3.0
 _SERVICES_SECONDS = 1.5
@@ -108,7 +111,7 @@ class _Run:
         path = [str(ROOT), str(ROOT / "proto" / "gen"), os.environ.get("PYTHONPATH", "")]
         return {
             "ATAJO_DRAIN_SECONDS": "1",  # All must have stopped within 5 s.
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name not in _OURS},
             "PYTHONPATH": os.pathsep.join(filter(None, path)),
             "ATAJO_ENVIRONMENT": "local",
             "ATAJO_LOG_LEVEL": self._settings.log_level,
@@ -121,7 +124,7 @@ class _Run:
     def _service_env(self, name: str) -> dict[str, str]:
         return {
             "ATAJO_LISTEN": "127.0.0.1:0",
-            "ATAJO_STORE": f"sqlite:///{self._folder.path / name}.sqlite3",
+            "ATAJO_STORE": store_of(name, self._settings.store, self._folder.path),
         }
 
     def _gateway_env(self, services: Mapping[str, str]) -> dict[str, str]:

@@ -48,12 +48,14 @@ DUPLICATE = 11000
 
 _SECONDS = 2.0
 """Most an operation may take; the callers of a service wait longer."""
+_PROBE_SECONDS = 0.5
+"""Most a server that was away may take to say that it is back."""
 _INDEX_SECONDS = 60.0
 """Most the making of indexes may take; where they are there it takes no time."""
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
 _LOGIN_REFUSED = frozenset({13, 18, 8000})
-_REPORT_EVERY = 60.0
+_TELL_EVERY = 60.0
 # A URL may say otherwise of these.
 _OPTIONS: Mapping[str, Any] = {
     "appName": "atajo",
@@ -75,7 +77,10 @@ class Database:
         self._indexes = indexes
         self._indexing: asyncio.Task[None] | None = None
         self._waiting = 0
-        self._reported: float | None = None
+        self._away = False
+        self._probing: asyncio.Task[None] | None = None
+        self._told = False
+        self._told_at = -_TELL_EVERY
 
     async def read(self, name: str, operation: Operation[T]) -> T:
         """Run an operation that changes nothing. Raises Unavailable."""
@@ -91,21 +96,22 @@ class Database:
 
     async def close(self) -> None:
         """Leave the server."""
-        if self._indexing:
-            self._indexing.cancel()
+        for task in (self._indexing, self._probing):
+            if task:
+                task.cancel()
         await asyncio.to_thread(self._client.close)
 
     async def check(self) -> None:
-        """Raises SystemExit when the server refuses the login; one that is away may come back."""
+        """Raises SystemExit when the server refuses the log-in; one that is away may come back."""
         try:
             async with asyncio.timeout(_SECONDS):
                 await self._client.admin.command("ping")
         except OperationFailure as error:
             if error.code in _LOGIN_REFUSED:
                 raise SystemExit("The MongoDB of ATAJO_STORE refuses the log-in.") from None
-            self._report(error)
+            self._fail(error)
         except (PyMongoError, TimeoutError) as error:
-            self._report(error)
+            self._fail(error)
 
     async def _run(self, name: str, operation: Operation[T]) -> T:
         if self._waiting >= _WAITING:
@@ -113,6 +119,8 @@ class Database:
         self._waiting += 1
         try:
             with metrics.store_operation(name):
+                if self._away:
+                    await self._back()
                 # The driver's own deadline begins when a thread takes the operation up.
                 async with asyncio.timeout(_SECONDS):
                     await self._indexed()
@@ -120,22 +128,31 @@ class Database:
         except (PyMongoError, TimeoutError) as error:
             if _is_duplicate(error):
                 raise
-            self._report(error)
+            self._fail(error)
             raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
         finally:
             self._waiting -= 1
-        if self._reported is not None:
-            self._reported = None
+        if self._told:
+            self._told = False
             log.info("store_back")
         return result
+
+    async def _back(self) -> None:
+        """Find out whether the server is back: once for all who ask, and sooner than they would."""
+        if self._probing is None or self._probing.done():
+            self._probing = _quiet(asyncio.create_task(self._probe()))
+        await asyncio.shield(self._probing)
+
+    async def _probe(self) -> None:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            await self._client.admin.command("ping")
+        self._away = False
 
     async def _indexed(self) -> None:
         """Wait until the indexes are there: before, a duplicate could slip in."""
         task = self._indexing
         if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = self._indexing = asyncio.create_task(self._make_indexes())
-            # Whoever waits is told; where all gave up, asyncio must not complain.
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            task = self._indexing = _quiet(asyncio.create_task(self._make_indexes()))
         if not task.done():
             await asyncio.shield(task)
 
@@ -145,11 +162,12 @@ class Database:
             for collection, models in self._indexes.items():
                 await self._documents[collection].create_indexes(list(models))
 
-    def _report(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         """Log a trouble that lasts once a minute, without the driver's text."""
+        self._away = True
         now = time.monotonic()
-        if self._reported is None or now - self._reported >= _REPORT_EVERY:
-            self._reported = now
+        if now - self._told_at >= _TELL_EVERY:
+            self._told, self._told_at = True, now
             code = error.code if isinstance(error, OperationFailure) else None
             log.warning("store_away", error=type(error).__name__, code=code)
 
@@ -176,6 +194,12 @@ async def opened(store: str, default: str, indexes: Indexes) -> AsyncIterator[Da
         yield database
     finally:
         await database.close()
+
+
+def _quiet(task: asyncio.Task[None]) -> asyncio.Task[None]:
+    """The task; where all who waited gave up, asyncio must not complain of its error."""
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
 
 
 def _is_duplicate(error: Exception) -> bool:

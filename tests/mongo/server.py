@@ -49,8 +49,11 @@ class NoServer(Exception):
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """The URL of a server. Raises NoServer, with the lines that help."""
+def running(*, stand_in: bool = True) -> Iterator[str]:
+    """The URL of a server. Raises NoServer, with the lines that help.
+
+    `stand_in` says whether the last of them will do.
+    """
     if url := os.environ.get(URL_VARIABLE):
         yield url
     elif mongod := shutil.which("mongod"):
@@ -67,6 +70,10 @@ def running() -> Iterator[str]:
         command += ["mongod", "--quiet", "--bind_ip_all", "--dbpath", "/tmp"]
         with _started(command) as process:
             yield _answering(process, port)
+    elif not stand_in:
+        raise NoServer(
+            f"These tests need mongod on the PATH, Docker with {IMAGE}, or {URL_VARIABLE}."
+        )
     elif shutil.which("mvn") and shutil.which("java"):
         command = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"]
         command += ["-cp", f"{_jars()}/*", str(_HERE / "MongoServer.java")]
@@ -82,7 +89,10 @@ def running() -> Iterator[str]:
 
 @contextmanager
 def database(url: str) -> Iterator[str]:
-    """The URL of a database of its own on a server, dropped afterwards."""
+    """The URL of a database of its own on a server, dropped afterwards.
+
+    With it go those whose names begin with its name.
+    """
     name = f"atajo_test_{secrets.token_hex(6)}"
     head, mark, options = url.partition("?")
     scheme, _, rest = head.partition("://")
@@ -95,7 +105,9 @@ def database(url: str) -> Iterator[str]:
         yield f"{scheme}://{hosts}/{name}{mark}{options}"
     finally:
         with pymongo.MongoClient[dict[str, object]](url, serverSelectionTimeoutMS=5000) as client:
-            client.drop_database(name)
+            for dropped in client.list_database_names():
+                if dropped.startswith(name):
+                    client.drop_database(dropped)
 
 
 @contextmanager
