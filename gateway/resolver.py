@@ -1,7 +1,8 @@
 """Codes into where they lead, from memory where possible, else by one look-up for many.
 
 - A code is asked for once, however many wait for it; all codes missed in one turn of the loop
-  share a call.
+  share a call. While one is under way, those that follow gather until it ends, for some
+  milliseconds at most: a call costs far more than a code in it.
 - What was found is good for a minute; then it is served once more while it is asked for again.
 - What was not found is remembered for two seconds.
 - While the links service is away or slow, what is in memory goes on being served, however old.
@@ -29,6 +30,8 @@ RETRY_SECONDS = 2.0
 """How soon a failed question is asked again."""
 MOST_CODES = 500
 """Codes in one call."""
+GATHER_SECONDS = 0.003
+"""How long codes wait at most for the call before theirs."""
 MOST_WAITING = 20_000
 
 
@@ -81,6 +84,7 @@ class Resolver:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._asked: dict[str, asyncio.Future[Target | None]] = {}
         self._queue: list[str] = []
+        self._sending: asyncio.Handle | None = None
         self._calls: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
@@ -125,6 +129,12 @@ class Resolver:
 
     async def close(self) -> None:
         """End the calls under way."""
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
+        queue, self._queue = self._queue, []
+        for code in queue:
+            self._answer(code, _stopping())
         for call in list(self._calls):
             call.cancel()
         if self._calls:
@@ -141,17 +151,29 @@ class Resolver:
                 raise Unavailable("Too many look-ups wait.", "RESOLVER_OVERLOADED")
             loop = asyncio.get_running_loop()
             future = self._asked[code] = loop.create_future()
-            if not self._queue:
-                loop.call_soon(self._send)
+            if self._sending is None:
+                self._sending = (
+                    loop.call_later(GATHER_SECONDS, self._send)
+                    if self._calls
+                    else loop.call_soon(self._send)
+                )
             self._queue.append(code)
         return future
 
     def _send(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
         queue, self._queue = self._queue, []
         for start in range(0, len(queue), MOST_CODES):
             call = asyncio.create_task(self._look_up(queue[start : start + MOST_CODES]))
             self._calls.add(call)
-            call.add_done_callback(self._calls.discard)
+            call.add_done_callback(self._called)
+
+    def _called(self, call: asyncio.Task[None]) -> None:
+        self._calls.discard(call)
+        if self._queue and not call.cancelled():
+            self._send()
 
     async def _look_up(self, codes: list[str]) -> None:
         try:
@@ -162,7 +184,7 @@ class Resolver:
                 self._answer(code, error)
         except asyncio.CancelledError:
             for code in codes:
-                self._answer(code, Unavailable("The gateway stops."))
+                self._answer(code, _stopping())
             raise
         else:
             for code in codes:
@@ -195,6 +217,10 @@ class Resolver:
             self._entries.popitem(last=False)
 
 
+def _stopping() -> Unavailable:
+    return Unavailable("The gateway stops.")
+
+
 def _retrieve(future: asyncio.Future[Target | None]) -> None:
     """Mark a future's error as seen: nobody may be waiting for this one."""
     if not future.cancelled():
@@ -203,6 +229,8 @@ def _retrieve(future: asyncio.Future[Target | None]) -> None:
 
 def target_of(url: str) -> Target:
     """A stored URL and the same as a header: what ASCII has no place for is percent-encoded."""
+    if url.isascii() and url.isprintable() and " " not in url:
+        return Target(url, url.encode("ascii"))
     encoded = "".join(
         char if "!" <= char <= "~" else "".join(f"%{byte:02X}" for byte in char.encode())
         for char in url

@@ -52,6 +52,76 @@ async def test_many_askers_of_many_codes_share_one_call(source: Source, clock: C
     assert [target is not None for target in found] == [True, False] * 50
 
 
+class SlowSource(Source):
+    """Answers a call once it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go: list[asyncio.Event] = []
+        self.asked_twice = asyncio.Event()
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        turn = asyncio.Event()
+        self.let_go.append(turn)
+        if len(self.let_go) == 2:
+            self.asked_twice.set()
+        await turn.wait()
+        return await super().resolve(codes)
+
+
+async def ask_one_by_one(resolver: Resolver, codes: Sequence[str]) -> list[asyncio.Task[object]]:
+    """Ask for each code in a turn of the loop of its own."""
+    tasks: list[asyncio.Task[object]] = []
+    for code in codes:
+        tasks.append(asyncio.create_task(resolver.resolve(code)))
+        for _ in range(3):
+            await asyncio.sleep(0)
+    return tasks
+
+
+async def test_codes_missed_while_a_call_is_under_way_share_the_next(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.resolver.GATHER_SECONDS", 60.0)
+    source = SlowSource()
+    resolver = Resolver(source, 100, clock)
+    tasks = await ask_one_by_one(resolver, ["aaaaaaaa", "bbbbbbbb", "cccccccc", "bbbbbbbb"])
+    assert len(source.let_go) == 1
+
+    source.let_go[0].set()
+    await tasks[0]
+    await asyncio.sleep(0)
+    source.let_go[1].set()
+    await asyncio.gather(*tasks)
+
+    assert source.calls == [["aaaaaaaa"], ["bbbbbbbb", "cccccccc"]]
+
+
+async def test_a_call_that_hangs_holds_the_next_up_for_a_moment_alone(clock: Clock) -> None:
+    source = SlowSource()
+    resolver = Resolver(source, 100, clock)
+    tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
+    async with asyncio.timeout(5):
+        await source.asked_twice.wait()
+        source.let_go[1].set()
+        assert await tasks[1] is not None
+    await resolver.close()
+    with pytest.raises(Unavailable):
+        await tasks[0]
+
+
+async def test_closing_answers_those_who_wait_for_the_next_call_too(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.resolver.GATHER_SECONDS", 60.0)
+    resolver = Resolver(SlowSource(), 100, clock)
+    tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
+    await resolver.close()
+    for task in tasks:
+        with pytest.raises(Unavailable):
+            await task
+
+
 async def test_a_found_code_is_fresh_then_served_while_asked_again(
     source: Source, clock: Clock
 ) -> None:
