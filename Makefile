@@ -54,14 +54,18 @@ remove-account: $(RUN) ## Remove an account and its links: make remove-account E
 
 
 .PHONY: test
-test: $(DEV) $(WEB) browser ## Set up and pass every test but the slow ones
+test: $(DEV) $(WEB) browser mongo ## Set up and pass every test but the slow ones
 	@$(NPM) test
 	@exec $(PY) -m pytest -m "not slow"
 
 .PHONY: test-all
-test-all: $(DEV) $(WEB) browser ## Every test, the slow ones too
+test-all: $(DEV) $(WEB) browser mongo ## Every test, the slow ones too
 	@$(NPM) test
 	@exec $(PY) -m pytest
+
+.PHONY: test-mongod
+test-mongod: $(DEV) ## What only MongoDB itself can show: mongod, Docker or ATAJO_TEST_MONGODB_URL
+	@exec $(PY) -m pytest -m real_mongod
 
 .PHONY: faults
 faults: $(DEV) ## Kill and freeze the parts at random under load; SEED= and KILLS= choose how
@@ -131,7 +135,7 @@ lock: $(DEV) ## Write the locks from pyproject.toml and package.json; UPGRADE=1 
 .PHONY: clean
 clean: ## Remove everything that was set up or built; the data folder stays
 	rm -rf $(VENV) web/node_modules web/dist web/coverage reports
-	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find $(PYTHON_CODE) proto -name __pycache__ -prune -exec rm -rf {} +
 
 # Set-up
@@ -143,6 +147,10 @@ prerequisites:
 .PHONY: browser
 browser: | prerequisites
 	@bash deploy/local/prerequisites.sh --browser
+
+.PHONY: mongo
+mongo: | prerequisites
+	@bash deploy/local/prerequisites.sh --mongo
 
 INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -20,6 +21,16 @@ def mongo_server() -> Iterator[str]:
         pytest.fail(str(missing), pytrace=False)
 
 
+@pytest.fixture(scope="session")
+def real_mongo_server() -> Iterator[str]:
+    """The URL of a server that is MongoDB itself."""
+    try:
+        with server.running(stand_in=False) as url:
+            yield url
+    except server.NoServer as missing:
+        pytest.fail(str(missing), pytrace=False)
+
+
 @pytest.fixture
 def mongo_url(mongo_server: str) -> Iterator[str]:
     """The URL of a MongoDB database of the test's own."""
@@ -27,9 +38,36 @@ def mongo_url(mongo_server: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
-def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """The whole product on SQLite, for tests that do not stop a part of it."""
-    with Product(tmp_path_factory.mktemp("product")) as started:
+STORES = ["sqlite", pytest.param("mongodb", marks=pytest.mark.slow)]
+"""What the whole product runs on; a smoke over MongoDB is not slow."""
+
+
+@contextmanager
+def store_of_product(request: pytest.FixtureRequest) -> Iterator[str]:
+    """What a `Product` takes as its store, for a fixture whose parameters are `STORES`."""
+    if request.param == "sqlite":
+        yield ""
+    else:
+        with server.database(request.getfixturevalue("mongo_server")) as url:
+            yield url
+
+
+@pytest.fixture(scope="session", params=STORES)
+def product(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Product]:
+    """The whole product, for tests that do not stop a part of it."""
+    folder = tmp_path_factory.mktemp("product")
+    with store_of_product(request) as store, Product(folder, store=store) as started:
         started.start()
         yield started
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs a real mongod, unless it is asked for: `make test-mongod`."""
+    if "real_mongod" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("real_mongod")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]

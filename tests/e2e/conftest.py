@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 from playwright.sync_api import (
@@ -17,9 +18,11 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
+    Request,
     sync_playwright,
 )
 
+from tests.conftest import STORES, store_of_product
 from tests.e2e.stage import built_product, chromium
 from tests.product import BROWSER, Product
 
@@ -32,10 +35,13 @@ _FLAGS = (
 )
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+@pytest.fixture(scope="module", params=STORES)
+def site(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Product]:
     """The whole product with its pages."""
-    with built_product(tmp_path_factory.mktemp("site")) as product:
+    folder = tmp_path_factory.mktemp("site")
+    with store_of_product(request) as store, built_product(folder, store=store) as product:
         product.start()
         yield product
 
@@ -75,30 +81,51 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def context(browser: Browser, site: Product, target: str) -> Iterator[BrowserContext]:
-    """A fresh visitor. Fails the test for a console error or a request to a third party."""
+def expected() -> list[str]:
+    """Parts of console errors a test brings about on purpose; it adds its own."""
+    # The browser itself notes a document that answered 404, which /<unknown code> must.
+    return ["status of 404"]
+
+
+Visitors = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def visitor(
+    browser: Browser, site: Product, target: str, expected: list[str]
+) -> Iterator[Visitors]:
+    """Makes fresh visitors. A console error of one, which a violation of the content security
+    policy is too, and a request to a third party fail the test."""
     troubles: list[str] = []
-    context = browser.new_context(user_agent=BROWSER, base_url=site.url)
-    context.set_default_timeout(15_000)
+    contexts: list[BrowserContext] = []
 
     def watch(message: ConsoleMessage) -> None:
-        # The browser itself notes a document that answered 404, which /<unknown code> must.
-        if message.type == "error" and "status of 404" not in message.text:
+        if message.type == "error" and not any(part in message.text for part in expected):
             troubles.append(f"console: {message.text}")
 
-    context.on("console", watch)
-    context.on("weberror", lambda error: troubles.append(f"page: {error.error}"))
-    context.on(
-        "request",
-        lambda request: (
-            None
-            if request.url.startswith((site.url, target, "data:", "blob:"))
-            else troubles.append(f"third party: {request.url}")
-        ),
-    )
-    yield context
-    context.close()
+    def watch_request(request: Request) -> None:
+        if not request.url.startswith((site.url, target, "data:", "blob:")):
+            troubles.append(f"third party: {request.url}")
+
+    def make(**options: Any) -> BrowserContext:
+        context = browser.new_context(**{"user_agent": BROWSER, "base_url": site.url} | options)
+        context.set_default_timeout(15_000)
+        context.on("console", watch)
+        context.on("weberror", lambda error: troubles.append(f"page: {error.error}"))
+        context.on("request", watch_request)
+        contexts.append(context)
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
     assert not troubles, troubles
+
+
+@pytest.fixture
+def context(visitor: Visitors) -> BrowserContext:
+    """A fresh visitor."""
+    return visitor()
 
 
 @pytest.fixture

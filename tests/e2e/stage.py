@@ -21,11 +21,11 @@ WEB_DIR = ROOT / "web" / "dist"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def built_product(folder: Path, **settings: str) -> Product:
+def built_product(folder: Path, *, store: str = "", **settings: str) -> Product:
     """The product with its built pages, not started yet."""
     if not (WEB_DIR / "index.html").exists():
         raise FileNotFoundError("The pages are not built: make web/dist/index.html")
-    return Product(folder, {"ATAJO_WEB_DIR": str(WEB_DIR), **settings})
+    return Product(folder, {"ATAJO_WEB_DIR": str(WEB_DIR), **settings}, store=store)
 
 
 def chromium() -> str | None:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from tests.product import SERVICES, Product
+import httpx
+import pytest
+
+from tests.integration.test_local_run import LocalRun
+from tests.mongo import server
+from tests.processes import ROOT
+from tests.product import SERVICES, Product, new_code
 
 
 def await_views(product: Product, token: str, views: dict[str, int]) -> None:
@@ -33,3 +44,64 @@ def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_
         assert product.visit(code).headers["location"] == "https://example.com/a?b=c#d"
         await_views(product, token, {code: 6})
         assert not list(tmp_path.glob("*.sqlite3"))
+
+
+def test_a_local_run_keeps_everything_in_the_mongodb_it_is_told(
+    tmp_path: Path, mongo_url: str
+) -> None:
+    settings = {"ATAJO_STORE": mongo_url}
+    code = new_code()
+    link = {"code": code, "url": "https://example.com/", "token": None}
+    for turn in range(2):
+        with LocalRun.ready(tmp_path, settings) as run:
+            if turn == 0:
+                made = httpx.post(f"{run.url}/createShortLink", json={"data": link})
+                assert made.json()["data"]["success"]
+            assert httpx.get(f"{run.url}/{code}").headers["location"] == link["url"]
+            run.popen.terminate()
+            assert run.end()[0] == 0
+    assert not list(tmp_path.glob("*.sqlite3"))
+
+
+def test_a_local_run_takes_no_file_for_three_services(tmp_path: Path) -> None:
+    with LocalRun(tmp_path, {"ATAJO_STORE": f"sqlite:///{tmp_path}/one"}) as run:
+        code, _, complaint = run.end()
+    assert code == 1
+    assert complaint.startswith("Settings refused. ATAJO_STORE: ")
+
+
+def test_the_server_of_a_test_run_ends_with_it_however_it_ends() -> None:
+    """Where the tests were given a server, it stays."""
+    if os.environ.get(server.URL_VARIABLE):
+        return
+    runner = subprocess.Popen(
+        [sys.executable, "-m", "tests.mongo.server"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert runner.stdin is not None
+    assert runner.stdout is not None
+    with runner.stdin, runner.stdout:
+        port = urlsplit(runner.stdout.readline().strip()).port
+        socket.create_connection(("127.0.0.1", port or 0)).close()
+        runner.kill()
+        runner.wait()
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port or 0)).close()
+        except OSError:
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_without_any_server_the_tests_say_what_installs_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv(server.URL_VARIABLE, raising=False)
+    with pytest.raises(server.NoServer, match="apt-get install maven"), server.running():
+        pass

@@ -1,0 +1,83 @@
+"""What only MongoDB itself can show: `make test-mongod`.
+
+It needs `mongod` on the PATH, Docker, or ATAJO_TEST_MONGODB_URL; the stand-in will not do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from services.auth import store_mongo as auth
+from services.links import store_mongo as links
+from services.links.domain import Link
+from services.runtime import mongo
+from tests.mongo import server
+
+pytestmark = pytest.mark.real_mongod
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def url(real_mongo_server: str) -> Iterator[str]:
+    with server.database(real_mongo_server) as own:
+        yield own
+
+
+@pytest.mark.timeout(240)
+async def test_attempts_whose_window_is_long_over_are_cleared_away(url: str) -> None:
+    async with mongo.opened(url, "", auth.INDEXES) as database:
+        attempts = auth.MongoAttemptStore(database)
+        await attempts.take("old", 1, timedelta(minutes=15), NOW - timedelta(days=1))
+        await attempts.take("live", 1, timedelta(minutes=15), NOW)
+        deadline = time.monotonic() + 180  # The server looks once a minute.
+        while await database.read("", lambda of: of.attempts.find_one({"_id": "old"})):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(1)
+        assert await database.read("", lambda of: of.attempts.find_one({"_id": "live"}))
+
+
+async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
+    async with mongo.opened(url, "", links.INDEXES) as database:
+        store = links.MongoLinkStore(database)
+        for n in range(200):
+            creator = ("one", "two", None)[n % 3]
+            at = NOW + timedelta(microseconds=n)
+            await store.add(Link(f"code{n:04}", "http://a.example", creator, at))
+        await database.write(
+            "", lambda of: of.command("profile", 2, filter={"command.find": "links"})
+        )
+        pages = [page async for page in store.by_creator("one", 20)]
+        await database.write("", lambda of: of.command("profile", 0))
+        assert sum(map(len, pages)) == 67
+
+        seen = await database.read(
+            "", lambda of: of["system.profile"].find({"command.find": "links"}).to_list(None)
+        )
+        assert len(seen) == 4
+        for query in seen:
+            assert "IXSCAN" in query["planSummary"]
+            assert not query.get("hasSortStage")
+            assert query["docsExamined"] <= 21
+
+
+async def test_a_log_in_that_is_refused_ends_with_one_line(url: str) -> None:
+    async with mongo.opened(url, "", {}) as database:
+        created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
+        await database.write("", lambda of: of.command("createUser", "walker", **created))
+        try:
+            own = url.replace("mongodb://", "mongodb://walker:{}@", 1)
+            async with mongo.opened(own.format("Camino-42"), "", {}) as known:
+                await known.read("", lambda of: of.things.find_one())
+            with pytest.raises(SystemExit) as refused:
+                async with mongo.opened(own.format("camino"), "", {}):
+                    pass
+            assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
+        finally:
+            await database.write("", lambda of: of.command("dropUser", "walker"))
