@@ -34,8 +34,12 @@ log = logs.get(__name__)
 
 SEGMENT_BYTES = 4 << 20
 """A segment past this size ends with its next batch."""
+HEADROOM = 256 << 10
+"""Bytes of the disk that visits leave to the lines by which room is won back."""
 _SUFFIX = ".journal"
 _KINDS: dict[bytes, Kind] = {b"p": "person", b"b": "bot"}
+_LEAST_BYTES = 64 << 10
+"""A segment below this size is not worth to be given up for its room."""
 _FRAME = 10
 """Bytes of a line beside its body: checksum, blank and line end."""
 _KEPT_LINES = 65_536
@@ -97,7 +101,10 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._room = room
-        self._segment_bytes = segment_bytes
+        self._limit = room
+        self._refused = False
+        # Room is won back by whole segments.
+        self._segment_bytes = min(segment_bytes, room // 4)
         self._lock = _lock(folder)
         self.gateway_id = ""
         self.lost_lines = 0
@@ -142,8 +149,8 @@ class Journal:
 
     @property
     def dirty(self) -> bool:
-        """Whether something was appended since the last `sync` began."""
-        return self._dirty
+        """Whether there is something for `sync` to do: bring to disk, or look for room."""
+        return self._dirty or self._refused
 
     def append(self, visit: Visit) -> None:
         """Put a visit on file. Raises JournalFullError, and then nothing was appended."""
@@ -153,9 +160,14 @@ class Journal:
                 self._lines.clear()
             line = _line(f"v {visit.code} {visit.hour} {visit.kind[0]} {visit.referrer_host}")
             self._lines[visit] = line
-        if self._size + len(line) > self._room:
-            raise JournalFullError("The journal has reached its size.")
-        self._write(line)
+        if self._size + len(line) > self._limit:
+            self._refused = True
+            raise JournalFullError("The journal or its disk has no room.")
+        try:
+            self._write(line)
+        except JournalFullError:
+            self._refused = True
+            raise
         self._open[visit] = self._open.get(visit, 0) + 1
         self._open_visits += 1
 
@@ -197,6 +209,9 @@ class Journal:
 
     async def sync(self) -> None:
         """Wait until all that was appended before is on disk. Raises OSError."""
+        refused, self._refused = self._refused, False
+        free = await asyncio.to_thread(_free_bytes, self._lock)
+        self._limit = min(self._room, self._size + free - HEADROOM)
         segment, retired, self._retired = self._segment, self._retired, []
         last_number = self._next_number - 1
         self._dirty = False
@@ -213,18 +228,24 @@ class Journal:
         if segment == self._segment:
             self._header_synced = True
             self._drop_segments()
-        if self._sizes[self._segment] >= self._segment_bytes and self._next is None:
+        size = self._sizes[self._segment]
+        worn = size >= self._segment_bytes or (refused and size > _LEAST_BYTES)
+        if worn and self._next is None:
             number = int(self._segment.stem) + 1
             path = self._folder / f"{number:010d}{_SUFFIX}"
             self._next = path, await asyncio.to_thread(_create, path)
+        if refused and self._next is not None and not self._open_visits:
+            self._begin_segment(*self._next)
+            self._next = None
 
     async def close(self) -> None:
-        """Sync and give the folder back."""
-        await self.sync()
+        """Sync, where the disk lets us, and give the folder back."""
+        with contextlib.suppress(OSError):
+            await self.sync()
         if self._next is not None:
             path, fd = self._next
             os.close(fd)
-            path.unlink()
+            path.unlink(missing_ok=True)
         os.close(self._fd)
         os.close(self._lock)
 
@@ -287,7 +308,7 @@ class Journal:
             return
         needed = {closed.segment for closed in self._closed} | {self._segment}
         for segment in [path for path in self._sizes if path not in needed]:
-            segment.unlink()
+            segment.unlink(missing_ok=True)
             self._size -= self._sizes.pop(segment)
 
     def _restore(self) -> None:
@@ -299,7 +320,9 @@ class Journal:
             path = self._folder / f"{1:010d}{_SUFFIX}"
             self._begin_segment(path, _create(path))
         if self._open_visits:
-            self.close_batch()
+            # Without room for its end the batch waits, as it would have without a restart.
+            with contextlib.suppress(JournalFullError):
+                self.close_batch()
         os.fdatasync(self._fd)
         self._header_synced = True
         self._synced_number = self._next_number - 1
@@ -317,6 +340,8 @@ class Journal:
         if good < len(data):
             torn = data.count(b"\n", good) + (not data.endswith(b"\n"))
             self.lost_lines += torn
+            # Whole lines may have been the ends of batches that analytics has: spent numbers.
+            self._next_number += data.count(b"\n", good)
             log.warning("journal_tail_unreadable", segment=path.name, lines=torn)
         if good == 0:
             path.unlink()
@@ -343,6 +368,7 @@ class Journal:
             self._open[visit] = self._open.get(visit, 0) + 1
             self._open_visits += 1
         elif kind == b"b":
+            self._next_number = int(fields[0])
             self._take_open(path, self._open_start, start)
             self._open_start = end
         elif kind == b"a":
@@ -390,6 +416,12 @@ def _read_counts(batch: _Closed) -> Counts:
                 visit = _visit(body[2:].split(b" "))
                 counts[visit] = counts.get(visit, 0) + 1
     return counts
+
+
+def _free_bytes(fd: int) -> int:
+    """What the disk that a file is on has left for us."""
+    disk = os.fstatvfs(fd)
+    return disk.f_bavail * disk.f_frsize
 
 
 def _create(path: Path) -> int:

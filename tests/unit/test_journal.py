@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
-from gateway.visits.journal import Journal, JournalFullError, JournalInUseError, Visit
+from gateway.visits.journal import HEADROOM, Journal, JournalFullError, JournalInUseError, Visit
 
 ROOM = 1 << 20
 
@@ -148,6 +149,83 @@ async def test_a_flipped_bit_is_found(tmp_path: Path) -> None:
     assert restored.pending == 1
     assert restored.lost_lines == 2
     await restored.close()
+
+
+async def test_numbers_that_may_be_spent_are_never_given_again(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM)
+    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+        journal.append(visit(code))
+        journal.close_batch()
+    await journal.sync()
+    abandon(journal)
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(segment.read_bytes().replace(b"bbbbbbbb", b"bbbbbbbc"))
+    restored = Journal(tmp_path, ROOM)
+    assert [number for number, _ in await drain(restored)] == [1]
+    restored.append(visit("dddddddd"))
+    restored.close_batch()
+    await restored.sync()
+    abandon(restored)
+    # Nor is the number another one after the next start.
+    again = Journal(tmp_path, ROOM)
+    (number, _), *_ = await drain(again)
+    assert number > 3, "analytics had batch 3, and would take this one for it"
+    await again.close()
+
+
+async def test_a_room_below_a_segments_size_is_won_back_too(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 4_000)
+    appended = 0
+    for _ in range(1_000):
+        journal.append(visit())
+        appended += 1
+        if journal.open_visits == 10:
+            await drain(journal)
+    assert appended == 1_000
+    await journal.close()
+
+
+async def test_a_full_disk_does_not_keep_a_journal_from_being_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit())
+    abandon(journal)
+
+    def no_room(_fd: int, _line: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("gateway.visits.journal.os.write", no_room)
+        restored = Journal(tmp_path, ROOM)
+    assert restored.open_visits == 1
+    assert await drain(restored) == [(1, 1)]
+    await restored.close()
+
+
+async def test_a_disk_that_the_journal_itself_has_filled_is_won_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = 2 * HEADROOM
+
+    def free(_fd: int) -> int:
+        return max(0, disk - sum(path.stat().st_size for path in segments(tmp_path)))
+
+    monkeypatch.setattr("gateway.visits.journal._free_bytes", free)
+    journal = Journal(tmp_path, ROOM << 10)
+    lost = counted = 0
+    for turn in range(20_000):
+        try:
+            journal.append(visit())
+        except JournalFullError:
+            lost += 1
+            assert journal.dirty, "room is looked for"
+        if turn % 500 == 0:
+            counted += sum(visits for _, visits in await drain(journal))
+    counted += sum(visits for _, visits in await drain(journal))
+    assert counted + lost == 20_000
+    assert lost < 3_000, "room that came back was used again"
+    await journal.close()
 
 
 async def test_a_lost_folder_means_a_new_gateway(tmp_path: Path) -> None:
