@@ -18,7 +18,7 @@ log = logs.get(__name__)
 TICK_SECONDS = 0.1
 """A power cut loses at most the visits of this span; a count is this far behind, or little more."""
 MOST_ROWS = 5_000
-"""Different visits in a batch: the analytics service takes 20,000."""
+"""Different visits in a batch: a message has room for twice as many of the longest."""
 MOST_VISITS = 50_000
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
@@ -43,17 +43,20 @@ class VisitPipeline:
         self._recorded = asyncio.Event()
         self._closed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._reported = 0.0
+        self._reported: dict[str, float] = {}
         # When the first visit of each waiting batch, and of the open one, was taken down.
         self._since: deque[float] = deque()
         self._open_since: float | None = None
         self.visits = {"person": 0, "bot": 0}
         """Visits taken down since the start, by kind."""
-        self.lost = 0
-        """Visits that could not be put on file or were refused by analytics."""
+        self.lost = journal.lost_lines
+        """Visits that could not be put on file, read back, or were refused by analytics."""
         if journal.batches:  # Left by an earlier run; when exactly is not on file.
             self._closed.set()
             self._since.extend([clock()] * journal.batches)
+        if journal.open_visits:
+            self._open_since = clock()
+            self._recorded.set()
 
     @property
     def pending(self) -> int:
@@ -75,11 +78,17 @@ class VisitPipeline:
             self._journal.append(Visit(code, int(now) // 3600, kind, host))
         except JournalFullError as error:
             self._lose(1, str(error))
+            self._recorded.set()  # Room is looked for at the next tick.
             return
         self.visits[kind] += 1
         if self._open_since is None:
             self._open_since = now
         self._recorded.set()
+        if self._journal.open_rows >= MOST_ROWS:  # However late the next tick is.
+            try:
+                self._close_batch()
+            except (JournalFullError, OSError) as error:
+                self._report("journal_not_synced", error=str(error))
 
     def start(self) -> None:
         """Begin to send. Call once, inside the loop."""
@@ -110,9 +119,8 @@ class VisitPipeline:
             await self._recorded.wait()
             await asyncio.sleep(TICK_SECONDS)
             self._recorded.clear()
-            full = journal.open_rows >= MOST_ROWS or journal.open_visits >= MOST_VISITS
             try:
-                if full or not journal.batches:
+                if journal.open_visits >= MOST_VISITS or not journal.batches:
                     self._close_batch()
                 if journal.dirty:
                     await journal.sync()
@@ -130,8 +138,9 @@ class VisitPipeline:
             try:
                 await self._send_one()
                 pause = _FIRST_PAUSE
-            except AppError as error:
-                self._report("visits_not_sent", reason=error.reason, pending=self.pending)
+            except (AppError, OSError) as error:
+                reason = error.reason if isinstance(error, AppError) else str(error)
+                self._report("visits_not_sent", reason=reason, pending=self.pending)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -161,7 +170,7 @@ class VisitPipeline:
 
     def _report(self, event: str, **fields: object) -> None:
         """Log a trouble that lasts once a minute, not once a visit."""
-        now = self._clock()
-        if now - self._reported >= _REPORT_EVERY:
-            self._reported = now
+        now = time.monotonic()
+        if now - self._reported.get(event, -_REPORT_EVERY) >= _REPORT_EVERY:
+            self._reported[event] = now
             log.error(event, **fields)
