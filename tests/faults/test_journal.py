@@ -1,0 +1,180 @@
+"""The journal's disk and folder in trouble: redirects go on, and what was lost is said."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway.visits.journal import HEADROOM
+from tests.faults.test_store_away import await_that, away
+from tests.product import BROWSER, Product
+
+
+def visit_often(product: Product, code: str, times: int) -> None:
+    """Visits by one connection, a hundred at once; each must be a 302."""
+    request = f"GET /{code} HTTP/1.1\r\nhost: x\r\nuser-agent: {BROWSER}\r\n\r\n".encode()
+    address = ("127.0.0.1", int(product.url.rpartition(":")[2]))
+    with socket.create_connection(address, timeout=10) as connection:
+        for _ in range(times // 100):
+            connection.sendall(request * 100)
+            answers = b""
+            while answers.count(b"Redirecting...") < 100:
+                answers += connection.recv(65_536)
+            assert answers.count(b"HTTP/1.1 302") == 100
+
+
+def metric(product: Product, name: str) -> int:
+    lines = httpx.get(product.metrics_url("gateway")).text.splitlines()
+    return int(float(next(line.split()[1] for line in lines if line.startswith(name + " "))))
+
+
+def reconnect(product: Product) -> None:
+    """Forget connections to a gateway that was."""
+    product.http.close()
+    product.http = httpx.Client(timeout=30)
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[bool]:
+    """A disk of `size` bytes at `folder`; False where only its owner, root, could make one."""
+    folder.mkdir()
+    if os.geteuid() != 0:
+        yield False
+        return
+    options = f"size={size},mode=0700"
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True
+    )
+    try:
+        yield made.returncode == 0
+    finally:
+        if made.returncode == 0:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "journal", HEADROOM + (256 << 10)) as small, Product(tmp_path) as p:
+        p.start()
+        token = p.log_in(p.register())
+        code = p.shorten("https://example.com/", token)
+        if not small:  # No file of the gateway's may grow past this: the same to a journal.
+            _, most = resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE)
+            resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE, (256 << 10, most))
+        answered = 0
+        with away(p, "analytics", "frozen"):
+            deadline = time.monotonic() + 60
+            while metric(p, "atajo_visits_lost_total") == 0:
+                visit_often(p, code, 500)
+                answered += 500
+                assert time.monotonic() < deadline
+            visit_often(p, code, 500)
+            answered += 500
+        lines = [line for line in p.logs().splitlines() if '"visits_lost"' in line]
+        assert len(lines) == 1, "once a minute"
+        if not small:
+            resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE, (most, most))
+        await_that(lambda: metric(p, "atajo_visits_pending") == 0, 20)
+        # The room is there again, and nothing more is lost.
+        visit_often(p, code, 100)
+        answered += 100
+        await_that(lambda: metric(p, "atajo_visits_pending") == 0)
+        visit_often(p, code, 1000)
+        lost = metric(p, "atajo_visits_lost_total")
+        answered += 1000
+        await_that(lambda: p.views(token)[code] == answered - lost)
+        visit_often(p, code, 1000)
+        assert metric(p, "atajo_visits_lost_total") == lost
+        await_that(lambda: p.views(token)[code] == answered + 1000 - lost)
+        # Its own visits fill it again and again, and it goes on.
+        p.stop("gateway")
+        p.start("gateway")
+        reconnect(p)
+        visit_often(p, code, 100)
+        await_that(lambda: p.views(token)[code] == answered + 1100 - lost)
+
+
+def test_a_torn_tail_costs_nothing_that_was_answered(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/", token)
+        product.kill("analytics")
+        visit_often(product, code, 300)
+        product.kill("gateway")
+        (segment,) = sorted((tmp_path / "journal").glob("*.journal"))
+        with segment.open("ab") as file:
+            file.write(b"0badc0de v " + code.encode())
+        product.start("analytics", "gateway")
+        reconnect(product)
+        visit_often(product, code, 100)
+        await_that(lambda: product.views(token)[code] == 400)
+
+
+def test_a_spoilt_journal_goes_on_above_the_numbers_it_gave(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/", token)
+        for n in range(1, 4):
+            visit_often(product, code, 100)
+            await_that(lambda n=n: product.views(token)[code] == 100 * n)  # type: ignore[misc]
+        product.kill("gateway")
+        (segment,) = sorted((tmp_path / "journal").glob("*.journal"))
+        header, first, rest = segment.read_bytes().split(b"\n", 2)
+        segment.write_bytes(b"\n".join((header, first.swapcase()[::-1], rest)))
+        product.start("gateway")
+        reconnect(product)
+        assert metric(product, "atajo_visits_lost_total") > 0
+        visit_often(product, code, 100)
+        await_that(lambda: product.views(token)[code] == 400)
+
+
+def test_a_lost_folder_is_a_new_journal_at_once_and_after_a_start(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/", token)
+        visit_often(product, code, 100)
+        await_that(lambda: product.views(token)[code] == 100)
+        shutil.rmtree(tmp_path / "journal")
+        visit_often(product, code, 100)
+        await_that(lambda: product.views(token)[code] == 200)
+        product.kill("gateway")
+        product.start("gateway")
+        reconnect(product)
+        visit_often(product, code, 100)
+        await_that(lambda: product.views(token)[code] == 300)
+        assert product.stop("gateway") == 0
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_room_of_one_mebibyte_is_used_again_and_again(tmp_path: Path, gone: bool) -> None:
+    with Product(tmp_path, {"ATAJO_JOURNAL_BYTES": str(1 << 20)}) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/", token)
+        if gone:
+            product.kill("analytics")
+        visit_often(product, code, 40_000)  # 1.4 MB
+        if gone:
+            assert metric(product, "atajo_visits_lost_total") > 0
+            product.start("analytics")
+            await_that(lambda: metric(product, "atajo_visits_pending") == 0, 15)
+        lost = metric(product, "atajo_visits_lost_total")
+        assert gone or lost == 0
+        visit_often(product, code, 1000)
+        await_that(
+            lambda: (
+                product.views(token)[code] == 41_000 - metric(product, "atajo_visits_lost_total")
+            )
+        )
