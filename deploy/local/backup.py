@@ -45,9 +45,7 @@ def back_up(data: Path, copy: Path) -> None:
     """
     if copy.exists():
         raise SystemExit(f"No backup was made: {copy} is there already.")
-    if missing := [name for name in STORES if not (data / name).exists()]:
-        raise SystemExit(f"No backup was made: {data} has no {missing[0]}.")
-    _await_counted(data)
+    _await_counted(_metrics_of(data))
     draft = copy.with_name(copy.name + ".partial")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700, parents=True)
@@ -60,16 +58,24 @@ def back_up(data: Path, copy: Path) -> None:
     _sync(copy.parent)
 
 
-def _await_counted(data: Path) -> None:
-    """Wait until the visits answered so far have left the journal for analytics."""
+def _metrics_of(data: Path) -> str:
+    """Where the gateway of a run over SQLite shows its metrics. Raises SystemExit."""
     try:
         state = json.loads((data / "run.json").read_text(encoding="utf-8"))
         metrics = f"http://{state['processes']['gateway']['metrics']}/metrics"
+        store = state["store"]
     except (OSError, ValueError, KeyError):
         raise SystemExit(
             f"No backup was made: Atajo does not run over {data}. "
             "What does not run can be copied as a folder, with its journal."
         ) from None
+    if store != "sqlite":
+        raise SystemExit("No backup was made: this run is over MongoDB, which has its own tools.")
+    return metrics
+
+
+def _await_counted(metrics: str) -> None:
+    """Wait until the visits answered so far have left the journal for analytics."""
     opener = build_opener(ProxyHandler({}))
     began = time.monotonic()
     while (now := time.monotonic()) < began + _PATIENCE:

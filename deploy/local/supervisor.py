@@ -139,6 +139,7 @@ class _Run:
         return {
             "pid": os.getpid(),
             "url": self._settings.url,
+            "store": "mongodb" if self._settings.store else "sqlite",
             "processes": {c.name: {"pid": c.pid, **c.addresses} for c in self._children},
         }
 

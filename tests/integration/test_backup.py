@@ -38,10 +38,10 @@ def back_up(data: Path, copy: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def write_state(product: Product) -> None:
+def write_state(product: Product, store: str = "sqlite") -> None:
     """What `make run` says of itself in the data folder."""
     metrics = product.metrics_url("gateway").removeprefix("http://").removesuffix("/metrics")
-    state = {"processes": {"gateway": {"metrics": metrics}}}
+    state = {"store": store, "processes": {"gateway": {"metrics": metrics}}}
     (product.folder / "run.json").write_text(json.dumps(state))
 
 
@@ -142,7 +142,8 @@ def test_a_backup_that_cannot_be_whole_is_not_made(running: Product, tmp_path: P
     )
     copy.rmdir()
 
-    assert "has no analytics.sqlite3" in back_up(tmp_path, copy).stderr
+    write_state(running, store="mongodb")
+    assert "this run is over MongoDB" in back_up(running.folder, copy).stderr
     (running.folder / "run.json").unlink()
     assert "Atajo does not run over" in back_up(running.folder, copy).stderr
     assert not list(tmp_path.glob("copy*"))
