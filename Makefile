@@ -68,7 +68,7 @@ test-mongod: $(DEV) ## What only MongoDB itself can show: mongod, Docker or ATAJ
 	@exec $(PY) -m pytest -m real_mongod
 
 .PHONY: faults
-faults: $(DEV) ## Kill and freeze the parts at random under load; SEED= and KILLS= choose how
+faults: $(DEV) ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
 	@exec $(PY) -m tests.faults.run
 
 .PHONY: bench

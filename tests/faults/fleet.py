@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.faults.database import Database
 from tests.processes import Process
 from tests.product import PROCESSES, SERVICES, Product
 
@@ -22,8 +23,10 @@ _TRIES = 3
 class Fleet(Product):
     """A product whose processes fall and rise side by side with the load on it."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
-        super().__init__(folder, settings)
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str] | None = None, *, store: str = ""
+    ) -> None:
+        super().__init__(folder, settings, store=store)
         self.kills = self.freezes = self.stops = 0
         self._lives = 0
         self._life = 0
@@ -139,8 +142,10 @@ class Fleet(Product):
 class Storm:
     """Faults one after another, drawn from a seed."""
 
-    def __init__(self, fleet: Fleet, seed: int) -> None:
+    def __init__(self, fleet: Fleet, seed: int, database: Database | None = None) -> None:
         self._fleet = fleet
+        self._database = database
+        self.database_freezes = self.cuts = 0
         self._chance = random.Random(seed)
         self.events = [
             self.one,
@@ -152,6 +157,8 @@ class Storm:
             self.frozen_and_killed,
             self.retired,
         ]
+        if database is not None:
+            self.events += [self.database_frozen, self.database_cut] * 2
 
     def blow(self) -> None:
         """One event; afterwards everything is on its way up."""
@@ -216,3 +223,35 @@ class Storm:
         if away:
             self._fleet.rise("analytics", self._chance.random())
         self._fleet._start_again("gateway")
+
+    def database_frozen(self) -> None:
+        """The database's server stops for a while; perhaps a process dies meanwhile."""
+        assert self._database is not None
+        self._fleet.await_all()
+        self._database.freeze()
+        self.database_freezes += 1
+        time.sleep(0.2 + self._chance.random() * 4)
+        victim = self._perhaps_strike()
+        self._database.thaw()
+        if victim:
+            self._fleet.rise(victim)
+
+    def database_cut(self) -> None:
+        """Every connection to the database ends, and for a while there is no new one."""
+        assert self._database is not None
+        self._fleet.await_all()
+        for _ in range(self._chance.randint(1, 3)):
+            self._database.cut()
+            self.cuts += 1
+            time.sleep(self._chance.random() * 2)
+            self._database.mend()
+            time.sleep(self._chance.random())
+        if victim := self._perhaps_strike():
+            self._fleet.rise(victim)
+
+    def _perhaps_strike(self) -> str | None:
+        if self._chance.random() < 0.5:
+            return None
+        victim = self._chance.choice(PROCESSES)
+        self._fleet.strike(victim)
+        return victim

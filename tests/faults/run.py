@@ -1,5 +1,7 @@
 """A seeded run of faults under load: `make faults`, or `SEED=… KILLS=… STORE=… make faults`.
 
+STORE is `sqlite` or `mongodb`; without it there is a run on each.
+
 At its end every acknowledged link, every acknowledged account and each answered visit is compared
 with what is stored: none lost, none twice, and no cached redirect failed while its gateway was up.
 """
@@ -18,11 +20,13 @@ from tempfile import mkdtemp
 
 import httpx
 
+from tests.faults.database import Database, mongodb
 from tests.faults.fleet import Fleet, Storm
 from tests.load_generator import Load
 from tests.product import PROCESSES, Product
 
 KILLS = 60
+STORES = ("sqlite", "mongodb")
 _SETTLED = 20.0
 """Seconds within which the last batches arrive; a gateway that finds analytics away pauses."""
 SETTINGS = {
@@ -43,7 +47,8 @@ class Summary:
     kills: int
     freezes: int
     stops: int
-    cuts: int
+    database_freezes: int
+    database_cuts: int
     answered: int
     unanswered: int
     created: int
@@ -53,15 +58,24 @@ class Summary:
     seconds: int
 
 
-def run(folder: Path, seed: int, kills: int) -> Summary:
+def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
     """Blow until so many processes were killed, then compare. Raises AssertionError."""
+    if store == "sqlite":
+        return _run(folder, seed, kills, None)
+    with mongodb() as database:
+        return _run(folder, seed, kills, database)
+
+
+def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summary:
+    store = "mongodb" if database else "sqlite"
+    url = database.url if database else ""
     started = time.monotonic()
     chance = random.Random(seed)
-    with Fleet(folder, SETTINGS) as fleet:
+    with Fleet(folder, SETTINGS, store=url) as fleet:
         fleet.start()
         token = fleet.log_in(fleet.register())
         codes = [fleet.shorten(f"https://example.com/{n}", token) for n in range(20)]
-        storm = Storm(fleet, seed)
+        storm = Storm(fleet, seed, database)
         with Load(
             fleet,
             token,
@@ -88,11 +102,12 @@ def run(folder: Path, seed: int, kills: int) -> Summary:
         compare(fleet, token, load)
         return Summary(
             seed=seed,
-            store="sqlite",
+            store=store,
             kills=fleet.kills,
             freezes=fleet.freezes,
             stops=fleet.stops,
-            cuts=0,
+            database_freezes=storm.database_freezes,
+            database_cuts=storm.cuts,
             answered=load.answered.total(),
             unanswered=load.unanswered.total(),
             created=len(load.created) + len(load.anonymous),
@@ -140,14 +155,19 @@ def compare(product: Product, token: str, load: Load) -> None:
 
 
 def main() -> None:
-    """Run once, with the seed of the environment or a new one, and print what it did."""
+    """Run with the seed of the environment or a new one, and print what was done."""
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
     kills = int(os.environ.get("KILLS") or KILLS)
-    sys.stdout.write(f"SEED={seed} KILLS={kills}\n")
+    for store in [os.environ["STORE"]] if os.environ.get("STORE") else STORES:
+        _report(seed, kills, store)
+
+
+def _report(seed: int, kills: int, store: str) -> None:
+    sys.stdout.write(f"SEED={seed} KILLS={kills} STORE={store}\n")
     sys.stdout.flush()
     folder = mkdtemp(prefix="atajo-faults-")
     try:
-        summary = run(Path(folder), seed, kills)
+        summary = run(Path(folder), seed, kills, store)
     except BaseException:
         sys.stdout.write(f"Failed with SEED={seed}; its logs and stores are in {folder}\n")
         raise

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.run import run
+from tests.faults.run import STORES, run
 
 
 @pytest.mark.timeout(300)
-def test_ten_kills_at_random_lose_nothing_and_count_nothing_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", STORES)
+def test_ten_kills_at_random_lose_nothing_and_count_nothing_twice(
+    tmp_path: Path, store: str
+) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
-    print(f"SEED={seed} KILLS=10 make faults")  # noqa: T201 - shown where it fails
-    summary = run(tmp_path, seed, kills=10)
+    print(f"SEED={seed} KILLS=10 STORE={store} make faults")  # noqa: T201 - shown where it fails
+    summary = run(tmp_path, seed, 10, store)
     assert summary.answered > 100
     assert summary.created > 10
