@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import pytest
 
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
@@ -52,33 +54,41 @@ def await_views(product: Product, token: str, views: Mapping[str, int]) -> None:
         time.sleep(0.05)
 
 
-def test_a_removed_link_is_unknown_and_its_code_taken_for_good(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start()
-        token = product.log_in(product.register())
-        other = product.shorten("https://example.com/other", token)
-        code = product.shorten("https://example.com/", token, code=f"-{new_code()[1:]}")
-        assert product.visit(code).status_code == 302
-        await_views(product, token, {other: 0, code: 1})
+@pytest.fixture(params=["sqlite", "mongodb"])
+def product(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Product]:
+    """The product over either store, not started yet."""
+    mongodb = request.param == "mongodb"
+    store = request.getfixturevalue("mongo_url") if mongodb else ""
+    with Product(tmp_path, store=store) as product:
+        yield product
 
-        for _ in range(2):
-            line = "The link is removed; its code is never given out again."
-            assert admin(addresses(product), "remove-link", code) == (0, line)
-        assert product.views(token) == {other: 0}
-        restart_gateway(product)
 
-        assert product.visit(code).status_code == 404
-        assert product.data("accessLink", {"code": code}) == {"success": True, "longUrl": []}
-        for again in (token, None):
-            payload = {"code": code, "url": "https://example.com/", "token": again}
-            refused = product.call("createShortLink", payload)
-            assert refused.status_code == 409
-            assert refused.json()["error"]["details"]["reason"] == "CODE_TAKEN"
-        assert product.visit(other).status_code == 302
-        assert admin(addresses(product), "remove-link", "unknown-") == (
-            3,
-            "There is no link with this code.",
-        )
+def test_a_removed_link_is_unknown_and_its_code_taken_for_good(product: Product) -> None:
+    product.start()
+    token = product.log_in(product.register())
+    other = product.shorten("https://example.com/other", token)
+    code = product.shorten("https://example.com/", token, code=f"-{new_code()[1:]}")
+    assert product.visit(code).status_code == 302
+    await_views(product, token, {other: 0, code: 1})
+
+    for _ in range(2):
+        line = "The link is removed; its code is never given out again."
+        assert admin(addresses(product), "remove-link", code) == (0, line)
+    assert product.views(token) == {other: 0}
+    restart_gateway(product)
+
+    assert product.visit(code).status_code == 404
+    assert product.data("accessLink", {"code": code}) == {"success": True, "longUrl": []}
+    for again in (token, None):
+        payload = {"code": code, "url": "https://example.com/", "token": again}
+        refused = product.call("createShortLink", payload)
+        assert refused.status_code == 409
+        assert refused.json()["error"]["details"]["reason"] == "CODE_TAKEN"
+    assert product.visit(other).status_code == 302
+    assert admin(addresses(product), "remove-link", "unknown-") == (
+        3,
+        "There is no link with this code.",
+    )
 
 
 def test_visits_that_come_after_the_removal_show_nowhere(tmp_path: Path) -> None:
@@ -96,39 +106,38 @@ def test_visits_that_come_after_the_removal_show_nowhere(tmp_path: Path) -> None
         assert product.visit(code).status_code == 404
 
 
-def test_an_account_goes_with_its_links_and_its_address_is_free(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start()
-        email, neighbour = product.register(), product.log_in(product.register())
-        token = product.log_in(email)
-        codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
-        kept = product.shorten("https://example.com/kept", neighbour)
+def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product) -> None:
+    product.start()
+    email, neighbour = product.register(), product.log_in(product.register())
+    token = product.log_in(email)
+    codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    kept = product.shorten("https://example.com/kept", neighbour)
 
-        assert admin(addresses(product), "remove-account", email.upper()) == (
-            0,
-            "The account and its links (3) are removed.",
-        )
+    assert admin(addresses(product), "remove-account", email.upper()) == (
+        0,
+        "The account and its links (3) are removed.",
+    )
 
-        invalid = {"success": False, "error": "invalid token"}
-        assert product.data("showProfile", {"token": token}) == invalid
-        create = {"code": new_code(), "url": "https://example.com", "token": token}
-        assert product.data("createShortLink", create) == invalid
-        login = {"email": email, "password": "Camino-42"}
-        no_exist = {"success": False, "error": "no exist"}
-        assert product.data("verifyUser", login) == no_exist
-        assert admin(addresses(product), "remove-account", email) == (
-            3,
-            "There is no account with this e-mail address.",
-        )
-        restart_gateway(product)
-        assert [product.visit(code).status_code for code in codes] == [404] * 3
-        assert product.visit(kept).status_code == 302
+    invalid = {"success": False, "error": "invalid token"}
+    assert product.data("showProfile", {"token": token}) == invalid
+    create = {"code": new_code(), "url": "https://example.com", "token": token}
+    assert product.data("createShortLink", create) == invalid
+    login = {"email": email, "password": "Camino-42"}
+    no_exist = {"success": False, "error": "no exist"}
+    assert product.data("verifyUser", login) == no_exist
+    assert admin(addresses(product), "remove-account", email) == (
+        3,
+        "There is no account with this e-mail address.",
+    )
+    restart_gateway(product)
+    assert [product.visit(code).status_code for code in codes] == [404] * 3
+    assert product.visit(kept).status_code == 302
 
-        product.register(email)
-        assert product.data("showProfile", {"token": token}) == invalid
-        assert product.views(product.log_in(email)) == {}
-        assert list(product.views(neighbour)) == [kept]
-        assert email not in product.logs()
+    product.register(email)
+    assert product.data("showProfile", {"token": token}) == invalid
+    assert product.views(product.log_in(email)) == {}
+    assert list(product.views(neighbour)) == [kept]
+    assert email not in product.logs()
 
 
 def test_the_services_are_found_through_the_data_folder_of_a_run(tmp_path: Path) -> None:
