@@ -280,3 +280,41 @@ async def test_a_full_disk_is_an_error_and_no_half_line(tmp_path: Path) -> None:
     journal.append(visit("cccccccc"))
     assert await drain(journal) == [(1, 2)]
     await journal.close()
+
+
+async def test_a_batch_is_given_out_only_once_the_disk_has_taken_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: dict[int, int] = {}
+
+    def take(fd: int) -> None:
+        file = os.fstat(fd)
+        taken[file.st_ino] = file.st_size
+
+    journal = Journal(tmp_path, ROOM)
+    monkeypatch.setattr("gateway.visits.journal.os.fdatasync", take)
+    journal.append(visit())
+    journal.close_batch()
+    await journal.sync()
+    assert await journal.first_batch() is not None
+    (segment,) = segments(tmp_path)
+    assert taken == {segment.stat().st_ino: segment.stat().st_size}
+    await journal.close()
+
+
+async def test_a_disk_that_fails_keeps_batches_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_fd: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit())
+    journal.close_batch()
+    with monkeypatch.context() as broken:
+        broken.setattr("gateway.visits.journal.os.fdatasync", fail)
+        with pytest.raises(OSError, match="Input/output"):
+            await journal.sync()
+    assert await journal.first_batch() is None
+    assert await drain(journal) == [(1, 1)]
+    await journal.close()
