@@ -65,7 +65,8 @@ class AnalyticsServiceServicer:
         """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
         changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_BATCH).
+        Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
+        that was idle for 30 days).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

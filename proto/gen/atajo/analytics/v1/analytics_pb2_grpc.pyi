@@ -40,7 +40,8 @@ class AnalyticsServiceStub:
     """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
     changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_BATCH).
+    Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
+    that was idle for 30 days).
     """
     GetTotals: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]
     """Reads the totals of up to 1000 links; links nobody visited are left out of the answer.
@@ -68,7 +69,8 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
     changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_BATCH).
+    Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
+    that was idle for 30 days).
     """
     GetTotals: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]  # type: ignore[assignment]
     """Reads the totals of up to 1000 links; links nobody visited are left out of the answer.
@@ -99,7 +101,8 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
         changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_BATCH).
+        Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
+        that was idle for 30 days).
         """
 
     @_abc_1.abstractmethod
