@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -72,7 +73,8 @@ async def test_a_log_in_that_is_refused_ends_with_one_line(url: str) -> None:
         created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
         await database.write("", lambda of: of.command("createUser", "walker", **created))
         try:
-            own = url.replace("mongodb://", "mongodb://walker:{}@", 1)
+            parts = urlsplit(url)
+            own = f"mongodb://walker:{{}}@{parts.netloc.rpartition('@')[2]}{parts.path}"
             async with mongo.opened(own.format("Camino-42"), "", {}) as known:
                 await known.read("", lambda of: of.things.find_one())
             with pytest.raises(SystemExit) as refused:
