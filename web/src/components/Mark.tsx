@@ -18,7 +18,13 @@ interface MarkProps {
 
 export function Mark({ kind, size = 'normal', faint = false, walking = false }: MarkProps) {
   const [white, yellow] = strokes[kind];
-  const classes = [styles.mark, styles[size], faint && styles.faint, walking && styles.walking];
+  const classes = [
+    styles.mark,
+    styles[kind],
+    styles[size],
+    faint && styles.faint,
+    walking && styles.walking,
+  ];
   const bars = [
     <path key="white" className={styles.white} d={white} />,
     <path key="yellow" className={styles.yellow} d={yellow} />,

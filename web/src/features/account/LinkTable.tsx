@@ -3,7 +3,6 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { ProfileLink } from '../../api';
 import { LiveText } from '../../components/LiveText';
 import { ShortAddress } from '../../components/ShortAddress';
-import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress } from '../../lib/config';
 import styles from './LinkTable.module.css';
@@ -14,6 +13,7 @@ const ROW = 61;
 const TAIL = 14;
 
 const number = new Intl.NumberFormat('en');
+const plural = new Intl.PluralRules('en');
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 
 /** Only the rows in sight are in the document; the page's own scroll moves through them. */
@@ -118,7 +118,10 @@ function Cells({ link }: { link: ProfileLink }) {
       </div>
       <div role="cell" className={styles.views}>
         {number.format(link.views)}
-        <VisuallyHidden> views</VisuallyHidden>
+        <span className={styles.unit}>
+          {' '}
+          {plural.select(link.views) === 'one' ? 'view' : 'views'}
+        </span>
       </div>
     </>
   );

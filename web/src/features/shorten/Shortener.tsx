@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState, type SubmitEvent } from 'react';
+import { useEffect, useId, useRef, useState, type MouseEvent, type SubmitEvent } from 'react';
 import { Button } from '../../components/Button';
 import { FieldError } from '../../components/Field';
 import { LiveText } from '../../components/LiveText';
@@ -50,6 +50,11 @@ export function Shortener({ wantsScheme = false, focused = false, onShortened }:
     submit(text);
   };
 
+  /** The second half of a double click finds the field cleared: nobody meant that one. */
+  const onClick = (event: MouseEvent) => {
+    if (event.detail > 1 && field.current?.value === '') event.preventDefault();
+  };
+
   return (
     <div className={styles.shortener}>
       <form className={styles.form} onSubmit={onSubmit} noValidate autoComplete="off">
@@ -75,7 +80,7 @@ export function Shortener({ wantsScheme = false, focused = false, onShortened }:
         <div className={styles.error}>
           <FieldError id={`${id}-error`} text={error} />
         </div>
-        <Button type="submit" look="sign" large>
+        <Button type="submit" look="sign" large onClick={onClick}>
           Shorten
         </Button>
       </form>
