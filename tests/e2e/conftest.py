@@ -103,12 +103,12 @@ def visitor(
         if message.type == "error" and not any(part in message.text for part in expected):
             troubles.append(f"console: {message.text}")
 
-    def watch_request(request: Request) -> None:
-        if not request.url.startswith((site.url, target, "data:", "blob:")):
-            troubles.append(f"third party: {request.url}")
+    def make(*, base_url: str = site.url, **options: Any) -> BrowserContext:
+        def watch_request(request: Request) -> None:
+            if not request.url.startswith((base_url, target, "data:", "blob:")):
+                troubles.append(f"third party: {request.url}")
 
-    def make(**options: Any) -> BrowserContext:
-        context = browser.new_context(**{"user_agent": BROWSER, "base_url": site.url} | options)
+        context = browser.new_context(base_url=base_url, user_agent=BROWSER, **options)
         context.set_default_timeout(15_000)
         context.on("console", watch)
         context.on("weberror", lambda error: troubles.append(f"page: {error.error}"))

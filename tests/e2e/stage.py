@@ -38,11 +38,13 @@ def main(command: list[str]) -> int:
     env = dict(os.environ)
     if path := chromium():
         env.setdefault("CHROME_PATH", path)
-    with tempfile.TemporaryDirectory(prefix="atajo-") as folder:
-        with built_product(Path(folder), ATAJO_CONTACT="hello@atajo.example") as product:
-            product.start()
-            arguments = [argument.replace("{url}", product.url) for argument in command]
-            return subprocess.run(arguments, env=env, cwd=ROOT, check=False).returncode
+    with (
+        tempfile.TemporaryDirectory(prefix="atajo-") as folder,
+        built_product(Path(folder), ATAJO_CONTACT="hello@atajo.example") as product,
+    ):
+        product.start()
+        arguments = [argument.replace("{url}", product.url) for argument in command]
+        return subprocess.run(arguments, env=env, cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

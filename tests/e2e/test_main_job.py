@@ -7,37 +7,17 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.acts import (
+    PASSWORD,
+    keep_token,
+    link_field,
+    log_in,
+    register,
+    shorten,
+    stored_token,
+    submit,
+)
 from tests.product import Product, new_code
-
-PASSWORD = "Camino-42"
-
-
-def shorten(page: Page, url: str) -> str:
-    """Shorten a link on the page that is open; returns its short address."""
-    page.get_by_label("Link to shorten").fill(url)
-    page.get_by_role("button", name="Shorten", exact=True).click()
-    plate = page.get_by_role("button").filter(has_text=url).first
-    expect(plate).to_contain_text("Copy")
-    found = re.search(r"localhost:\d+/[\w-]{8}", plate.inner_text().replace("\n", ""))
-    assert found
-    return f"http://{found.group()}"
-
-
-def register(page: Page, email: str) -> None:
-    page.goto("/register")
-    page.get_by_label("Email").fill(email)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("Username").fill("Caminante")
-    page.get_by_role("button", name="REGISTER").click()
-    expect(page).to_have_url(re.compile("/login$"))
-
-
-def log_in(page: Page, email: str) -> None:
-    page.goto("/login")
-    page.get_by_label("Email").fill(email)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="LOGIN").click()
-    expect(page).to_have_url(re.compile("/$"))
 
 
 def test_a_visitor_shortens_a_link_and_follows_it(
@@ -85,7 +65,7 @@ def test_an_account_sees_the_views_of_its_links(
     page.get_by_role("button", name="Log out").click()
     expect(page).to_have_url(re.compile("/$"))
     expect(page.get_by_role("link", name="LOGIN")).to_be_visible()
-    assert page.evaluate("localStorage.getItem('userToken')") is None
+    assert stored_token(page) is None
 
 
 def test_the_route_of_a_code_shows_redirecting_and_goes_there(
@@ -120,11 +100,9 @@ def test_an_unknown_code_goes_to_not_found_and_home(page: Page) -> None:
 )
 def test_what_cannot_be_shortened(page: Page, typed: str, message: str) -> None:
     page.goto("/")
-    field = page.get_by_label("Link to shorten")
-    field.fill(typed)
-    page.get_by_role("button", name="Shorten", exact=True).click()
+    submit(page, typed)
     expect(page.get_by_text(message).first).to_be_visible()
-    expect(field).to_have_value("")
+    expect(link_field(page)).to_have_value("")
 
 
 def test_log_in_errors(site: Product, page: Page) -> None:
@@ -162,24 +140,16 @@ def test_the_account_page_sends_strangers_home(page: Page) -> None:
 
 
 def test_an_expired_token_is_removed_and_an_invalid_one_is_told(page: Page, target: str) -> None:
-    def keep(token: str, expires: str) -> None:
-        page.evaluate(
-            "([token, at]) => localStorage.setItem('userToken', JSON.stringify("
-            "{token, expirationTimestamp: Date.now() + Number(at)}))",
-            [token, expires],
-        )
-
     page.goto("/")
-    keep("old", "-1000")
+    keep_token(page, "old", -1)
     page.reload()
     expect(page.get_by_role("link", name="LOGIN")).to_be_visible()
-    assert page.evaluate("localStorage.getItem('userToken')") is None
+    assert stored_token(page) is None
 
-    keep("forged", "3600000")
+    keep_token(page, "forged", 3600)
     page.reload()
     expect(page.get_by_role("link", name="MY ACCOUNT")).to_be_visible()
-    page.get_by_label("Link to shorten").fill(f"{target}/x")
-    page.get_by_role("button", name="Shorten", exact=True).click()
+    submit(page, f"{target}/x")
     expect(page.get_by_text("Invalid user token")).to_be_visible()
     expect(page.get_by_role("link", name="LOGIN")).to_be_visible()
     expect(page).to_have_url(re.compile("/$"))

@@ -1,0 +1,84 @@
+"""What visitors do, by the names they see."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+PASSWORD = "Camino-42"
+
+
+def link_field(page: Page) -> Locator:
+    """The field of the shortener."""
+    return page.get_by_label("Link to shorten")
+
+
+def submit(page: Page, url: str) -> None:
+    """Put a link into the shortener of the page that is open, and press its button."""
+    link_field(page).fill(url)
+    page.get_by_role("button", name="Shorten", exact=True).click()
+
+
+def plates(page: Page) -> Locator:
+    """The plates of the links that were made in this visit, newest first."""
+    return page.get_by_role("list", name="Short links of this visit").get_by_role("button")
+
+
+def shorten(page: Page, url: str) -> str:
+    """Shorten a link on the page that is open; returns its short address."""
+    submit(page, url)
+    plate = plates(page).filter(has_text=url).first
+    expect(plate).to_contain_text("Copy")
+    found = re.search(r"localhost:\d+/[\w-]{8}", plate.inner_text().replace("\n", ""))
+    assert found
+    return f"http://{found.group()}"
+
+
+def register(page: Page, email: str, username: str = "Caminante") -> None:
+    """Register, which ends on the login page."""
+    page.goto("/register")
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Username").fill(username)
+    page.get_by_role("button", name="REGISTER").click()
+    expect(page).to_have_url(re.compile("/login$"))
+
+
+def log_in(page: Page, email: str) -> None:
+    """Log in, which ends on the home page."""
+    page.goto("/login")
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="LOGIN").click()
+    expect(page).to_have_url(re.compile("/$"))
+
+
+def keep_token(page: Page, token: str, lifetime: float) -> None:
+    """Store a session as the page would, with seconds to live."""
+    page.evaluate(
+        "([token, seconds]) => localStorage.setItem('userToken', JSON.stringify("
+        "{token, expirationTimestamp: Date.now() + 1000 * seconds}))",
+        [token, lifetime],
+    )
+
+
+def stored_token(page: Page) -> str | None:
+    """What the browser keeps of a session."""
+    token: str | None = page.evaluate("localStorage.getItem('userToken')")
+    return token
+
+
+def toast(page: Page, message: str) -> Locator:
+    """A toast with a message, to the letter."""
+    return page.locator(".Toastify__toast").get_by_text(message, exact=True)
+
+
+def sideways(page: Page) -> int:
+    """By how many pixels the page scrolls sideways."""
+    pixels: int = page.evaluate(
+        "() => { const e = document.scrollingElement; const from = e.scrollLeft; "
+        "e.scrollLeft = 9999; const by = e.scrollLeft; e.scrollLeft = from; "
+        "return Math.max(by, e.scrollWidth - e.clientWidth) }"
+    )
+    return pixels

@@ -1,0 +1,107 @@
+"""An account of 10,000 links, in a real browser."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.acts import keep_token, sideways
+from tests.e2e.stage import built_product
+from tests.product import Product
+
+LINKS = 10_000
+_COPIES = """
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+    INSERT INTO links (code, url, creator, created_at)
+    SELECT printf('L%07d', n), printf('https://example.com/%d/of/many', n), creator, created_at + n
+    FROM numbers, links WHERE code = ?
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with built_product(tmp_path_factory.mktemp("many")) as product:
+        product.start()
+        yield product
+
+
+@pytest.fixture(scope="module")
+def owner(site: Product) -> str:
+    """The token of the account: one link made as people do, the others beside it in the store."""
+    token = site.log_in(site.register())
+    first = site.shorten("https://example.com/the/first", token)
+    connection = sqlite3.connect(site.folder / "links.sqlite3", timeout=10)
+    with connection:
+        connection.execute(_COPIES, (LINKS - 1, first))
+    connection.close()
+    return token
+
+
+@pytest.fixture
+def account(page: Page, owner: str) -> Page:
+    page.goto("/terms-of-use")
+    keep_token(page, owner, 3600)
+    page.goto("/my-account")
+    expect(page.get_by_text("10,000 links", exact=True)).to_be_visible()
+    return page
+
+
+def test_only_the_rows_in_sight_are_in_the_document(account: Page) -> None:
+    expect(account.get_by_role("table")).to_have_attribute("aria-rowcount", str(LINKS + 1))
+    expect(account.get_by_role("row").nth(1)).to_contain_text("L0009999")
+    assert account.get_by_role("row").count() < 80
+    assert sideways(account) == 0
+
+
+def test_scrolling_reaches_the_last_link_and_shows_rows_all_the_way(account: Page) -> None:
+    # A frame counts as a hitch where it took longer than a tenth of a second, or stood empty.
+    hitches = account.evaluate(
+        """async () => {
+            const frame = () => new Promise(requestAnimationFrame);
+            const height = () => document.documentElement.scrollHeight;
+            const seen = {longest: 0, empty: 0};
+            let before = await frame();
+            for (let step = 0; step < 60; step += 1) {
+                scrollTo(0, height() * step / 60);
+                await frame();
+                const now = await frame();
+                seen.longest = Math.max(seen.longest, (now - before) / 2);
+                before = now;
+                const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+                if (!middle?.closest('[role=row]') && step > 0) seen.empty += 1;
+            }
+            return seen;
+        }"""
+    )
+    assert hitches["empty"] == 0
+    assert hitches["longest"] < 400, "one frame of many, on a machine with other things to do"
+    for _ in range(5):  # Rows are measured as they come: the end moves a little.
+        account.keyboard.press("End")
+    expect(
+        account.get_by_role("row").filter(has_text="https://example.com/the/first")
+    ).to_be_visible()
+    expect(account.get_by_role("contentinfo")).to_be_visible()
+
+
+def test_the_filter_finds_one_among_all(account: Page) -> None:
+    field = account.get_by_label("Filter")
+    field.press_sequentially("L0004321")
+    expect(account.get_by_role("status").filter(has_text="of")).to_have_text("1 of 10,000 links")
+    expect(account.get_by_role("row")).to_have_count(2)
+    expect(account.get_by_role("row").last).to_contain_text("https://example.com/4321/of/many")
+    field.fill("THE/FIRST")
+    expect(account.get_by_role("row").last).to_contain_text("https://example.com/the/first")
+    field.fill("nowhere to be found")
+    expect(account.get_by_text("No link has this in it.")).to_be_visible()
+    field.fill("")
+    expect(account.get_by_text("10,000 links", exact=True)).to_be_visible()
+    expect(account.get_by_role("row").nth(1)).to_contain_text("L0009999")
+
+
+def test_a_filter_far_down_shows_what_it_found(account: Page) -> None:
+    account.keyboard.press("End")
+    account.get_by_label("Filter").fill("/12/of")
+    expect(account.get_by_role("row").last).to_be_in_viewport()

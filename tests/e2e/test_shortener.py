@@ -1,0 +1,193 @@
+"""The shortener as picky people use it: copying, pasting, impatience, other scripts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.acts import link_field, plates, shorten, submit
+from tests.e2e.conftest import Visitors
+from tests.product import Product
+
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
+REFUSED = {
+    "refused": "if (navigator.clipboard) "
+    "navigator.clipboard.writeText = () => Promise.reject(new Error('no'));",
+    "absent": "if (navigator.clipboard) { const {clipboard} = navigator;"
+    "window.read = () => clipboard.readText();"
+    "Object.defineProperty(navigator, 'clipboard', {value: undefined}); }",
+}
+
+
+def copied(page: Page) -> str:
+    """What the clipboard holds."""
+    text: str = page.evaluate("(window.read ?? (() => navigator.clipboard.readText()))()")
+    return text
+
+
+def test_a_click_copies_the_short_address_under_the_public_host(
+    visitor: Visitors, site: Product, target: str
+) -> None:
+    page = visitor(permissions=CLIPBOARD).new_page()
+    page.goto("/")
+    address = shorten(page, f"{target}/copied")
+    plate = plates(page).first
+    expect(page.get_by_role("status").filter(has_text="Short address ready")).to_have_text(
+        f"Short address ready: {address.removeprefix('http://')}"
+    )
+    plate.click()
+    expect(plate).to_contain_text("Copied")
+    expect(page.get_by_role("status").filter(has_text="Copied")).to_have_text("Copied")
+    assert copied(page) == address.removeprefix("http://")
+    assert address.startswith(f"{site.url}/")
+    expect(plate).to_contain_text(re.compile("Copy$"))  # It does not say so for ever.
+
+
+@pytest.mark.parametrize("how", REFUSED)
+def test_copying_falls_back_where_the_clipboard_is_not_to_be_had(
+    visitor: Visitors, target: str, how: str
+) -> None:
+    context = visitor(permissions=CLIPBOARD)
+    context.add_init_script(REFUSED[how])
+    page = context.new_page()
+    page.goto("/")
+    address = shorten(page, f"{target}/{how}")
+    plate = plates(page).first
+    plate.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="Copied")).to_have_text("Copied")
+    assert copied(page) == address.removeprefix("http://")
+    expect(plate).to_be_focused()
+
+
+def test_a_copy_that_fails_both_ways_says_so(visitor: Visitors, target: str) -> None:
+    context = visitor()
+    context.add_init_script(REFUSED["refused"] + "document.execCommand = () => false")
+    page = context.new_page()
+    page.goto("/")
+    shorten(page, f"{target}/not-copied")
+    plates(page).first.click()
+    expect(plates(page).first).to_contain_text("Not copied")
+
+
+def test_results_of_a_visit_stay_newest_first_on_both_pages(page: Page, target: str) -> None:
+    page.goto("/")
+    for name in ("one", "two"):
+        shorten(page, f"{target}/{name}")
+    page.get_by_role("link", name="SHORTENER").click()
+    shorten(page, f"{target}/three")
+    page.get_by_role("link", name="HOME").click()
+    expect(plates(page)).to_contain_text([f"{target}/{name}" for name in ("three", "two", "one")])
+
+
+def test_the_shortener_page_adds_the_scheme_that_is_missing(site: Product, page: Page) -> None:
+    page.goto("/short-link")
+    address = shorten(page, "example.com/no-scheme")
+    assert site.visit(address[-8:]).headers["location"] == "http://example.com/no-scheme"
+
+
+def test_the_home_page_takes_the_products_own_host_for_a_scheme(page: Page, site: Product) -> None:
+    page.goto("/")
+    host = site.url.removeprefix("http://")
+    shorten(page, f"{host}/terms-of-use")
+    submit(page, f"{host}/abcdefgh")  # A short address of its own: a loop.
+    expect(page.get_by_text("Enter a valid URL", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("length", [999, 1000])
+def test_999_characters_are_the_most(page: Page, site: Product, length: int) -> None:
+    page.goto("/")
+    url = "https://example.com/ñ" + "𝄞" * (length - 21)
+    submit(page, url)
+    if length == 1000:
+        expect(page.get_by_text("URL is too long", exact=True)).to_be_visible()
+        expect(link_field(page)).to_have_value("")
+    else:
+        expect(plates(page)).to_have_count(1)
+
+
+def test_what_is_pasted_with_blanks_and_line_ends_is_trimmed(page: Page, target: str) -> None:
+    page.goto("/")
+    link_field(page).focus()
+    page.evaluate("document.execCommand('insertText', false, '  \\n  ')")
+    page.keyboard.insert_text(f"  {target}/pasted \n")
+    page.keyboard.press("Enter")
+    expect(plates(page)).to_have_count(1)
+    expect(plates(page).first).to_contain_text(f"{target}/pasted")
+
+
+def test_a_double_click_makes_one_link_and_no_error(page: Page, target: str) -> None:
+    page.goto("/")
+    shorten(page, f"{target}/warm")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    link_field(page).fill(f"{target}/double")
+    page.get_by_role("button", name="Shorten", exact=True).dblclick()
+    expect(plates(page)).to_have_count(2)
+    page.get_by_role("button", name="Shorten", exact=True).dblclick()
+    expect(page.get_by_text("Enter a valid URL", exact=True)).to_be_visible()
+    assert [url.rpartition("/")[2] for url in asked] == ["createShortLink"]
+
+
+def test_a_second_click_after_a_quick_answer_is_no_error(page: Page, target: str) -> None:
+    page.goto("/")
+    shorten(page, f"{target}/warm")
+    link_field(page).fill(f"{target}/quick")
+    button = page.get_by_role("button", name="Shorten", exact=True)
+    box = button.bounding_box()
+    assert box is not None
+    x, y = box["x"] + 20, box["y"] + 20
+    page.mouse.click(x, y)
+    expect(plates(page)).to_have_count(2)  # Answered between the two clicks of one double click.
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+    expect(page.get_by_text("Enter a valid URL", exact=True)).to_have_count(0)
+
+
+def test_an_error_is_taken_back_by_the_next_link(page: Page, target: str) -> None:
+    page.goto("/")
+    submit(page, "no")
+    error = page.get_by_text("Enter a valid URL", exact=True)
+    expect(error).to_be_visible()
+    expect(link_field(page)).to_have_attribute("aria-invalid", "true")
+    shorten(page, f"{target}/right")
+    expect(error).to_have_count(0)
+    expect(link_field(page)).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_a_link_from_right_to_left_stands_in_its_own_direction(page: Page) -> None:
+    page.goto("/short-link")
+    field = link_field(page)
+    field.fill("مثال.إختبار/مسار")
+    assert field.evaluate("e => getComputedStyle(e).direction") == "rtl"
+    field.press("Enter")
+    expect(plates(page)).to_have_count(1)
+    expect(field).to_have_value("")
+
+
+def test_the_qr_page_is_handed_the_short_address(page: Page, target: str) -> None:
+    page.goto("/")
+    address = shorten(page, f"{target}/to-qr")
+    page.get_by_role("link", name="Make a QR code").first.click()
+    expect(page).to_have_url(re.compile("/custom-qr-generator$"))
+    expect(page.get_by_label("URL")).to_have_value(address)
+
+
+def test_a_slow_answer_shows_its_place_and_moves_nothing_below(page: Page, target: str) -> None:
+    page.goto("/")
+    shorten(page, f"{target}/warm")
+    held: list[Route] = []
+    page.route("**/createShortLink", lambda route: held.append(route))
+    submit(page, f"{target}/slow")
+    expect(page.get_by_role("status").filter(has_text="Shortening")).to_be_visible()
+    below = page.get_by_role("heading", name="Advanced analytics")
+    before = below.bounding_box()
+    held[0].continue_()
+    expect(plates(page)).to_have_count(2)
+    after = below.bounding_box()
+    assert before is not None
+    assert after is not None
+    # What comes under the new plate is its link to the QR page, and that alone.
+    assert 0 <= after["y"] - before["y"] <= 60

@@ -1,0 +1,245 @@
+"""The spinner of the shortener is true: while it turns, the same link is really being tried."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, Request, Route, expect
+
+from tests.e2e.acts import keep_token, link_field, plates, shorten, submit
+from tests.e2e.conftest import Visitors
+from tests.e2e.stage import built_product
+from tests.product import ALPHABET, Product, new_code
+
+LATE = 45_000
+"""Milliseconds: a few tries with their waits between."""
+
+
+class Calls:
+    """The creations a page asks for, in order."""
+
+    def __init__(self, page: Page) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self._page = page
+        page.on("request", self._on_request)
+
+    def _on_request(self, request: Request) -> None:
+        if request.url.endswith("/createShortLink"):
+            self.sent.append(json.loads(request.post_data or "")["data"])
+
+    def fail(self, times: int) -> None:
+        """Wait until so many more of them have got no answer."""
+        for _ in range(times):
+            with self._page.expect_event(
+                "requestfailed",
+                lambda request: request.url.endswith("/createShortLink"),
+                timeout=LATE,
+            ):
+                pass
+
+
+@pytest.fixture
+def down(expected: list[str]) -> None:
+    """A test during which the back end does not answer: the console says so."""
+    expected += ["net::ERR_", "createShortLink: failed", "load: failed", "Failed to fetch"]
+
+
+def waiting(page: Page) -> Locator:
+    """What turns while a link is being made."""
+    return page.get_by_role("status").filter(has_text="Shortening")
+
+
+@pytest.mark.usefixtures("down")
+def test_it_goes_on_until_the_gateway_is_back_and_makes_one_link(
+    site: Product, page: Page, target: str
+) -> None:
+    page.goto("/")
+    shorten(page, f"{target}/before")  # All the code of a call is loaded.
+    calls = Calls(page)
+    site.kill("gateway")
+    try:
+        submit(page, f"{target}/patience")
+        expect(waiting(page)).to_be_visible()
+        expect(link_field(page)).to_have_value("")
+        calls.fail(2)
+        # An empty click while it runs does nothing.
+        page.get_by_role("button", name="Shorten", exact=True).click()
+        expect(waiting(page)).to_be_visible()
+        expect(page.get_by_text("Enter a valid URL")).to_have_count(0)
+    finally:
+        site.start("gateway")
+    expect(plates(page).first).to_contain_text(f"{target}/patience", timeout=LATE)
+    expect(waiting(page)).to_be_hidden()
+    assert len(calls.sent) >= 3
+    assert {call["code"] for call in calls.sent} == {calls.sent[0]["code"]}
+    assert {call["url"] for call in calls.sent} == {f"{target}/patience"}
+    assert plates(page).count() == 2
+    assert site.visit(calls.sent[0]["code"]).headers["location"] == f"{target}/patience"
+
+
+@pytest.mark.usefixtures("down")
+def test_an_answer_that_is_lost_does_not_make_a_second_link(
+    site: Product, page: Page, target: str
+) -> None:
+    token = site.log_in(site.register())
+    page.goto("/")
+    keep_token(page, token, 3600)
+    page.reload()
+    calls = Calls(page)
+    lost: list[int] = []
+
+    def lose_the_first(route: Route) -> None:
+        if lost:
+            route.continue_()
+        else:
+            lost.append(route.fetch().status)  # The back end has made the link.
+            route.abort("connectionreset")
+
+    page.route("**/createShortLink", lose_the_first)
+    submit(page, f"{target}/once")
+    expect(plates(page)).to_have_count(1, timeout=LATE)
+    assert lost == [200]
+    assert len(calls.sent) == 2
+    assert calls.sent[0] == calls.sent[1]
+    assert list(site.views(token)) == [calls.sent[0]["code"]]
+
+
+@pytest.mark.usefixtures("down")
+def test_code_of_the_page_that_does_not_load_is_a_failing_call(
+    site: Product, page: Page, target: str
+) -> None:
+    """Nothing of a call is loaded before the first interaction; then the gateway is away."""
+    page.goto("/")
+    page.wait_for_load_state("networkidle")
+    site.kill("gateway")
+    try:
+        with page.expect_event("requestfailed", lambda request: request.url.endswith(".js")):
+            submit(page, f"{target}/from-nothing")
+        expect(waiting(page)).to_be_visible()
+    finally:
+        site.start("gateway")
+    expect(plates(page)).to_have_count(1, timeout=LATE)
+
+
+@pytest.mark.usefixtures("down")
+def test_something_else_submitted_takes_its_place(site: Product, page: Page, target: str) -> None:
+    page.goto("/")
+    shorten(page, f"{target}/warm")
+    calls = Calls(page)
+    site.kill("gateway")
+    try:
+        submit(page, f"{target}/first-thought")
+        calls.fail(1)
+        submit(page, f"{target}/second-thought")
+        calls.fail(1)
+    finally:
+        site.start("gateway")
+    expect(plates(page).first).to_contain_text(f"{target}/second-thought", timeout=LATE)
+    expect(waiting(page)).to_be_hidden()
+    first = {call["code"] for call in calls.sent if call["url"].endswith("/first-thought")}
+    second = {call["code"] for call in calls.sent if call["url"].endswith("/second-thought")}
+    assert (len(first), len(second)) == (1, 1)
+    assert site.data("accessLink", {"code": first.pop()})["longUrl"] == []
+
+
+@pytest.mark.usefixtures("down")
+def test_it_goes_on_at_once_when_the_browser_is_back_online(
+    context: BrowserContext, page: Page, target: str
+) -> None:
+    page.goto("/")
+    shorten(page, f"{target}/warm")
+    calls = Calls(page)
+    context.set_offline(True)
+    submit(page, f"{target}/offline")
+    expect(page.get_by_role("status").filter(has_text="Waiting for the connection")).to_be_visible()
+    calls.fail(3)  # The next try of itself is more than three seconds away.
+    tries = len(calls.sent)
+    started = time.monotonic()
+    context.set_offline(False)
+    expect(plates(page)).to_have_count(2)
+    assert time.monotonic() - started < 2
+    assert len(calls.sent) == tries + 1
+    assert len({call["code"] for call in calls.sent}) == 1
+
+
+def test_a_code_that_is_taken_is_replaced_unseen(
+    site: Product, page: Page, target: str, expected: list[str]
+) -> None:
+    expected.append("status of 409")
+    taken = site.shorten(f"{target}/taken")
+    # The page's first random bytes spell that very code.
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    assert set(alphabet) == set(ALPHABET)
+    page.add_init_script(
+        f"const bytes = {[alphabet.index(letter) for letter in taken]};"
+        "const real = crypto.getRandomValues.bind(crypto);"
+        "crypto.getRandomValues = array => array.length === 8 && bytes.length"
+        " ? (array.set(bytes.splice(0)), array) : real(array);"
+    )
+    calls = Calls(page)
+    page.goto("/")
+    address = shorten(page, f"{target}/fresh")
+    assert [call["code"] for call in calls.sent] == [taken, address[-8:]]
+    assert address[-8:] != taken
+    assert site.visit(taken).headers["location"] == f"{target}/taken"
+    assert site.visit(address[-8:]).headers["location"] == f"{target}/fresh"
+    expect(page.locator(".Toastify__toast")).to_have_count(0)
+    expect(page.get_by_role("alert").filter(has_text="URL")).to_have_count(0)
+
+
+def test_what_the_back_end_refuses_stops_it(page: Page, target: str, expected: list[str]) -> None:
+    """The page refuses the same; here the link is changed on its way."""
+    expected.append("status of 400")
+    page.route(
+        "**/createShortLink",
+        lambda route: route.continue_(
+            post_data=json.dumps(
+                {"data": {"code": new_code(), "url": "javascript:alert(1)", "token": None}}
+            )
+        ),
+    )
+    calls = Calls(page)
+    page.goto("/")
+    submit(page, f"{target}/changed")
+    expect(page.get_by_text("Enter a valid URL", exact=True)).to_be_visible()
+    expect(waiting(page)).to_be_hidden()
+    assert len(calls.sent) == 1
+    assert plates(page).count() == 0
+
+
+@pytest.fixture
+def strict(tmp_path: Path) -> Iterator[Product]:
+    """A product that lets an address make one link in three seconds."""
+    with built_product(tmp_path, ATAJO_LIMIT_CREATIONS="1/3seconds") as product:
+        product.start()
+        yield product
+
+
+def test_too_many_waits_as_long_as_it_is_told(
+    strict: Product, visitor: Visitors, expected: list[str]
+) -> None:
+    expected += ["status of 429", "resource-exhausted"]
+    page = visitor(base_url=strict.url).new_page()
+    page.goto("/")
+    waits: list[float] = []
+    page.on(
+        "response",
+        lambda response: (
+            waits.append(float(response.headers["retry-after"])) if response.status == 429 else None
+        ),
+    )
+    shorten(page, "https://example.com/one")
+    calls = Calls(page)
+    started = time.monotonic()
+    submit(page, "https://example.com/two")
+    expect(plates(page).first).to_contain_text("https://example.com/two", timeout=LATE)
+    assert waits
+    assert time.monotonic() - started >= waits[0] - 0.1
+    assert len(calls.sent) == len(waits) + 1 <= 3
+    assert len({call["code"] for call in calls.sent}) == 1
+    expect(page.locator(".Toastify__toast")).to_have_count(0)
