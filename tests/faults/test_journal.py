@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -36,6 +38,13 @@ def visit_often(product: Product, code: str, times: int) -> None:
 def metric(product: Product, name: str) -> int:
     lines = httpx.get(product.metrics_url("gateway")).text.splitlines()
     return int(float(next(line.split()[1] for line in lines if line.startswith(name + " "))))
+
+
+def visits_stored(folder: Path) -> int:
+    """Visits of people in the analytics service's file."""
+    with closing(sqlite3.connect(folder / "analytics.sqlite3")) as file:
+        (people,) = file.execute("SELECT total(people) FROM totals").fetchone()
+    return int(people)
 
 
 def reconnect(product: Product) -> None:
@@ -101,6 +110,34 @@ def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -
         reconnect(p)
         visit_often(p, code, 100)
         await_that(lambda: p.views(token)[code] == answered + 1100 - lost)
+
+
+@pytest.mark.parametrize("applied", [True, False])
+def test_a_gateway_killed_before_the_acknowledgement_sends_the_batch_again(
+    tmp_path: Path, applied: bool
+) -> None:
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/", token)
+        assert product.views(token) == {code: 0}  # The gateway is connected to analytics.
+        os.kill(product.pid("analytics"), signal.SIGSTOP)
+        visit_often(product, code, 100)
+        time.sleep(1.0)  # The batch is sent and waits to be read.
+        os.kill(product.pid("gateway"), signal.SIGSTOP)
+        if applied:
+            os.kill(product.pid("analytics"), signal.SIGCONT)
+            await_that(lambda: visits_stored(tmp_path) > 0)
+        product.kill("gateway")
+        if not applied:
+            product.kill("analytics")
+            product.start("analytics")
+        product.start("gateway")
+        reconnect(product)
+        visit_often(product, code, 100)
+        await_that(lambda: product.views(token)[code] >= 200)
+        await_that(lambda: metric(product, "atajo_visits_pending") == 0)
+        assert product.views(token)[code] == 200
 
 
 def test_a_torn_tail_costs_nothing_that_was_answered(tmp_path: Path) -> None:
