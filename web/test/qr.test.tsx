@@ -1,39 +1,67 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { QRCodeSVG } from 'qrcode.react';
+import { createElement } from 'react';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { brightness, colorFault, mendColors } from '../src/features/qr/colors';
+import { fileName } from '../src/features/qr/download';
+import { symbolFor, wellFormed } from '../src/features/qr/symbol';
 import { expectNoAxeViolations, heading, visit } from './app';
 import { serve } from './server';
 
 const PNG = new File(['x'], 'logo.png', { type: 'image/png' });
 let decode: () => Promise<void>;
-let saved: { name: string; canvas: HTMLCanvasElement }[];
+let saved: string[];
+/** What the decoder reads; undefined where it does not load. */
+let reads: ((side: number) => string | null) | undefined;
+
+class FakeWorker extends EventTarget {
+  postMessage({ id, side }: { id: number; side: number }) {
+    const answer =
+      reads === undefined
+        ? new Event('error', { cancelable: true })
+        : new MessageEvent('message', { data: { id, text: reads(side) } });
+    setTimeout(() => this.dispatchEvent(answer));
+  }
+  terminate() {}
+}
 
 beforeEach(() => {
   decode = () => Promise.resolve();
   HTMLImageElement.prototype.decode = () => decode();
   saved = [];
-  let drawn: HTMLCanvasElement;
-  vi.spyOn(HTMLCanvasElement.prototype, 'toBlob').mockImplementation(function (
-    this: HTMLCanvasElement,
-    give,
-  ) {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the canvas that was asked
-    drawn = this;
-    give(new Blob());
-  });
+  reads = undefined;
+  vi.stubGlobal('Worker', FakeWorker);
+  vi.spyOn(console, 'warn').mockReturnValue();
+  const pen = {
+    scale: vi.fn(),
+    fillRect: vi.fn(),
+    drawImage: vi.fn(),
+    getImageData: (_x: number, _y: number, width: number) => ({
+      width,
+      data: new Uint8ClampedArray(4),
+    }),
+  } as unknown as CanvasRenderingContext2D;
+  Object.assign(HTMLCanvasElement.prototype, { getContext: () => pen });
+  vi.spyOn(HTMLCanvasElement.prototype, 'toBlob').mockImplementation((give) => give(new Blob()));
+  vi.spyOn(HTMLCanvasElement.prototype, 'toDataURL').mockReturnValue('data:image/png;base64,eA==');
   URL.createObjectURL = () => 'blob:here';
+  URL.revokeObjectURL = () => undefined;
   vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
     this: HTMLAnchorElement,
   ) {
-    saved.push({ name: this.download, canvas: drawn });
+    saved.push(this.download);
   });
 });
+
+afterEach(() => vi.unstubAllGlobals());
 
 async function open(state: object | null = null) {
   const { user } = visit('/custom-qr-generator', state);
   await heading('CUSTOM QR CODE GENERATOR');
   return user;
 }
-const url = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'URL' });
+const url = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'URL' });
 const name = () => screen.getByRole('textbox', { name: 'Name' });
 const file = () => screen.getByLabelText<HTMLInputElement>('Center image');
 const code = () => screen.getByRole('img', { name: /^QR code/ });
@@ -55,7 +83,7 @@ describe('the QR generator', () => {
     ).toEqual(['CREATE QR CODE', 'CUSTOMIZE', 'SHARE IT']);
     await expectNoAxeViolations();
     await user.type(url(), 'https://example.org/');
-    expect(code()).toHaveAccessibleName('QR code of https://example.org/');
+    await waitFor(() => expect(code()).toHaveAccessibleName('QR code of https://example.org/'));
     expect(calls).toEqual([]);
   });
 
@@ -77,18 +105,16 @@ describe('the QR generator', () => {
     await user.click(download());
     await user.type(name(), 'camino');
     await user.click(download());
-    expect(saved.map((one) => one.name)).toEqual(['my-qr-code.png', 'camino.png']);
-    expect(saved[0]?.canvas).toBe(code());
+    await waitFor(() => expect(saved).toEqual(['my-qr-code.png', 'camino.png']));
+    await user.click(screen.getByRole('button', { name: 'SVG' }));
+    await waitFor(() => expect(saved.at(-1)).toBe('camino.svg'));
   });
 
   it.each([0.67, 1, 1.1, 1.25, 1.5, 2, 3])('draws 400 x 400 at a ratio of %s', async (ratio) => {
     vi.stubGlobal('devicePixelRatio', ratio);
-    const pen = { scale: vi.fn(), fillRect: vi.fn() } as unknown as CanvasRenderingContext2D;
-    Object.assign(HTMLCanvasElement.prototype, { getContext: () => pen });
     await open({ url: 'x' });
     expect(code()).toHaveProperty('width', 400);
     expect(code()).toHaveProperty('height', 400);
-    vi.unstubAllGlobals();
   });
 
   it('opens one picker at a time, whose button reads CLOSE', async () => {
@@ -188,14 +214,30 @@ describe('the QR generator', () => {
     await screen.findByAltText('Your logo...');
   });
 
-  it('says when the text is too long, in place of the code', async () => {
+  it('goes back to the logo it had when the next one is broken', async () => {
+    const user = await open();
+    await user.upload(file(), PNG);
+    await screen.findByAltText('Your logo...');
+    decode = () => Promise.reject(new Error('broken'));
+    await user.upload(file(), PNG);
+    await screen.findByText('Please choose a valid file type');
+    await screen.findByAltText('Your logo...');
+  });
+
+  it('says when the text is too long, in place of the code, and counts near the end', async () => {
     await open({ url: 'x'.repeat(2953) });
     expect(code()).toBeInTheDocument();
+    screen.getByText('2,953 of 2,953 bytes used');
     fireEvent.change(url(), { target: { value: 'x'.repeat(2954) } });
     expect(screen.getByText('This text is too long for a QR code')).toBeInTheDocument();
     expect(screen.queryByRole('img', { name: /^QR code/ })).toBeNull();
+    expect(url()).toBeInvalid();
     fireEvent.change(url(), { target: { value: '1'.repeat(7089) } });
-    expect(code()).toBeInTheDocument();
+    await waitFor(() => expect(code()).toBeInTheDocument());
+    fireEvent.change(url(), { target: { value: 'x'.repeat(2954) } });
+    fireEvent.change(file(), { target: { files: [PNG] } });
+    fireEvent.change(url(), { target: { value: 'x'.repeat(1274) } });
+    await screen.findByText('1,274 of 1,273 bytes used');
   });
 
   it('draws half a character rather than breaking', async () => {
@@ -203,17 +245,151 @@ describe('the QR generator', () => {
     expect(code()).toBeInTheDocument();
   });
 
-  it('advises on colours that cameras do not read', async () => {
+  it('takes lines', async () => {
+    const user = await open();
+    await user.type(url(), 'a{Enter}b');
+    expect(url()).toHaveValue('a\nb');
+  });
+});
+
+describe('the verdict', () => {
+  const paint = async (user: Awaited<ReturnType<typeof open>>, label: string, colour: string) => {
+    await user.click(picker(label));
+    const text = screen.getByRole('textbox', { name: 'Hex, rgb() or hsl()' });
+    await user.clear(text);
+    await user.type(text, `${colour}{Escape}`);
+  };
+  const shown = (text: RegExp | string) =>
+    waitFor(() => expect(screen.getAllByText(text).length).toBeGreaterThan(0));
+  const mend = (name: string) => screen.getByRole('button', { name });
+
+  it('is good where the very text was read, and said after a rest', async () => {
+    reads = () => 'x';
     const user = await open({ url: 'x' });
-    const paint = async (label: string, colour: string) => {
-      await user.click(picker(label));
-      const text = screen.getByRole('textbox', { name: 'Hex, rgb() or hsl()' });
-      await user.clear(text);
-      await user.type(text, `${colour}{Escape}`);
-    };
-    await paint('Color', '#eeeeee');
-    screen.getByText(/close to each other/);
-    await paint('Background color', '#000000');
-    screen.getByText(/light code on a dark background/);
+    await shown('Scans: checked');
+    await waitFor(
+      () => expect(screen.getAllByText('Scans: checked')).toHaveLength(2), //
+      { timeout: 2_000 },
+    );
+    await expectNoAxeViolations();
+    await user.click(download());
+    await waitFor(() => expect(saved).toHaveLength(1));
+    expect(screen.queryByText(/^Saved/)).toBeNull();
+  });
+
+  it('warns where another text was read, and still gives the file', async () => {
+    reads = () => 'y';
+    const user = await open({ url: 'x' });
+    await paint(user, 'Color', '#146c43');
+    await shown('The check could not read this code.');
+    await user.click(download());
+    await screen.findByText(/^Saved, but it may not scan: the check/);
+    expect(saved).toHaveLength(1);
+    await user.click(mend('Use black on white'));
+    expect(picker('Color')).toHaveTextContent('#000000');
+  });
+
+  it('mends colours that are too close or inverted with one click', async () => {
+    reads = () => 'x';
+    const user = await open({ url: 'x' });
+    await paint(user, 'Color', '#eeeeee');
+    await shown(/too close/);
+    await user.click(mend('Mend the colors'));
+    await shown('Scans: checked');
+    await paint(user, 'Color', '#ffffff');
+    await paint(user, 'Background color', '#000000');
+    await shown(/^Light on dark/);
+    await user.click(mend('Swap the colors'));
+    expect(picker('Color')).toHaveTextContent('#000000');
+    expect(picker('Background color')).toHaveTextContent('#ffffff');
+    await shown('Scans: checked');
+  });
+
+  it('warns of a dense code, and saves it as a drawing', async () => {
+    const dense = 'x'.repeat(1500);
+    reads = () => dense;
+    const user = await open({ url: dense });
+    await shown(/squares too small/);
+    await user.click(mend('Save a large one as SVG'));
+    await waitFor(() => expect(saved).toEqual(['my-qr-code.svg']));
+    expect(screen.queryByText(/^Saved, but/)).toBeNull();
+  });
+
+  it('says that nothing was checked where the decoder did not load, and tries again', async () => {
+    const user = await open({ url: 'x' });
+    await shown('Not checked: the decoder did not load.');
+    await user.click(download());
+    await screen.findByText('Saved without a check: the decoder did not load');
+    expect(saved).toHaveLength(1);
+    reads = () => 'x';
+    await user.click(mend('Try again'));
+    await shown('Scans: checked');
+  });
+});
+
+describe('a symbol', () => {
+  const texts = [
+    ...[1, 17, 18, 106, 230, 231, 271, 500, 858, 1367, 1465, 1466, 2500, 2953].map((n) =>
+      'x'.repeat(n),
+    ),
+    ...[1, 41, 552, 553, 2283, 7089].map((n) => '7'.repeat(n)),
+    ...[1, 25, 335, 336, 4296].map((n) => 'A'.repeat(n)),
+    '短いリンク'.repeat(20),
+    '',
+  ];
+  it.each(texts.flatMap((text) => [[text, false] as const, [text, true] as const]))(
+    'is as large as the library makes it: %#',
+    (text, hasLogo) => {
+      const { level, leastVersion, modules } = symbolFor(text, hasLogo);
+      const draw = () =>
+        renderToStaticMarkup(
+          createElement(QRCodeSVG, { value: text, level, minVersion: leastVersion }),
+        );
+      if (modules === null) expect(draw).toThrow();
+      else expect(draw()).toContain(`viewBox="0 0 ${modules} ${modules}"`);
+    },
+  );
+
+  it('has no half characters', () => expect(wellFormed('a\ud83d')).toBe('a\ufffd'));
+});
+
+describe('colours', () => {
+  it('are judged and mended by the measured distance', () => {
+    const some = ['#000000', '#ffffff', '#ff0000', '#00ff00', '#0000ff', '#ffff00', '#777777'];
+    for (const foreground of some) {
+      for (const background of some) {
+        const mended = mendColors({ foreground, background });
+        expect(colorFault(mended)).toBeNull();
+        expect(brightness(mended.background)).toBeGreaterThan(brightness(mended.foreground));
+      }
+    }
+    expect(colorFault({ foreground: '#000000', background: '#ff0000' })).toBe('close');
+    expect(colorFault({ foreground: '#ffffff', background: '#000000' })).toBe('inverted');
+  });
+});
+
+describe('a file name', () => {
+  it.each([
+    ['', 'my-qr-code.png'],
+    ['  ', 'my-qr-code.png'],
+    ['año nuevo', 'año nuevo.png'],
+    ['camino.png', 'camino.png'],
+    ['a/b\\c:d*e?"<f>|', 'a-b-c-d-e-f-.png'],
+    ['../../etc', '-..-etc.png'],
+    ['CON', 'CON-.png'],
+    ['con.x', 'con-.x.png'],
+    ['comino', 'comino.png'],
+    ['.hidden', 'hidden.png'],
+    ['a\u202egnp.exe', 'agnp.exe.png'],
+    ['tab\tnew\nline', 'tabnewline.png'],
+    ['???', 'my-qr-code.png'],
+    ['短いリンク 👩‍🚀', '短いリンク 👩‍🚀.png'],
+    ['end. . ', 'end.png'],
+  ])('of %j is safe', (given, name) => expect(fileName(given, '.png')).toBe(name));
+
+  it('is cut between characters', () => {
+    const name = fileName('👩‍🚀'.repeat(60), '.svg');
+    expect(new TextEncoder().encode(name).length).toBeLessThanOrEqual(204);
+    expect(name).toMatch(/🚀\.svg$/u);
   });
 });

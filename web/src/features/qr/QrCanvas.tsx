@@ -1,58 +1,39 @@
-import { type Ref, useMemo } from 'react';
+import { memo, type Ref, useMemo } from 'react';
 import { QRCodeCanvas } from 'qrcode.react';
-import type { Level } from './capacity';
-import type { Logo } from './useLogo';
+import { type Drawing, drawingProps, SIZE } from './drawing';
 import { usePixelRatio } from './usePixelRatio';
 
-const SIZE = 400;
-
-interface QrCanvasProps {
-  ref: Ref<HTMLCanvasElement>;
-  text: string;
-  level: Level;
-  foreground: string;
-  background: string;
-  /** In modules. */
-  margin: number;
-  logo: Logo | undefined;
-}
+/** Of a text this long a screen reader hears the beginning. */
+const SPOKEN = 300;
 
 /**
  * 400 pixels at every pixel ratio. The library multiplies its size by the ratio, so it is given
- * the quotient, and a hair more, because a canvas drops what stands behind the point.
+ * the quotient, and a hair more, because a canvas drops what stands behind the point. It draws
+ * whenever it is rendered, and so is rendered only when there is something new to draw.
  */
-export function QrCanvas({
+export const QrCanvas = memo(function QrCanvas({
   ref,
-  text,
-  level,
-  foreground,
-  background,
-  margin,
-  logo,
-}: QrCanvasProps) {
+  drawing,
+}: {
+  ref: Ref<HTMLCanvasElement>;
+  drawing: Drawing;
+}) {
   const ratio = usePixelRatio();
-  const image = useMemo(
-    () =>
-      logo && {
-        src: logo.src,
-        width: logo.width / ratio,
-        height: logo.height / ratio,
-        excavate: true,
-      },
-    [logo, ratio],
-  );
+  const props = useMemo(() => drawingProps(drawing, ratio), [drawing, ratio]);
   return (
     <QRCodeCanvas
       ref={ref}
-      value={text}
       size={(SIZE + 1e-6) / ratio}
-      level={level}
-      fgColor={foreground}
-      bgColor={background}
-      marginSize={margin}
-      aria-label={text === '' ? 'QR code without content' : `QR code of ${text}`}
+      aria-label={alternative(drawing.text)}
       style={{ width: '100%', height: 'auto' }}
-      {...(image && { imageSettings: image })}
+      {...props}
     />
   );
+});
+
+function alternative(text: string): string {
+  if (text === '') return 'QR code without content';
+  if (text.length <= SPOKEN) return `QR code of ${text}`;
+  const length = new Intl.NumberFormat('en').format(text.length);
+  return `QR code of a text of ${length} characters that begins ${text.slice(0, SPOKEN)}`;
 }

@@ -1,22 +1,37 @@
-import { useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
 import { showToast } from '../../components/toast';
-import { levelFor, wellFormed } from './capacity';
 import { ColorPicker } from './ColorPicker';
-import { colorAdvice } from './colors';
-import { downloadPng } from './download';
+import { mendColors } from './colors';
+import { framed, pictureOf, readPicture } from './decoder';
+import { canCopyImages, copyImage, fileName, pngOf, save } from './download';
+import { type Drawing, SIZE, svgOf } from './drawing';
 import { LogoField } from './LogoField';
-import { qrMessages } from './messages';
+import { qrMessages, savedWords } from './messages';
 import { QrCanvas } from './QrCanvas';
 import styles from './QrStudio.module.css';
+import { symbolFor, wellFormed } from './symbol';
+import { TextField } from './TextField';
 import { useLogo } from './useLogo';
+import { useIdleLoading, useReading } from './useReading';
+import { useSettled } from './useSettled';
+import { type Mend, VerdictLine } from './VerdictLine';
+import { judge, type Reading, type Verdict } from './verdict';
 
 const BLACK = '#000000';
 const WHITE = '#ffffff';
 const QUIET_ZONE = 4;
+/** Pixels at which a vector drawing is held up to the decoder. */
+const SVG_SIZE = 1_000;
 
 type Picker = 'foreground' | 'background';
+type Copied = 'idle' | 'copied' | 'refused';
+const copyWords: Record<Copied, string> = {
+  idle: 'Copy image',
+  copied: 'Copied',
+  refused: 'Not copied',
+};
 
 /** Everything happens here in the browser; nothing is sent. */
 export function QrStudio({ initialText }: { initialText: string }) {
@@ -26,26 +41,95 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const [background, setBackground] = useState(WHITE);
   const [picker, setPicker] = useState<Picker | null>(null);
   const [quietZone, setQuietZone] = useState(false);
+  const [copied, setCopied] = useState<Copied>('idle');
   const { state: logoState, choose, remove } = useLogo();
   const canvas = useRef<HTMLCanvasElement>(null);
+  useIdleLoading();
 
-  const content = wellFormed(text);
   const logo = logoState.step === 2 ? logoState.logo : undefined;
-  const level = levelFor(content, logo !== undefined);
+  const typed = useMemo(() => symbolFor(wellFormed(text), logo !== undefined), [text, logo]);
+  const [settled, settle] = useSettled(text);
+  const content = wellFormed(settled);
+  const symbol = useMemo(() => symbolFor(content, logo !== undefined), [content, logo]);
+  const { level, leastVersion } = symbol;
   const margin = quietZone || background !== WHITE ? QUIET_ZONE : 0;
-  const advice = colorAdvice(foreground, background);
+  const drawing = useMemo<Drawing>(
+    () => ({ text: content, level, leastVersion, foreground, background, margin, logo }),
+    [content, level, leastVersion, foreground, background, margin, logo],
+  );
 
-  const download = () => {
+  const blank = content.trim() === '';
+  const tooLong = typed.modules === null || symbol.modules === null;
+  const [reading, readAgain] = useReading(canvas, drawing, blank || tooLong);
+  const judged = (result: Reading, size: number): Verdict =>
+    judge({ ...drawing, modules: (symbol.modules ?? 0) + 2 * margin, size }, result);
+  const verdict = blank || tooLong || reading === undefined ? null : judged(reading, SIZE);
+
+  const refused = (): boolean => {
     if (text.trim() === '') showToast(qrMessages.noLink);
-    else if (level === null) showToast(qrMessages.tooLong);
-    else if (canvas.current) downloadPng(canvas.current, name);
+    else if (tooLong) showToast(qrMessages.tooLong);
+    else return false;
+    return true;
   };
 
-  const toggles = (which: Picker) => ({
-    open: picker === which,
-    setOpen: (open: boolean) =>
+  /** What is saved is read first; it is given in any case, with a word where it may not scan. */
+  const hand = async (ending: '.png' | '.svg', of: Drawing) => {
+    if (!canvas.current) return;
+    const vector = ending === '.svg';
+    const file = vector ? svgOf(of) : await pngOf(canvas.current);
+    const size = vector ? SVG_SIZE : SIZE;
+    const result = await readFile(file, size);
+    save(file, fileName(name, ending));
+    const modules = (symbolFor(of.text, of.logo !== undefined).modules ?? 0) + 2 * of.margin;
+    const words = savedWords[judge({ ...of, modules, size }, result)];
+    if (words) showToast(words);
+  };
+
+  const download = (ending: '.png' | '.svg') => {
+    if (refused()) return;
+    settle();
+    hand(ending, { ...drawing, text: wellFormed(text) }).catch((error: unknown) =>
+      console.error('The code was not saved', error),
+    );
+  };
+
+  const copy = () => {
+    if (refused() || !canvas.current) return;
+    settle();
+    void copyImage(pngOf(canvas.current)).then((done) => {
+      setCopied(done ? 'copied' : 'refused');
+      setTimeout(() => setCopied('idle'), 2_000);
+    });
+  };
+
+  const repaint = () => {
+    const mended = mendColors({ foreground, background });
+    setForeground(mended.foreground);
+    setBackground(mended.background);
+  };
+  const blackOnWhite = () => {
+    setForeground(BLACK);
+    setBackground(WHITE);
+  };
+  const mends: Partial<Record<Verdict, Mend>> = {
+    inverted: { words: 'Swap the colors', act: repaint },
+    close: { words: 'Mend the colors', act: repaint },
+    dense: logo
+      ? { words: 'Remove the image', act: remove }
+      : { words: 'Save a large one as SVG', act: () => download('.svg') },
+    unread: logo
+      ? { words: 'Remove the image', act: remove }
+      : { words: 'Use black on white', act: blackOnWhite },
+    unchecked: { words: 'Try again', act: readAgain },
+  };
+
+  const closeOthers = useCallback(
+    (which: Picker) => (open: boolean) =>
       setPicker((current) => (open ? which : current === which ? null : current)),
-  });
+    [],
+  );
+  const setForegroundOpen = useMemo(() => closeOthers('foreground'), [closeOthers]);
+  const setBackgroundOpen = useMemo(() => closeOthers('background'), [closeOthers]);
 
   return (
     <div className={styles.studio}>
@@ -59,30 +143,22 @@ export function QrStudio({ initialText }: { initialText: string }) {
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <Field
-          label="URL"
-          type="text"
-          inputMode="url"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          dir="auto"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
+        <TextField label="URL" value={text} onValue={setText} symbol={typed} />
         <LogoField state={logoState} choose={choose} remove={remove} />
         <div className={styles.pair}>
           <ColorPicker
             label="Color"
             color={foreground}
             onColor={setForeground}
-            {...toggles('foreground')}
+            open={picker === 'foreground'}
+            setOpen={setForegroundOpen}
           />
           <ColorPicker
             label="Background color"
             color={background}
             onColor={setBackground}
-            {...toggles('background')}
+            open={picker === 'background'}
+            setOpen={setBackgroundOpen}
           />
         </div>
         <label className={styles.switch}>
@@ -94,34 +170,48 @@ export function QrStudio({ initialText }: { initialText: string }) {
           />
           Quiet zone, for dark surroundings
         </label>
-        <div>
-          <Button look="sign" onClick={download}>
+        <div className={styles.actions}>
+          <Button look="sign" onClick={() => download('.png')}>
             DOWNLOAD QR
           </Button>
+          <Button onClick={() => download('.svg')}>SVG</Button>
+          {canCopyImages() && (
+            <Button onClick={copy}>
+              <span aria-live="polite">{copyWords[copied]}</span>
+            </Button>
+          )}
         </div>
       </div>
       <div className={styles.board}>
-        <div className={styles.code} style={{ backgroundColor: background }}>
-          {level === null ? (
+        {/* The library draws once more when its image comes, and that is read too. */}
+        <div
+          className={styles.code}
+          style={{ backgroundColor: background }}
+          onLoadCapture={readAgain}
+        >
+          {tooLong ? (
             <p className={styles.tooLong} role="alert">
               {qrMessages.tooLong}
             </p>
           ) : (
-            <QrCanvas
-              ref={canvas}
-              text={content}
-              level={level}
-              foreground={foreground}
-              background={background}
-              margin={margin}
-              logo={logo}
-            />
+            <QrCanvas ref={canvas} drawing={drawing} />
           )}
         </div>
-        <p className={styles.advice} role="status">
-          {advice ?? (text === '' ? 'Enter a link and its code appears here.' : '')}
-        </p>
+        <VerdictLine
+          verdict={verdict}
+          mend={verdict && mends[verdict]}
+          hint={text === '' ? 'Enter a link and its code appears here.' : ''}
+        />
       </div>
     </div>
   );
+}
+
+async function readFile(file: Blob, size: number): Promise<Reading> {
+  try {
+    return { text: await readPicture(framed(await pictureOf(file), size)) };
+  } catch (error) {
+    console.warn('The file was not checked', error);
+    return 'unavailable';
+  }
 }

@@ -1,4 +1,4 @@
-/** Colours as people write them, and what a scanner makes of two of them. */
+/** Colours as people write them, and what a reader makes of two of them. */
 
 const HEX = /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
 const FUNCTION = /^(rgb|hsl)a?\(([^)]*)\)$/i;
@@ -49,24 +49,52 @@ function hslChannels(h: string, s: string, l: string): number[] {
   });
 }
 
-export function luminance(hex: string): number {
-  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
-    const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+const channelsOf = (hex: string) =>
+  [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+
+/** How light a reader, which sees in grey, finds a colour: 0 to 255. */
+export function brightness(hex: string): number {
+  const [r = 0, g = 0, b = 0] = channelsOf(hex);
+  return 0.299 * r + 0.587 * g + 0.114 * b;
 }
 
-/** Below this many times the light, cameras begin to lose the pattern. */
-const LEAST_CONTRAST = 3;
+/**
+ * The least distance in brightness at which three independent decoders read every code that was
+ * measured, on file and in photos as each of them can: tests/qr/table.md, "Colours" (make qr-table).
+ */
+export const LEAST_DISTANCE = 128;
 
-/** What a person should know of these colours before printing them. */
-export function colorAdvice(foreground: string, background: string): string | undefined {
-  const dark = luminance(foreground) + 0.05;
-  const light = luminance(background) + 0.05;
-  if (Math.max(dark, light) / Math.min(dark, light) < LEAST_CONTRAST) {
-    return 'These two colours are close to each other: many cameras will not read the code.';
-  }
-  if (dark > light) return 'Some cameras do not read a light code on a dark background.';
-  return undefined;
+/** A distance with room to spare, for colours that are mended. */
+const AMPLE = LEAST_DISTANCE + 8;
+
+export interface Colors {
+  foreground: string;
+  background: string;
+}
+
+/** What is wrong with two colours: readers expect dark on light, and a distance between them. */
+export function colorFault({ foreground, background }: Colors): 'inverted' | 'close' | null {
+  const distance = brightness(background) - brightness(foreground);
+  if (distance <= -LEAST_DISTANCE) return 'inverted';
+  return distance < LEAST_DISTANCE ? 'close' : null;
+}
+
+/** The nearest pair that reads: dark on light, the foreground darkened before the background is lit. */
+export function mendColors({ foreground, background }: Colors): Colors {
+  const [dark, light] =
+    brightness(foreground) <= brightness(background)
+      ? [foreground, background]
+      : [background, foreground];
+  const lit = brightness(light) < AMPLE ? lighten(light, AMPLE) : light;
+  return { foreground: darken(dark, brightness(lit) - AMPLE), background: lit };
+}
+
+function darken(hex: string, to: number): string {
+  const share = Math.min(1, to / Math.max(1, brightness(hex)));
+  return toHex(channelsOf(hex).map((channel) => Math.floor(channel * share)));
+}
+
+function lighten(hex: string, to: number): string {
+  const share = (to - brightness(hex)) / (255 - brightness(hex));
+  return toHex(channelsOf(hex).map((channel) => Math.ceil(channel + (255 - channel) * share)));
 }

@@ -1,3 +1,5 @@
+import type { Verdict } from './verdict';
+
 /** Texts of the specification that the QR generator owns, to the letter. */
 export const qrMessages = {
   noLink: 'Please enter a link to start downloading...',
@@ -5,3 +7,22 @@ export const qrMessages = {
   logoAlt: 'Your logo...',
   tooLong: 'This text is too long for a QR code',
 } as const;
+
+/** What stands under the code. */
+export const verdictWords: Record<Verdict, string> = {
+  scans: 'Scans: checked',
+  inverted: 'Light on dark: many readers see no code here.',
+  close: 'These two colors are too close: many cameras will not read the code.',
+  dense: 'So much text makes the squares too small at 400 px: many cameras will not read it.',
+  unread: 'The check could not read this code.',
+  unchecked: 'Not checked: the decoder did not load.',
+};
+
+/** What is said when such a code is saved all the same. */
+export const savedWords: Partial<Record<Verdict, string>> = {
+  inverted: 'Saved, but it may not scan: light on dark',
+  close: 'Saved, but it may not scan: the colors are too close',
+  dense: 'Saved, but it may not scan: its squares are very small',
+  unread: 'Saved, but it may not scan: the check could not read it',
+  unchecked: 'Saved without a check: the decoder did not load',
+};

@@ -5,6 +5,9 @@ import { qrMessages } from './messages';
 /** Drawn in the center, fitted into a square of this many pixels. */
 export const LOGO_SIZE = 100;
 
+/** Kept with as many pixels along its longer side, sharp in print too. */
+const KEPT = 512;
+
 export interface Logo {
   /** As a data URL. */
   src: string;
@@ -24,6 +27,8 @@ interface UseLogo {
 export function useLogo(): UseLogo {
   const [state, setState] = useState<LogoState>({ step: 0 });
   const latest = useRef(0);
+  /** What to go back to when the one that is loading is broken. */
+  const before = useRef<LogoState>(state);
   useEffect(
     () => () => {
       latest.current = -1;
@@ -31,47 +36,65 @@ export function useLogo(): UseLogo {
     [],
   );
 
+  const rest = (next: LogoState) => {
+    before.current = next;
+    setState(next);
+  };
+
   const choose = (file: File | null | undefined) => {
     if (!file) return;
     if (!file.type.startsWith('image/')) {
       showToast(qrMessages.badFile);
       return;
     }
-    const before = state;
     const mine = (latest.current += 1);
     setState({ step: 1 });
     readLogo(file).then(
       (logo) => {
-        if (latest.current === mine) setState({ step: 2, logo });
+        if (latest.current === mine) rest({ step: 2, logo });
       },
       (error: unknown) => {
         if (latest.current !== mine) return;
-        console.error(error);
+        console.warn('The image was not read', error);
         showToast(qrMessages.badFile);
-        setState(before.step === 2 ? before : { step: 0 });
+        setState(before.current);
       },
     );
   };
 
   const remove = () => {
     latest.current += 1;
-    setState({ step: 0 });
+    rest({ step: 0 });
   };
 
   return { state, choose, remove };
 }
 
+/**
+ * The picture is drawn anew: small enough, upright as its EXIF says, and without whatever else was
+ * in the file, such as places, scripts and references.
+ */
 async function readLogo(file: File): Promise<Logo> {
-  const src = await readDataUrl(file);
   const image = new Image();
-  image.src = src;
+  image.src = await readDataUrl(file);
   await image.decode();
-  // A drawing without a size of its own fills the square.
-  const { naturalWidth: width, naturalHeight: height } = image;
+  // A drawing without a size of its own fills the square, and any drawing is as sharp as one likes.
+  const width = image.naturalWidth || KEPT;
+  const height = image.naturalHeight || KEPT;
   const longer = Math.max(width, height);
-  if (longer === 0) return { src, width: LOGO_SIZE, height: LOGO_SIZE };
-  const scale = LOGO_SIZE / longer;
-  return { src, width: width * scale, height: height * scale };
+  const scale = file.type.startsWith('image/svg') ? KEPT / longer : Math.min(1, KEPT / longer);
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.max(1, Math.round(width * scale));
+  canvas.height = Math.max(1, Math.round(height * scale));
+  const pen = canvas.getContext('2d');
+  if (!pen) throw new Error('Nothing can be drawn');
+  pen.imageSmoothingQuality = 'high';
+  pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return {
+    src: canvas.toDataURL('image/png'),
+    width: (LOGO_SIZE * width) / longer,
+    height: (LOGO_SIZE * height) / longer,
+  };
 }
 
 function readDataUrl(file: File): Promise<string> {

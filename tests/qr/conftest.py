@@ -1,0 +1,74 @@
+"""The QR page of the running product, in a real browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request, sync_playwright
+
+from tests.e2e.stage import built_product, chromium
+from tests.product import Product
+from tests.qr.readers import Readers
+from tests.qr.studio import Studio
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """The product with its pages. The QR page asks nothing of any store."""
+    with built_product(tmp_path_factory.mktemp("site")) as product:
+        product.start()
+        yield product
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real browser."""
+    with sync_playwright() as playwright:
+        flags = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+        launched = playwright.chromium.launch(executable_path=chromium(), args=flags)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[Readers]:
+    """Decoders of other hands."""
+    with Readers() as readers:
+        yield readers
+
+
+@pytest.fixture
+def context(browser: Browser, site: Product) -> Iterator[BrowserContext]:
+    """A fresh visitor. Fails the test for a console error, a violation of the content security
+    policy among them, and for anything sent or asked beyond the product's own files."""
+    troubles: list[str] = []
+    context = browser.new_context(
+        base_url=site.url,
+        viewport={"width": 1280, "height": 900},
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    context.set_default_timeout(20_000)
+
+    def watch(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            troubles.append(f"console: {message.text}")
+
+    def watch_request(request: Request) -> None:
+        own = request.url.startswith((site.url, "data:", "blob:"))
+        if not own or request.method != "GET":
+            troubles.append(f"request: {request.method} {request.url[:100]}")
+
+    context.on("console", watch)
+    context.on("weberror", lambda error: troubles.append(f"page: {error.error}"))
+    context.on("request", watch_request)
+    yield context
+    context.close()
+    assert not troubles, troubles
+
+
+@pytest.fixture
+def studio(context: BrowserContext) -> Studio:
+    """The page, freshly opened."""
+    return Studio(context.new_page())

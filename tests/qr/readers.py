@@ -1,0 +1,111 @@
+"""Decoders of other hands than the page's own: ZXing (C++), OpenCV and jsQR."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from collections.abc import Sequence
+from typing import Any, Self
+
+import cv2
+import numpy as np
+import zxingcpp
+from numpy.typing import NDArray
+
+from tests.processes import ROOT
+
+Picture = NDArray[np.uint8]
+"""Rows of pixels, each red, green and blue."""
+
+OTHERS = ("ZXing", "OpenCV", "jsQR")
+PAGE = "qr"
+"""The decoder that the page itself uses."""
+
+_QR = zxingcpp.BarcodeFormats([zxingcpp.BarcodeFormat.QRCode])
+
+FRAME = 40
+"""Pixels of white around a code that is held up to a reader."""
+
+
+class Script:
+    """A script of the pages' tests that answers a line with a line."""
+
+    def __init__(self, name: str) -> None:
+        self._node = subprocess.Popen(
+            ["node", f"test/{name}"],
+            cwd=ROOT / "web",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, question: object) -> Any:
+        """Send a question; returns its answer."""
+        assert self._node.stdin is not None
+        assert self._node.stdout is not None
+        self._node.stdin.write(json.dumps(question) + "\n")
+        self._node.stdin.flush()
+        return json.loads(self._node.stdout.readline())
+
+    def close(self) -> None:
+        """End the script."""
+        assert self._node.stdin is not None
+        assert self._node.stdout is not None
+        self._node.stdin.close()
+        self._node.wait(10)
+        self._node.stdout.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Readers:
+    """All decoders, each read with in the same way: what they make of a picture, or None."""
+
+    def __init__(self) -> None:
+        self._script = Script("qr-readers.mjs")
+        self._opencv = cv2.QRCodeDetector()
+
+    def read(self, reader: str, picture: Picture) -> str | None:
+        """What a decoder reads in a square picture."""
+        if reader == "ZXing":
+            found = zxingcpp.read_barcodes(picture, formats=_QR)
+            # A QR code says nothing of its encoding, and the page writes UTF-8.
+            return found[0].bytes.decode(errors="replace") if found else None
+        if reader == "OpenCV":
+            return self._read_opencv(picture)
+        name = "jsqr" if reader == "jsQR" else "qr"
+        rgba = np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
+        pixels = base64.b64encode(rgba.tobytes()).decode()
+        answer: str | None = self._script.ask(
+            {"reader": name, "size": len(picture), "pixels": pixels}
+        )
+        return answer
+
+    def _read_opencv(self, picture: Picture) -> str | None:
+        grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+        try:
+            text, _, _ = self._opencv.detectAndDecode(grey)
+        except (cv2.error, UnicodeDecodeError):
+            return None
+        return text or None
+
+    def who_reads(self, picture: Picture, text: str, readers: Sequence[str] = OTHERS) -> list[str]:
+        """The decoders that read a text in a picture."""
+        return [reader for reader in readers if self.read(reader, picture) == text]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._script.close()
+
+
+def framed(picture: Picture, colour: int = 255) -> Picture:
+    """A picture in the middle of a sheet."""
+    border = [(FRAME, FRAME), (FRAME, FRAME), (0, 0)]
+    return np.pad(picture, border, constant_values=colour)

@@ -1,0 +1,89 @@
+"""The QR page as a person uses it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.qr.readers import Picture
+
+WARNINGS = ("inverted", "close", "dense", "unread")
+FINAL = ("scans", "unchecked", *WARNINGS)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A file that was handed out."""
+
+    name: str
+    content: bytes
+
+    def picture(self) -> Picture:
+        """Its pixels."""
+        decoded = cv2.imdecode(np.frombuffer(self.content, np.uint8), cv2.IMREAD_COLOR_RGB)
+        assert decoded is not None
+        return decoded.astype(np.uint8)
+
+
+class Studio:
+    """Fills in, chooses, reads the verdict and downloads."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        # The decoder has come when its worker has.
+        with page.expect_worker():
+            page.goto("/custom-qr-generator")
+        self.url = page.get_by_role("textbox", name="URL")
+        self.name = page.get_by_role("textbox", name="Name")
+        self.file = page.get_by_label("Center image")
+        self.preview = page.get_by_alt_text("Your logo...")
+        self.code = page.get_by_role("img", name="QR code")
+        self.line = page.locator("[data-verdict]")
+
+    def write(self, text: str) -> str:
+        """Fill in a text and wait until it is drawn; returns what the field made of it."""
+        self.url.fill(text)
+        kept = self.url.input_value()
+        start = f"QR code of {kept}" if len(kept) <= 300 else f"that begins {kept[:300]}"
+        self.page.wait_for_function(
+            "start => document.querySelector('canvas').ariaLabel.includes(start)", arg=start
+        )
+        return kept
+
+    def paint(self, label: str, colour: str) -> None:
+        """Choose a colour by its text."""
+        self.page.get_by_role("button", name=re.compile(f"^{label} #")).click()
+        self.page.get_by_label("Hex, rgb() or hsl()").fill(colour)
+        self.page.keyboard.press("Escape")
+
+    def colours(self, foreground: str, background: str) -> None:
+        """Choose both."""
+        self.paint("Color", foreground)
+        self.paint("Background color", background)
+
+    def choose(self, logo: FilePayload | None) -> None:
+        """Choose a logo, or none."""
+        remove = self.page.get_by_role("button", name="Remove image").first
+        if remove.is_visible():
+            remove.click()
+        if logo is not None:
+            self.file.set_input_files(logo)
+            expect(self.preview).to_be_visible()
+
+    def verdict(self) -> str:
+        """What stands under the code when it has been read."""
+        wanted = ", ".join(f'[data-verdict="{verdict}"]' for verdict in FINAL)
+        self.page.locator(wanted).wait_for()
+        return self.line.get_attribute("data-verdict") or ""
+
+    def download(self, button: str = "DOWNLOAD QR") -> Saved:
+        """Download what is drawn."""
+        with self.page.expect_download() as waiting:
+            self.page.get_by_role("button", name=button, exact=True).click()
+        download = waiting.value
+        return Saved(download.suggested_filename, Path(download.path()).read_bytes())

@@ -1,0 +1,82 @@
+"""Every code that the page hands out is read by decoders of other hands, or carries a warning.
+
+The seed is printed; `ATAJO_QR_SEED=7 make test` takes another one.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.qr.cases import Case, generate
+from tests.qr.readers import OTHERS, Picture, Readers, framed
+from tests.qr.studio import WARNINGS, Saved, Studio
+
+SEED = int(os.environ.get("ATAJO_QR_SEED", "20260711"))
+
+
+@pytest.mark.timeout(300)
+def test_sixty_codes(studio: Studio, readers: Readers) -> None:
+    check(studio, readers, generate(SEED, 60))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_three_hundred_codes(studio: Studio, readers: Readers) -> None:
+    check(studio, readers, generate(SEED + 1, 300))
+
+
+def check(studio: Studio, readers: Readers, cases: list[Case]) -> None:
+    """Make every case; all faults are told together."""
+    faults: list[str] = []
+    tally = dict.fromkeys(OTHERS, 0)
+    warned = 0
+    for case in cases:
+        text = make(studio, case)
+        verdict = studio.verdict()
+        picture = studio.download().picture()
+        assert picture.shape == (400, 400, 3)
+        # Held against black only where the quiet zone was asked for.
+        sheet = framed(picture, 0 if case.quiet_zone else 255)
+        by = readers.who_reads(sheet, text)
+        if case.number % 4 == 0:
+            by_vector = readers.who_reads(rasterised(studio, studio.download("SVG")), text)
+            if "ZXing" not in by_vector and verdict not in WARNINGS:
+                faults.append(f"{case}: its SVG is read by {by_vector}")
+        if verdict in WARNINGS:
+            warned += 1
+            if case.plain:
+                faults.append(f"{case}: plain, and carries the warning {verdict!r}")
+            continue
+        for reader in by:
+            tally[reader] += 1
+        # Two hands at least: the second reader of a dense code is not the same for all of them.
+        if verdict != "scans" or "ZXing" not in by or (case.plain and len(by) < 2):
+            faults.append(f"{case}: {verdict}, read by {by}")
+    print(f"seed {SEED}: {len(cases)} codes, {warned} with a warning, the rest read by {tally}")  # noqa: T201
+    assert not faults, "\n".join([f"seed {SEED}", *faults])
+    assert warned < len(cases) / 3
+
+
+def make(studio: Studio, case: Case) -> str:
+    """Make a code; returns the text it must hold."""
+    studio.choose(case.logo)
+    studio.colours(case.foreground, case.background)
+    switch = studio.page.get_by_role("switch")
+    switch.set_checked(case.quiet_zone)
+    text = studio.write(case.text)
+    expect(studio.code).to_be_visible()
+    return text
+
+
+def rasterised(studio: Studio, saved: Saved) -> Picture:
+    """A vector drawing as a browser shows it, framed in white."""
+    assert saved.name.endswith(".svg")
+    assert b"<image" not in saved.content or b'href="data:image/png;base64,' in saved.content
+    page = studio.page.context.new_page()
+    page.set_content(f'<body style="margin: 40px">{saved.content.decode()}')
+    shot = page.locator("svg").screenshot()
+    page.close()
+    return framed(Saved(saved.name, shot).picture())

@@ -1,0 +1,45 @@
+import { useId } from 'react';
+import type { QrSymbol } from './symbol';
+import styles from './TextField.module.css';
+
+/** From this share of the room on, the count is shown. */
+const NEAR = 0.8;
+const number = new Intl.NumberFormat('en');
+
+interface TextFieldProps {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  symbol: QrSymbol;
+}
+
+/** A code holds text of any kind, lines of a visiting card too. */
+export function TextField({ label, value, onValue, symbol }: TextFieldProps) {
+  const id = useId();
+  const { used, capacity, unit } = symbol;
+  return (
+    <div>
+      <label className={styles.label} htmlFor={id}>
+        {label}
+      </label>
+      <textarea
+        id={id}
+        rows={1}
+        className={styles.input}
+        inputMode="url"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        dir="auto"
+        value={value}
+        aria-describedby={`${id}-count`}
+        aria-invalid={used > capacity || undefined}
+        onChange={(event) => onValue(event.target.value)}
+      />
+      <p id={`${id}-count`} className={styles.count}>
+        {used > capacity * NEAR &&
+          `${number.format(used)} of ${number.format(capacity)} ${unit} used`}
+      </p>
+    </div>
+  );
+}

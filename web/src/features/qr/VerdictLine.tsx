@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'react';
+import { LiveText } from '../../components/LiveText';
+import { Mark } from '../../components/Mark';
+import { verdictWords } from './messages';
+import type { Verdict } from './verdict';
+import styles from './VerdictLine.module.css';
+
+export interface Mend {
+  words: string;
+  act: () => void;
+}
+
+interface VerdictLineProps {
+  verdict: Verdict | null;
+  mend: Mend | null | undefined;
+  /** Where there is nothing to judge. */
+  hint: string;
+}
+
+/** Whether the code scans, and what would mend it. The eye sees it at once; it is said after a rest. */
+export function VerdictLine({ verdict, mend, hint }: VerdictLineProps) {
+  const words = verdict ? verdictWords[verdict] : '';
+  return (
+    <div className={styles.line} data-verdict={verdict ?? 'none'}>
+      {verdict === 'scans' && <Mark kind="level" size="small" />}
+      <span>{words || hint}</span>
+      {mend && (
+        <button type="button" className={styles.mend} onClick={mend.act}>
+          {mend.words}
+        </button>
+      )}
+      <LiveText>{useRested(words)}</LiveText>
+    </div>
+  );
+}
+
+const REST = 1_000;
+
+function useRested(words: string): string {
+  const [rested, setRested] = useState('');
+  useEffect(() => {
+    if (words === '') return undefined;
+    const timer = setTimeout(() => setRested(words), REST);
+    return () => clearTimeout(timer);
+  }, [words]);
+  return rested;
+}

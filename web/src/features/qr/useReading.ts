@@ -1,0 +1,73 @@
+import { type RefObject, useCallback, useEffect, useEffectEvent, useState } from 'react';
+import { loadToasts } from '../../components/toast';
+import { framed, loadDecoder, readPicture } from './decoder';
+import { type Drawing, SIZE } from './drawing';
+import type { Reading } from './verdict';
+
+/** Milliseconds without a change after which the code is read. */
+const CALM = 150;
+
+/**
+ * What a decoder reads on the canvas; undefined while it is not known. Only the latest drawing
+ * counts. `again` reads once more, for the logo that came later or the decoder that did not load.
+ */
+export function useReading(
+  canvas: RefObject<HTMLCanvasElement | null>,
+  drawing: Drawing,
+  empty: boolean,
+): [Reading | undefined, () => void] {
+  const [read, setRead] = useState<{ drawing: Drawing; reading: Reading }>();
+  const [turn, setTurn] = useState(0);
+  const again = useCallback(() => setTurn((count) => count + 1), []);
+
+  const look = useEffectEvent(async (): Promise<Reading> => {
+    if (!canvas.current) return { text: null };
+    try {
+      return { text: await readPicture(framed(canvas.current, SIZE)) };
+    } catch {
+      return 'unavailable';
+    }
+  });
+
+  useEffect(() => {
+    if (empty) return undefined;
+    let current = true;
+    const timer = setTimeout(() => {
+      void look().then((reading) => {
+        if (current) setRead({ drawing, reading });
+      });
+    }, CALM);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [drawing, empty, turn]);
+
+  useEffect(() => {
+    addEventListener('online', again);
+    return () => removeEventListener('online', again);
+  }, [again]);
+
+  return [read?.drawing === drawing ? read.reading : undefined, again];
+}
+
+/** What is needed later comes while nothing else is to be done: the page then works offline. */
+export function useIdleLoading(): void {
+  useEffect(() => {
+    const load = () => {
+      try {
+        loadDecoder();
+      } catch (error) {
+        console.warn('There is no decoder here', error);
+      }
+      loadToasts().catch((error: unknown) => console.warn('Toasts did not load', error));
+    };
+    // Not in every browser.
+    if (typeof requestIdleCallback === 'undefined') {
+      const timer = setTimeout(load, 1_000);
+      return () => clearTimeout(timer);
+    }
+    const idle = requestIdleCallback(load, { timeout: 5_000 });
+    return () => cancelIdleCallback(idle);
+  }, []);
+}

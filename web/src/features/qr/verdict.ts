@@ -1,0 +1,25 @@
+import { type Colors, colorFault } from './colors';
+
+/** What a check came to: what was read in the picture, or that there was no decoder. */
+export type Reading = { text: string | null } | 'unavailable';
+
+export type Verdict = 'scans' | 'inverted' | 'close' | 'dense' | 'unread' | 'unchecked';
+
+/** Below so many pixels a module, photos of a code are no longer read: tests/qr/table.md, "Density". */
+export const LEAST_PIXELS = 4;
+
+interface Drawn extends Colors {
+  text: string;
+  /** Along a side, the margin included. */
+  modules: number;
+  size: number;
+}
+
+/** The first thing that keeps readers off, or that all is well. */
+export function judge({ text, modules, size, ...colors }: Drawn, reading: Reading): Verdict {
+  const fault = colorFault(colors);
+  if (fault) return fault;
+  if (size / modules < LEAST_PIXELS) return 'dense';
+  if (reading === 'unavailable') return 'unchecked';
+  return reading.text === text ? 'scans' : 'unread';
+}
