@@ -83,6 +83,8 @@ class Resolver:
         self._stale = stale
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._asked: dict[str, asyncio.Future[Target | None]] = {}
+        self._stored: set[str] = set()
+        """Codes stored while they are asked for: an answer that knows nothing of it is old."""
         self._queue: list[str] = []
         self._sending: asyncio.Handle | None = None
         self._calls: set[asyncio.Task[None]] = set()
@@ -126,6 +128,8 @@ class Resolver:
     def put(self, code: str, url: str) -> None:
         """Remember a link that was just stored."""
         self._remember(code, target_of(url))
+        if code in self._asked:
+            self._stored.add(code)
 
     async def close(self) -> None:
         """End the calls under way."""
@@ -189,12 +193,16 @@ class Resolver:
         else:
             for code in codes:
                 url = urls.get(code)
+                if url is None and code in self._stored:
+                    self._answer(code, self.known(code))
+                    continue
                 target = None if url is None else target_of(url)
                 self._remember(code, target)
                 self._answer(code, target)
 
     def _answer(self, code: str, answer: Target | AppError | None) -> None:
         future = self._asked.pop(code)
+        self._stored.discard(code)
         if isinstance(answer, AppError):
             future.set_exception(answer)
             _retrieve(future)

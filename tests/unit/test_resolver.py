@@ -166,6 +166,18 @@ async def test_a_stored_link_is_known_at_once(source: Source, clock: Clock) -> N
     assert target.location == b"https://example.com/c"
 
 
+async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
+    source: Source, clock: Clock
+) -> None:
+    resolver = Resolver(source, 100, clock)
+    asked = asyncio.create_task(resolver.resolve("cccccccc"))
+    while not source.calls:
+        await asyncio.sleep(0)
+    resolver.put("cccccccc", "https://example.com/c")
+    assert await asked is not None
+    assert resolver.known("cccccccc") is not None
+
+
 async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
     source: Source, clock: Clock
 ) -> None:
