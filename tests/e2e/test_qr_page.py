@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.e2e.acts import toast
 from tests.e2e.conftest import Visitors
@@ -65,10 +65,11 @@ def test_nothing_to_encode_is_told(qr: Page) -> None:
 
 def test_a_file_that_is_no_image_is_told(qr: Page) -> None:
     chooser = qr.get_by_label("Center image")
-    chooser.set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"text"})
+    text = FilePayload(name="a.txt", mimeType="text/plain", buffer=b"text")
+    chooser.set_input_files(text)
     expect(toast(qr, "Please choose a valid file type")).to_be_visible()
     expect(qr.get_by_alt_text("Your logo...")).to_have_count(0)
-    svg = {"name": "a.svg", "mimeType": "image/svg+xml", "buffer": PICTURE.encode()}
+    svg = FilePayload(name="a.svg", mimeType="image/svg+xml", buffer=PICTURE.encode())
     chooser.set_input_files(svg)
     expect(qr.get_by_alt_text("Your logo...")).to_be_visible()
 
