@@ -17,10 +17,12 @@ class Source:
     def __init__(self) -> None:
         self.urls = {"aaaaaaaa": "https://example.com/a"}
         self.calls: list[list[str]] = []
+        self.called = asyncio.Event()
         self.away = False
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
         self.calls.append(list(codes))
+        self.called.set()
         await asyncio.sleep(0)
         if self.away:
             raise Unavailable("away")
@@ -171,8 +173,7 @@ async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
 ) -> None:
     resolver = Resolver(source, 100, clock)
     asked = asyncio.create_task(resolver.resolve("cccccccc"))
-    while not source.calls:
-        await asyncio.sleep(0)
+    await source.called.wait()
     resolver.put("cccccccc", "https://example.com/c")
     assert await asked is not None
     assert resolver.known("cccccccc") is not None
