@@ -79,6 +79,10 @@ bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
 bench-scale: $(DEV) ## Measure single operations with 10 thousand, 100 thousand and 1 million links kept
 	@exec $(PY) -m tests.load.scale
 
+.PHONY: qr-table
+qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, into tests/qr/table.md
+	@exec $(PY) -m tests.qr.table
+
 .PHONY: check
 check: $(DEV) $(WEB) check-proto check-locks ## Lint, types, import direction, format, generated code, budgets
 	@$(PY) -m ruff check

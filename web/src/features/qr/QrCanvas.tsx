@@ -1,6 +1,7 @@
 import { memo, type Ref, useMemo } from 'react';
 import { QRCodeCanvas } from 'qrcode.react';
 import { type Drawing, drawingProps, SIZE } from './drawing';
+import { wellFormed } from './symbol';
 import { usePixelRatio } from './usePixelRatio';
 
 /** Of a text this long a screen reader hears the beginning. */
@@ -35,5 +36,5 @@ function alternative(text: string): string {
   if (text === '') return 'QR code without content';
   if (text.length <= SPOKEN) return `QR code of ${text}`;
   const length = new Intl.NumberFormat('en').format(text.length);
-  return `QR code of a text of ${length} characters that begins ${text.slice(0, SPOKEN)}`;
+  return `QR code of a text of ${length} characters that begins ${wellFormed(text.slice(0, SPOKEN))}`;
 }

@@ -1,0 +1,263 @@
+"""What the QR page does beside its codes: offline, logos of every kind, other formats, speed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import time
+import zlib
+
+import cv2
+import numpy as np
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.qr.cases import image_file
+from tests.qr.pictures import logo_picture, url_of
+from tests.qr.readers import Picture, Readers, framed
+from tests.qr.studio import Saved, Studio
+
+LINK = "https://atajo.example/k7Qm2_xB"
+RED = (220, 30, 30)
+
+
+def solid(width: int, height: int, colour: tuple[int, int, int] = RED) -> Picture:
+    """A picture of one colour."""
+    return np.full((height, width, 3), colour, np.uint8)
+
+
+def test_works_without_a_network(studio: Studio, readers: Readers) -> None:
+    """Loaded in idle time are the decoder, the toasts and all else."""
+    studio.page.wait_for_load_state("networkidle")
+    studio.page.context.set_offline(True)
+    studio.page.get_by_role("button", name="DOWNLOAD QR").click()
+    expect(studio.page.get_by_text("Please enter a link to start downloading...")).to_be_visible()
+    studio.choose(image_file("logo", "png", solid(300, 200)))
+    studio.write(LINK)
+    assert studio.verdict() == "scans"
+    saved = studio.download()
+    assert saved.name == "my-qr-code.png"
+    assert readers.who_reads(framed(saved.picture()), LINK) == ["ZXing", "OpenCV", "jsQR"]
+
+
+def test_without_its_decoder_the_file_is_given_with_a_note(page_without_decoder: Page) -> None:
+    page = page_without_decoder
+    page.goto("/custom-qr-generator")
+    page.get_by_role("textbox", name="URL").fill(LINK)
+    expect(page.locator('[data-verdict="unchecked"]')).to_be_visible()
+    with page.expect_download():
+        page.get_by_role("button", name="DOWNLOAD QR").click()
+    expect(page.get_by_text("Saved without a check: the decoder did not load")).to_be_visible()
+
+
+@pytest.fixture
+def page_without_decoder(studio: Studio) -> Page:
+    """A tab to which the decoder does not come."""
+    page = studio.page.context.new_page()
+    page.route("**/decoder.worker-*", lambda route: route.fulfill(status=200, body="!"))
+    return page
+
+
+def test_a_warning_says_what_is_wrong_and_mends_it(studio: Studio, readers: Readers) -> None:
+    studio.write(LINK)
+    for foreground, background, verdict, mend in (
+        ("#ffffff", "#000000", "inverted", "Swap the colors"),
+        ("#ffff00", "#ffffff", "close", "Mend the colors"),
+        ("#000000", "#ff0000", "close", "Mend the colors"),
+    ):
+        studio.colours(foreground, background)
+        expect(studio.line).to_have_attribute("data-verdict", verdict)
+        studio.download()
+        expect(studio.page.get_by_text("Saved, but it may not scan").last).to_be_visible()
+        studio.page.get_by_role("button", name=mend).click()
+        expect(studio.line).to_have_attribute("data-verdict", "scans")
+        read = readers.who_reads(framed(studio.download().picture()), LINK)
+        assert read == ["ZXing", "OpenCV", "jsQR"]
+
+
+@pytest.mark.parametrize("ratio", [1, 1.25, 2, 3])
+def test_is_400_pixels_on_every_screen(studio: Studio, ratio: float, readers: Readers) -> None:
+    browser = studio.page.context.browser
+    assert browser is not None
+    context = browser.new_context(base_url=studio.page.url, device_scale_factor=ratio)
+    other = Studio(context.new_page())
+    other.choose(image_file("logo", "png", solid(80, 80)))
+    other.write(LINK)
+    assert other.verdict() == "scans"
+    picture = other.download().picture()
+    context.close()
+    assert picture.shape == (400, 400, 3)
+    red = np.argwhere(np.all(np.abs(picture.astype(int) - RED) < 30, axis=2))
+    assert np.abs(red.min(axis=0) - 150).max() <= 1
+    assert np.abs(red.max(axis=0) - 249).max() <= 1
+    assert "ZXing" in readers.who_reads(framed(picture), LINK)
+
+
+def test_no_margin_on_white_and_four_modules_elsewhere(studio: Studio) -> None:
+    studio.write("x")
+    assert (studio.download().picture()[0, 0] == 0).all()
+    studio.paint("Background color", "#fffffe")
+    # 21 modules and two margins of four.
+    picture = studio.download().picture()
+    assert (picture[:54, :54] > 250).all()
+    assert (picture[57, 57] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["png", "jpeg", "webp", "gif"])
+def test_huge_logos_are_scaled_down(studio: Studio, kind: str) -> None:
+    studio.choose(image_file("huge", kind, solid(6000, 3000)))
+    source = studio.preview.get_attribute("src") or ""
+    assert source.startswith("data:image/png;base64,")
+    assert size_of(source) == (512, 256)
+    studio.write(LINK)
+    assert studio.verdict() == "scans"
+
+
+def test_an_avif_is_taken_where_the_browser_knows_it(studio: Studio) -> None:
+    done, encoded = cv2.imencode(".avif", solid(64, 64))
+    assert done
+    studio.choose({"name": "a.avif", "mimeType": "image/avif", "buffer": encoded.tobytes()})
+    assert size_of(studio.preview.get_attribute("src") or "") == (64, 64)
+
+
+def test_exif_turns_a_logo_and_does_not_stay(studio: Studio) -> None:
+    picture = solid(80, 40)
+    picture[:, :40] = (255, 255, 255)
+    jpeg = image_file("turned", "jpeg", picture)
+    tiff = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
+    exif = b"Exif\0\0" + tiff
+    segment = b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif
+    jpeg["buffer"] = jpeg["buffer"][:2] + segment + jpeg["buffer"][2:]
+    studio.choose(jpeg)
+    source = studio.preview.get_attribute("src") or ""
+    assert size_of(source) == (40, 80)
+    pixels = Saved("", base64.b64decode(source.partition(",")[2])).picture()
+    # Turned clockwise, what was left is above.
+    assert pixels[10, 20].min() > 230
+    assert np.abs(pixels[70, 20].astype(int) - RED).max() < 30
+    assert b"Exif" not in base64.b64decode(source.partition(",")[2])
+
+
+def test_a_drawing_with_script_and_references_is_harmless(studio: Studio) -> None:
+    """The fixture fails for a request to anybody and for an error."""
+    drawing = (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" '
+        'viewBox="0 0 10 10" onload="parent.hurt = 1"><script>parent.hurt = 1</script>'
+        '<image x:href="http://elsewhere.example/a.png" width="5" height="5"/>'
+        '<style>@import "http://elsewhere.example/a.css"</style>'
+        '<foreignObject width="9" height="9"><b xmlns="http://www.w3.org/1999/xhtml">b</b>'
+        '</foreignObject><rect width="10" height="10" fill="red"/></svg>'
+    )
+    logo: FilePayload = {
+        "name": "a.svg",
+        "mimeType": "image/svg+xml",
+        "buffer": drawing.encode(),
+    }
+    studio.choose(logo)
+    studio.write(LINK)
+    assert studio.verdict() == "scans"
+    assert b"script" not in studio.download("SVG").content
+    assert studio.page.evaluate("window.hurt") is None
+
+
+def test_what_is_no_image_leaves_the_logo_as_it_was(studio: Studio) -> None:
+    good = image_file("good", "png", solid(50, 50))
+    studio.choose(good)
+    source = studio.preview.get_attribute("src")
+    broken = {**good, "buffer": good["buffer"][:40]}
+    text = {"name": "a.txt", "mimeType": "text/plain", "buffer": b"a"}
+    for bad in (broken, text):
+        studio.file.set_input_files(
+            FilePayload(name=str(bad["name"]), mimeType=str(bad["mimeType"]), buffer=b"no image")
+        )
+        expect(studio.page.get_by_text("Please choose a valid file type").last).to_be_visible()
+        expect(studio.preview).to_have_attribute("src", source or "")
+    studio.choose(None)
+    expect(studio.preview).to_be_hidden()
+    studio.choose(good)
+
+
+@pytest.mark.parametrize("event", ["drop", "paste"])
+def test_a_logo_is_dropped_or_pasted(studio: Studio, event: str) -> None:
+    png = image_file("logo", "png", logo_picture("pale"))["buffer"]
+    studio.page.evaluate(
+        """([event, png]) => {
+          const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
+          const data = new DataTransfer();
+          data.items.add(new File([bytes], 'logo.png', { type: 'image/png' }));
+          const at = event === 'drop' ? document.querySelector('input[type=file]') : document.body;
+          const init = { bubbles: true, cancelable: true };
+          at.dispatchEvent(event === 'drop'
+            ? new DragEvent('drop', { ...init, dataTransfer: data })
+            : new ClipboardEvent('paste', { ...init, clipboardData: data }));
+        }""",
+        [event, base64.b64encode(png).decode()],
+    )
+    expect(studio.preview).to_be_visible()
+
+
+def test_names_keep_the_persons_letters(studio: Studio) -> None:
+    studio.write(LINK)
+    studio.name.fill("año nuevo: ¿ya?/")
+    assert studio.download().name == "año nuevo- ¿ya-.png"
+    assert studio.download("SVG").name == "año nuevo- ¿ya-.svg"
+
+
+def test_a_copied_image_is_the_code(studio: Studio, readers: Readers) -> None:
+    studio.write(LINK)
+    studio.page.get_by_role("button", name="Copy image").click()
+    expect(studio.page.get_by_role("button", name="Copied")).to_be_visible()
+    content = studio.page.evaluate(
+        """async () => {
+          const [item] = await navigator.clipboard.read();
+          const bytes = new Uint8Array(await (await item.getType('image/png')).arrayBuffer());
+          return btoa(String.fromCharCode(...bytes));
+        }"""
+    )
+    picture = Saved("", base64.b64decode(content)).picture()
+    assert readers.who_reads(framed(picture), LINK) == ["ZXing", "OpenCV", "jsQR"]
+
+
+def test_a_dense_code_is_warned_of_and_its_drawing_scans(studio: Studio, readers: Readers) -> None:
+    text = url_of(2953, 1)
+    studio.write(text)
+    assert studio.verdict() == "dense"
+    with studio.page.expect_download() as waiting:
+        studio.page.get_by_role("button", name="Save a large one as SVG").click()
+    page = studio.page.context.new_page()
+    page.set_content(waiting.value.path().read_text())
+    page.evaluate(
+        "const svg = document.querySelector('svg'); svg.style = 'width: 1000px; height: 1000px'"
+    )
+    shot = Saved("", page.locator("svg").screenshot()).picture()
+    page.close()
+    assert "ZXing" in readers.who_reads(framed(shot), text)
+    studio.url.fill(text + "x")
+    expect(studio.page.get_by_text("This text is too long for a QR code")).to_be_visible()
+
+
+@pytest.mark.parametrize(("length", "most"), [(300, 60), (2953, 60)])
+def test_typing_never_waits(studio: Studio, length: int, most: float) -> None:
+    """Milliseconds from a key to the next frame, in the middle of typing."""
+    studio.write(url_of(length - 12, 1))
+    studio.url.focus()
+    studio.page.keyboard.press("Control+End")
+    times: list[float] = []
+    for _ in range(12):
+        began = time.perf_counter()
+        studio.page.keyboard.press("x")
+        studio.page.evaluate("() => new Promise(requestAnimationFrame)")
+        times.append((time.perf_counter() - began) * 1000)
+    assert len(studio.url.input_value()) == length
+    # Two noisy cores are shared; the middle of them tells.
+    assert sorted(times)[len(times) // 2] < most, json.dumps([round(t) for t in times])
+    assert studio.verdict() in ("scans", "dense")
+
+
+def size_of(data_url: str) -> tuple[int, int]:
+    """Width and height of a PNG."""
+    content = base64.b64decode(data_url.partition(",")[2])
+    width, height = struct.unpack(">II", content[16:24])
+    assert zlib.crc32(content[12:29]) == struct.unpack(">I", content[29:33])[0]
+    return width, height
