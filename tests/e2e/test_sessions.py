@@ -17,6 +17,7 @@ from tests.e2e.acts import (
     stored_token,
     submit,
     toast,
+    until,
 )
 from tests.product import Product, new_code
 
@@ -137,17 +138,9 @@ def test_a_failing_back_end_is_told_and_can_be_asked_again(
     finally:
         site.start("links")
     # The gateway finds the service again after a moment of its own.
-    await_profile(site, token)
+    until(lambda: site.call("showProfile", {"token": token}).is_success)
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("row").filter(has_text=code)).to_be_visible()
-
-
-def await_profile(site: Product, token: str) -> None:
-    """Wait until the back end answers again; each call takes as long as it takes."""
-    for _ in range(50):
-        if site.call("showProfile", {"token": token}).is_success:
-            return
-    raise AssertionError("The back end did not come back.")
 
 
 def test_the_account_page_starts_with_its_spinner(site: Product, page: Page, token: str) -> None:
@@ -183,9 +176,7 @@ def test_looking_at_the_page_again_brings_new_counts(site: Product, page: Page, 
     row = page.get_by_role("row").filter(has_text=code)
     expect(row.get_by_role("cell").last).to_have_text(re.compile("^0"))
     site.visit(code)
-    for _ in range(200):
-        if site.views(token)[code] == 1:
-            break
+    until(lambda: site.views(token)[code] == 1)
     page.clock.fast_forward(5000)
     page.evaluate("window.dispatchEvent(new Event('focus'))")
     expect(row.get_by_role("cell").last).to_have_text(re.compile("^1 view$"))
