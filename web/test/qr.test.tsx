@@ -238,6 +238,8 @@ describe('the QR generator', () => {
     fireEvent.change(file(), { target: { files: [PNG] } });
     fireEvent.change(url(), { target: { value: 'x'.repeat(1274) } });
     await screen.findByText('1,274 of 1,273 bytes used');
+    fireEvent.click(screen.getByRole('button', { name: 'Remove the image' }));
+    await waitFor(() => expect(code()).toBeInTheDocument());
   });
 
   it('draws half a character rather than breaking', async () => {
@@ -298,7 +300,7 @@ describe('the verdict', () => {
     await shown('Scans: checked');
     await paint(user, 'Color', '#ffffff');
     await paint(user, 'Background color', '#000000');
-    await shown(/^Light on dark/);
+    await shown(/in light on dark/);
     await user.click(mend('Swap the colors'));
     expect(picker('Color')).toHaveTextContent('#000000');
     expect(picker('Background color')).toHaveTextContent('#ffffff');

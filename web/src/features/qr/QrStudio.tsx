@@ -111,17 +111,18 @@ export function QrStudio({ initialText }: { initialText: string }) {
     setForeground(BLACK);
     setBackground(WHITE);
   };
+  const removeImage: Mend = { words: 'Remove the image', act: remove };
   const mends: Partial<Record<Verdict, Mend>> = {
     inverted: { words: 'Swap the colors', act: repaint },
     close: { words: 'Mend the colors', act: repaint },
-    dense: logo
-      ? { words: 'Remove the image', act: remove }
-      : { words: 'Save a large one as SVG', act: () => download('.svg') },
-    unread: logo
-      ? { words: 'Remove the image', act: remove }
-      : { words: 'Use black on white', act: blackOnWhite },
+    dense: logo ? removeImage : { words: 'Save a large one as SVG', act: () => download('.svg') },
+    unread: logo ? removeImage : { words: 'Use black on white', act: blackOnWhite },
     unchecked: { words: 'Try again', act: readAgain },
   };
+
+  let hint = '';
+  if (text === '') hint = 'Enter a link and its code appears here.';
+  else if (tooLong && logo) hint = 'Without the image there is room for more.';
 
   const closeOthers = useCallback(
     (which: Picker) => (open: boolean) =>
@@ -199,8 +200,8 @@ export function QrStudio({ initialText }: { initialText: string }) {
         </div>
         <VerdictLine
           verdict={verdict}
-          mend={verdict && mends[verdict]}
-          hint={text === '' ? 'Enter a link and its code appears here.' : ''}
+          mend={tooLong && logo ? removeImage : verdict && mends[verdict]}
+          hint={hint}
         />
       </div>
     </div>

@@ -11,9 +11,9 @@ export const qrMessages = {
 /** What stands under the code. */
 export const verdictWords: Record<Verdict, string> = {
   scans: 'Scans: checked',
-  inverted: 'Light on dark: many readers see no code here.',
-  close: 'These two colors are too close: many cameras will not read the code.',
-  dense: 'So much text makes the squares too small at 400 px: many cameras will not read it.',
+  inverted: 'Many cameras see no code in light on dark.',
+  close: 'These colors are too close for many cameras.',
+  dense: 'So much text: squares too small for many cameras.',
   unread: 'The check could not read this code.',
   unchecked: 'Not checked: the decoder did not load.',
 };
