@@ -17,13 +17,13 @@ from tests.qr.studio import WARNINGS, Saved, Studio
 SEED = int(os.environ.get("ATAJO_QR_SEED", "20260711"))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_sixty_codes(studio: Studio, readers: Readers) -> None:
     check(studio, readers, generate(SEED, 60))
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_three_hundred_codes(studio: Studio, readers: Readers) -> None:
     check(studio, readers, generate(SEED + 1, 300))
 
