@@ -153,7 +153,8 @@ class Product:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.kill(*list(self._processes))
+        for name in list(self._processes):
+            self.kill(name)
         self.http.close()
 
 
