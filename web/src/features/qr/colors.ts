@@ -59,8 +59,8 @@ export function brightness(hex: string): number {
 }
 
 /**
- * The least distance in brightness at which three independent decoders read every code that was
- * measured, on file and in photos as each of them can: tests/qr/table.md, "Colours" (make qr-table).
+ * The least distance in brightness from which three independent decoders read every file that was
+ * measured; two of them read its photos too: tests/qr/table.md, "Colours" (make qr-table).
  */
 export const LEAST_DISTANCE = 128;
 

@@ -5,7 +5,10 @@ export type Reading = { text: string | null } | 'unavailable';
 
 export type Verdict = 'scans' | 'inverted' | 'close' | 'dense' | 'unread' | 'unchecked';
 
-/** Below so many pixels a module, photos of a code are no longer read: tests/qr/table.md, "Density". */
+/**
+ * Pixels of a module below which the best of three decoders begins to lose photos. The other two
+ * lose dense codes sooner: tests/qr/table.md, "Density" (make qr-table).
+ */
 export const LEAST_PIXELS = 4;
 
 interface Drawn extends Colors {
