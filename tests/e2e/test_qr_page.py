@@ -109,8 +109,10 @@ def test_toasts_stand_bottom_right_three_at_most_for_four_seconds(qr: Page) -> N
 def test_it_works_without_a_network(qr: Page, expected: list[str]) -> None:
     expected.append("ERR_INTERNET_DISCONNECTED")
     # What is not needed to begin with comes in idle time.
+    # As functions: the page's policy lets no text be evaluated.
     qr.wait_for_function(
-        "performance.getEntriesByType('resource').some(({name}) => name.includes('ToastHost-'))"
+        "() => performance.getEntriesByType('resource')"
+        ".some(({name}) => name.includes('ToastHost-'))"
     )
     qr.wait_for_load_state("networkidle")
     qr.context.set_offline(True)

@@ -258,7 +258,7 @@ def test_nothing_moves_for_who_asks_for_stillness(visitor: Visitors, site: Produ
     page.route("**/createShortLink", lambda route: None)  # Never answered: the spinner stays.
     submit(page, "https://example.com/")
     expect(page.get_by_role("status").filter(has_text="Shortening")).to_be_visible()
-    page.wait_for_function("document.getAnimations().length === 0")
+    page.wait_for_function("() => document.getAnimations().length === 0")
     page.unroute_all(behavior="ignoreErrors")
 
 
@@ -276,7 +276,8 @@ def test_a_chosen_theme_is_there_before_the_first_paint(visitor: Visitors, store
     # The document alone, its script and pictures still on their way.
     page.route("**/assets/index-*.js", lambda route: None)
     page.goto("/", wait_until="commit")
-    page.wait_for_function("document.body !== null")
+    # No style sheet, no paint: the first colour there is must be the chosen one.
+    page.wait_for_function(f"() => {ground} !== 'rgba(0, 0, 0, 0)'")
     assert page.evaluate(ground) == chosen
     page.unroute_all(behavior="ignoreErrors")
 

@@ -77,6 +77,7 @@ def test_results_of_a_visit_stay_newest_first_on_both_pages(page: Page, target: 
     for name in ("one", "two"):
         shorten(page, f"{target}/{name}")
     page.get_by_role("link", name="SHORTENER").click()
+    expect(page.get_by_role("heading", name="Shorten a link")).to_be_visible()
     shorten(page, f"{target}/three")
     page.get_by_role("link", name="HOME").click()
     expect(plates(page)).to_contain_text([f"{target}/{name}" for name in ("three", "two", "one")])
