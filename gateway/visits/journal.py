@@ -229,7 +229,9 @@ class Journal:
             self._header_synced = True
             self._drop_segments()
         size = self._sizes[self._segment]
-        worn = size >= self._segment_bytes or (refused and size > _LEAST_BYTES)
+        # A disk that is nearly full leaves less room than was meant: shorter segments, then.
+        long = min(self._segment_bytes, max(self._limit // 4, _LEAST_BYTES))
+        worn = size >= long or (refused and size > _LEAST_BYTES)
         if worn and self._next is None:
             number = int(self._segment.stem) + 1
             path = self._folder / f"{number:010d}{_SUFFIX}"
