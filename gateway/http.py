@@ -5,8 +5,8 @@ once: two system calls and two segments. Held back until the loop's turn ends th
 
 A request that can be answered from memory is answered as soon as its headers are read: no scope,
 no task, no events (figures in ARCHITECTURE.md). This relies on uvicorn's insides, which the lock
-pins and tests/integration/test_redirects.py watches over: every such answer is compared with
-what the application itself says.
+pins and tests/integration/test_redirects.py watches over: it compares the shortcut's answer with
+the application's own.
 """
 
 from __future__ import annotations
