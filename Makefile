@@ -54,12 +54,12 @@ remove-account: $(RUN) ## Remove an account and its links: make remove-account E
 
 
 .PHONY: test
-test: $(DEV) $(WEB) browser mongo ## Set up and pass every test but the slow ones
+test: $(DEV) $(WEB) browser mongo prometheus ## Set up and pass every test but the slow ones
 	@$(NPM) test
 	@exec $(PY) -m pytest -m "not slow"
 
 .PHONY: test-all
-test-all: $(DEV) $(WEB) browser mongo ## Every test, the slow ones too
+test-all: $(DEV) $(WEB) browser mongo prometheus ## Every test, the slow ones too
 	@$(NPM) test
 	@exec $(PY) -m pytest
 
@@ -155,6 +155,10 @@ browser: | prerequisites
 .PHONY: mongo
 mongo: | prerequisites
 	@bash deploy/local/prerequisites.sh --mongo
+
+.PHONY: prometheus
+prometheus: | prerequisites
+	@bash deploy/local/prerequisites.sh --prometheus
 
 INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What must be on the machine before anything is set up: one clear line for what is missing.
-# Usage: prerequisites.sh <python> | prerequisites.sh --browser | prerequisites.sh --mongo
+# Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo | --prometheus
 set -euo pipefail
 
 refuse() {
@@ -66,7 +66,26 @@ mongo() {
   sudo apt-get install maven default-jdk-headless"
 }
 
+has_prometheus() {
+  command -v prometheus >/dev/null && command -v promtool >/dev/null
+}
+
+prometheus() {
+  if has_prometheus; then return; fi
+  if [[ $(id -u) == 0 ]] && [[ -e /etc/debian_version ]]; then
+    echo "Installing prometheus, which loads and tests the rules."
+    export DEBIAN_FRONTEND=noninteractive
+    # The package's own service would listen on every address: only its programs are wanted.
+    if [[ -d /run/systemd/system ]]; then systemctl --quiet mask prometheus; fi
+    apt-get -qq update
+    apt-get -qq install -y --no-install-recommends prometheus </dev/null
+    has_prometheus && return
+  fi
+  refuse "Prometheus and promtool are needed; on Debian and Ubuntu: sudo apt-get install prometheus"
+}
+
 case ${1:?} in
+  --prometheus) prometheus ;;
   --mongo) mongo ;;
   --browser) browser ;;
   *) base "$1" ;;
