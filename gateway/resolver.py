@@ -82,7 +82,8 @@ class Resolver:
         self._fresh = fresh
         self._stale = stale
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        self._asked: dict[str, asyncio.Future[Target | None]] = {}
+        self._asked: dict[str, list[asyncio.Future[Target | None]]] = {}
+        """Codes asked for, each with those who wait: one of them may give up without the others."""
         self._stored: set[str] = set()
         """Codes stored while they are asked for: an answer that knows nothing of it is old."""
         self._queue: list[str] = []
@@ -115,10 +116,10 @@ class Resolver:
             self._entries.move_to_end(code)
             return entry.target
         if entry is None or entry.target is None:
-            return await asyncio.shield(self._ask(code))
+            return await self._answer_to(code)
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
-                return await asyncio.shield(self._ask(code))
+                return await self._answer_to(code)
         except TimeoutError:
             self._keep(code)
         except AppError:
@@ -146,23 +147,31 @@ class Resolver:
 
     def _refresh(self, code: str) -> None:
         if len(self._asked) < MOST_WAITING:
-            self._ask(code).add_done_callback(_retrieve)
+            self._ask(code)
 
-    def _ask(self, code: str) -> asyncio.Future[Target | None]:
-        future = self._asked.get(code)
-        if future is None:
+    def _answer_to(self, code: str) -> asyncio.Future[Target | None]:
+        """The answer to the question for a code, which is asked if it is not yet."""
+        waiting = self._ask(code)
+        future = asyncio.get_running_loop().create_future()
+        waiting.append(future)
+        return future
+
+    def _ask(self, code: str) -> list[asyncio.Future[Target | None]]:
+        """Ask for a code unless that is under way; returns those who wait for it."""
+        waiting = self._asked.get(code)
+        if waiting is None:
             if len(self._asked) >= MOST_WAITING:
                 raise Unavailable("Too many look-ups wait.", "RESOLVER_OVERLOADED")
-            loop = asyncio.get_running_loop()
-            future = self._asked[code] = loop.create_future()
+            waiting = self._asked[code] = []
             if self._sending is None:
+                loop = asyncio.get_running_loop()
                 self._sending = (
                     loop.call_later(GATHER_SECONDS, self._send)
                     if self._calls
                     else loop.call_soon(self._send)
                 )
             self._queue.append(code)
-        return future
+        return waiting
 
     def _send(self) -> None:
         if self._sending is not None:
@@ -201,13 +210,14 @@ class Resolver:
                 self._answer(code, target)
 
     def _answer(self, code: str, answer: Target | AppError | None) -> None:
-        future = self._asked.pop(code)
         self._stored.discard(code)
-        if isinstance(answer, AppError):
-            future.set_exception(answer)
-            _retrieve(future)
-        else:
-            future.set_result(answer)
+        for future in self._asked.pop(code):
+            if future.done():  # Its asker gave up.
+                continue
+            if isinstance(answer, AppError):
+                future.set_exception(answer)
+            else:
+                future.set_result(answer)
 
     def _keep(self, code: str) -> None:
         """Go on with what is known: the question failed, or its answer is late."""
@@ -227,12 +237,6 @@ class Resolver:
 
 def _stopping() -> Unavailable:
     return Unavailable("The gateway stops.")
-
-
-def _retrieve(future: asyncio.Future[Target | None]) -> None:
-    """Mark a future's error as seen: nobody may be waiting for this one."""
-    if not future.cancelled():
-        future.exception()
 
 
 def target_of(url: str) -> Target:
