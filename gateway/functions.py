@@ -100,7 +100,7 @@ class Functions:
                 request.headers.get("user-agent", "").encode("latin-1"),
                 b"",  # The page that called is our own; where its visitor came from is not told.
             )
-        return {"success": True, "longUrl": [{"long_link": target.url}]}
+        return {"success": True, "longUrl": [{"long_link": target[0]}]}
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
         if not payload.email or not payload.password:

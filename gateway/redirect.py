@@ -65,7 +65,7 @@ class Redirects:
         if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
             self._server_headers = server_headers
             self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
-        answer = b"%slocation: %s\r\n\r\n%s" % (self._head, target.location, _BODY)
+        answer = b"%slocation: %s\r\n\r\n%s" % (self._head, target[1], _BODY)
         self._metrics.observe("found", time.perf_counter() - started)
         return answer
 
@@ -94,7 +94,7 @@ class Redirects:
             else:
                 if scope["method"] == "GET":
                     self._visit(code, scope["headers"])
-                headers = [*self._headers, (b"location", target.location)]
+                headers = [*self._headers, (b"location", target[1])]
                 await send({"type": "http.response.start", "status": 302, "headers": headers})
                 await send({"type": "http.response.body", "body": _BODY})
                 result = "found"

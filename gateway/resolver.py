@@ -11,11 +11,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from services.runtime.errors import AppError, Unavailable
 
@@ -49,20 +50,17 @@ class LinkSource(Protocol):
     async def resolve(self, codes: Sequence[str]) -> dict[str, str]: ...
 
 
-class Target(NamedTuple):
-    """Where a code leads. `location` is the URL as a Location header carries it."""
+Target = tuple[str, bytes]
+"""Where a code leads: the URL, and the same as a Location header carries it."""
 
-    url: str
-    location: bytes
+_Entry = tuple[Target | None, float, float]
+"""Where a code leads, until when that is fresh, and until when it may be served at all.
 
+Plain tuples of plain values: the garbage collector forgets those, and does not stop the gateway
+for a tenth of a second, every few, to walk over a full cache.
+"""
 
-class _Entry:
-    __slots__ = ("expires", "refresh", "target")
-
-    def __init__(self, target: Target | None, refresh: float, expires: float) -> None:
-        self.target = target
-        self.refresh = refresh
-        self.expires = expires
+_NOTHING: _Entry = (None, -math.inf, -math.inf)
 
 
 class Resolver:
@@ -95,27 +93,27 @@ class Resolver:
 
     def known(self, code: str) -> Target | None:
         """Where a code leads, if memory can tell. None means: ask `resolve`."""
-        entry = self._entries.get(code)
-        if entry is None or entry.target is None:
+        target, refresh, expires = self._entries.get(code, _NOTHING)
+        if target is None:
             return None
         now = self._clock()
-        if now >= entry.refresh:
-            if now >= entry.expires:
+        if now >= refresh:
+            if now >= expires:
                 return None
             self._refresh(code)
         self._entries.move_to_end(code)
-        return entry.target
+        return target
 
     async def resolve(self, code: str) -> Target | None:
         """Where a code leads, None for nowhere. `code` is well-formed.
 
         Raises Unavailable or DeadlineExceeded when memory cannot tell and the source is away.
         """
-        entry = self._entries.get(code)
-        if entry is not None and self._clock() < entry.refresh:
+        target, refresh, _ = self._entries.get(code, _NOTHING)
+        if self._clock() < refresh:
             self._entries.move_to_end(code)
-            return entry.target
-        if entry is None or entry.target is None:
+            return target
+        if target is None:
             return await self._answer_to(code)
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
@@ -124,7 +122,7 @@ class Resolver:
             self._keep(code)
         except AppError:
             pass
-        return entry.target
+        return target
 
     def put(self, code: str, url: str) -> None:
         """Remember a link that was just stored."""
@@ -221,15 +219,15 @@ class Resolver:
 
     def _keep(self, code: str) -> None:
         """Go on with what is known: the question failed, or its answer is late."""
-        entry = self._entries.get(code)
-        if entry and entry.target:
-            entry.refresh = self._clock() + RETRY_SECONDS
-            entry.expires = entry.refresh + STALE_SECONDS
+        target, _, _ = self._entries.get(code, _NOTHING)
+        if target is not None:
+            refresh = self._clock() + RETRY_SECONDS
+            self._entries[code] = (target, refresh, refresh + STALE_SECONDS)
 
     def _remember(self, code: str, target: Target | None) -> None:
         refresh = self._clock() + (ABSENT_SECONDS if target is None else self._fresh)
         expires = refresh + (0.0 if target is None else self._stale)
-        self._entries[code] = _Entry(target, refresh, expires)
+        self._entries[code] = (target, refresh, expires)
         self._entries.move_to_end(code)
         if len(self._entries) > self._most:
             self._entries.popitem(last=False)
@@ -242,9 +240,9 @@ def _stopping() -> Unavailable:
 def target_of(url: str) -> Target:
     """A stored URL and the same as a header: what ASCII has no place for is percent-encoded."""
     if url.isascii() and url.isprintable() and " " not in url:
-        return Target(url, url.encode("ascii"))
+        return url, url.encode("ascii")
     encoded = "".join(
         char if "!" <= char <= "~" else "".join(f"%{byte:02X}" for byte in char.encode())
         for char in url
     )
-    return Target(url, encoded.encode("ascii"))
+    return url, encoded.encode("ascii")

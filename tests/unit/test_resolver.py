@@ -165,7 +165,7 @@ async def test_a_stored_link_is_known_at_once(source: Source, clock: Clock) -> N
     resolver.put("cccccccc", "https://example.com/c")
     target = resolver.known("cccccccc")
     assert target is not None
-    assert target.location == b"https://example.com/c"
+    assert target[1] == b"https://example.com/c"
 
 
 async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
@@ -236,7 +236,7 @@ async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: C
     async with asyncio.timeout(1):
         target = await resolver.resolve("aaaaaaaa")
     assert target is not None
-    assert target.url == source.urls["aaaaaaaa"]
+    assert target[0] == source.urls["aaaaaaaa"]
     assert resolver.known("aaaaaaaa") is not None, "the next ones do not wait at all"
     await resolver.close()
 
