@@ -20,7 +20,7 @@ DEV := $(VENV)/.dev
 NODE := web/node_modules/.stamp
 WEB := web/node_modules/.built
 
-PYTHON_CODE := services gateway deploy tests
+PYTHON_CODE := services gateway deploy charts tests
 PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
 WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null) \
 	$(wildcard web/*.html web/*.json web/*.ts)

@@ -1,0 +1,221 @@
+{{/*
+A component: its workload, Service, disruption budget and autoscaler. Takes
+
+  root, name    the chart's context, and the component, whose values have the same name
+  kind          Deployment or StatefulSet
+  image, user   key of the image among the values, and the number of its user
+  command       of the container; none takes the image's
+  ports         number by name
+  headless      whether callers spread over the pods themselves
+  env           settings by name; the component's own `env` goes before
+  secrets       files by setting: {secret, key}
+  extraEnv      list of further environment variables
+  volumes       list; mounts: path by volume's name
+  probes        {live, ready}: handlers
+  claims        of a StatefulSet
+*/}}
+{{- define "atajo.workload" -}}
+{{- $values := index .root.Values .name -}}
+{{- $scaled := gt (int $values.maxReplicas) (int $values.replicas) -}}
+apiVersion: apps/v1
+kind: {{ .kind }}
+metadata:
+  {{- include "atajo.metadata" . | nindent 2 }}
+spec:
+  {{- if not $scaled }}
+  replicas: {{ $values.replicas }}
+  {{- end }}
+  {{- if eq .kind "StatefulSet" }}
+  serviceName: {{ .root.Release.Name }}-{{ .name }}
+  podManagementPolicy: Parallel
+  {{- else }}
+  strategy:
+    rollingUpdate: {maxUnavailable: 0, maxSurge: 1}
+  {{- end }}
+  selector:
+    matchLabels:
+      {{- include "atajo.selector" . | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- include "atajo.labels" . | nindent 8 }}
+    spec:
+      {{- include "atajo.podSecurity" . | nindent 6 }}
+      terminationGracePeriodSeconds: {{ include "atajo.graceSeconds" .root }}
+      topologySpreadConstraints:
+        {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+        - topologyKey: {{ . }}
+          maxSkew: 1
+          whenUnsatisfiable: ScheduleAnyway
+          labelSelector:
+            matchLabels:
+              {{- include "atajo.selector" $ | nindent 14 }}
+        {{- end }}
+      containers:
+        - name: {{ .name }}
+          image: {{ include "atajo.image" . }}
+          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+          {{- with .command }}
+          command: {{ toJson . }}
+          {{- end }}
+          {{- include "atajo.containerSecurity" . | nindent 10 }}
+          env:
+            {{- range $name, $value := merge (dict) $values.env .env }}
+            - {name: {{ $name }}, value: {{ $value | quote }}}
+            {{- end }}
+            {{- range $name, $_ := .secrets }}
+            - {name: {{ $name }}_FILE, value: /run/secrets/atajo/{{ $name }}}
+            {{- end }}
+            {{- with .extraEnv }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+          ports:
+            {{- range $name, $port := .ports }}
+            - {name: {{ $name }}, containerPort: {{ $port }}}
+            {{- end }}
+          # Slow to start is not dead: the other two probes wait for the first.
+          startupProbe:
+            {{- toYaml .probes.live | nindent 12 }}
+            periodSeconds: 1
+            timeoutSeconds: 2
+            failureThreshold: 120
+          livenessProbe:
+            {{- toYaml .probes.live | nindent 12 }}
+            periodSeconds: 10
+            timeoutSeconds: 5
+            failureThreshold: 3
+          readinessProbe:
+            {{- toYaml .probes.ready | nindent 12 }}
+            periodSeconds: 3
+            timeoutSeconds: 3
+            failureThreshold: 2
+          lifecycle:
+            preStop:
+              sleep: {seconds: {{ .root.Values.termination.leaveSeconds }}}
+          resources:
+            {{- toYaml $values.resources | nindent 12 }}
+          volumeMounts:
+            {{- range $volume, $path := .mounts }}
+            - {name: {{ $volume }}, mountPath: {{ $path }}}
+            {{- end }}
+            {{- if .secrets }}
+            - {name: secrets, mountPath: /run/secrets/atajo, readOnly: true}
+            {{- end }}
+      volumes:
+        {{- with .volumes }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+        {{- if .secrets }}
+        - name: secrets
+          projected:
+            sources:
+              {{- range $name, $file := .secrets }}
+              - secret:
+                  name: {{ $file.secret }}
+                  items: [{key: {{ $file.key }}, path: {{ $name }}}]
+              {{- end }}
+        {{- end }}
+  {{- with .claims }}
+  volumeClaimTemplates:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  {{- include "atajo.metadata" . | nindent 2 }}
+spec:
+  {{- if .headless }}
+  clusterIP: None
+  {{- end }}
+  {{- with $values.service }}
+  type: {{ .type }}
+  {{- end }}
+  selector:
+    {{- include "atajo.selector" . | nindent 4 }}
+  ports:
+    {{- range $name, $port := .ports }}
+    - name: {{ $name }}
+      targetPort: {{ $name }}
+      {{- if and $values.service (eq $name "http") }}
+      port: {{ $values.service.port }}
+      {{- with $values.service.nodePort }}
+      nodePort: {{ . }}
+      {{- end }}
+      {{- else }}
+      port: {{ $port }}
+      {{- end }}
+      {{- if eq $name "grpc" }}
+      appProtocol: kubernetes.io/h2c
+      {{- end }}
+    {{- end }}
+{{- if gt (int $values.replicas) 1 }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  {{- include "atajo.metadata" . | nindent 2 }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels:
+      {{- include "atajo.selector" . | nindent 6 }}
+{{- end }}
+{{- if $scaled }}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  {{- include "atajo.metadata" . | nindent 2 }}
+spec:
+  scaleTargetRef:
+    apiVersion: apps/v1
+    kind: {{ .kind }}
+    name: {{ .root.Release.Name }}-{{ .name }}
+  minReplicas: {{ $values.replicas }}
+  maxReplicas: {{ $values.maxReplicas }}
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target: {type: Utilization, averageUtilization: 70}
+{{- end }}
+{{- end }}
+
+{{/* What the `restricted` Pod Security Standard asks of a pod. Takes {root, user}. */}}
+{{- define "atajo.podSecurity" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: {{ .user }}
+  runAsGroup: {{ .user }}
+  fsGroup: {{ .user }}
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- define "atajo.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+{{- end }}
+
+{{/* Leaving, draining, and ten seconds to write down and close. */}}
+{{- define "atajo.graceSeconds" -}}
+{{ add .Values.termination.leaveSeconds .Values.termination.drainSeconds 10 }}
+{{- end }}
+
+{{/* Settings of every Python process. */}}
+{{- define "atajo.processEnv" -}}
+ATAJO_LOG_LEVEL: {{ .Values.logLevel }}
+ATAJO_METRICS_LISTEN: 0.0.0.0:9090
+ATAJO_DRAIN_SECONDS: {{ .Values.termination.drainSeconds | quote }}
+{{- end }}
