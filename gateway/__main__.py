@@ -24,7 +24,9 @@ from gateway.site import Site
 from gateway.visits.journal import Journal, JournalInUseError
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import logs, ready
-from services.runtime.metrics import MetricsServer, split_address
+from services.runtime.health import Health
+from services.runtime.observation import ObservationServer
+from services.runtime.settings import split_address
 
 log = logs.get(__name__)
 
@@ -36,12 +38,14 @@ FLUSH_SECONDS = 1.0
 class _Server(uvicorn.Server):
     """Says when it serves. Signals are ours: the process has more to end than this server."""
 
-    def __init__(self, config: uvicorn.Config, addresses: dict[str, str]) -> None:
+    def __init__(self, config: uvicorn.Config, addresses: dict[str, str], health: Health) -> None:
         super().__init__(config)
         self._addresses = addresses
+        self._health = health
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        await self._health.start()
         ready.announce(self._addresses)
         log.info("serving", **self._addresses)
 
@@ -78,7 +82,17 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
     REGISTRY.register(GatewayCollector(redirect_metrics, visits))
 
-    metrics = MetricsServer("gateway", settings.metrics_listen)
+    # None is needed: with all services away, codes in memory are still answered.
+    health = Health(
+        {
+            "auth": auth.answers,
+            "links": links.answers,
+            "analytics": analytics.answers,
+            "journal": visits.check_journal,
+        },
+        needed=(),
+    )
+    observation = ObservationServer("gateway", settings, health)
     host, port = listening.getsockname()[:2]
     config = uvicorn.Config(
         app,
@@ -91,11 +105,12 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=int(settings.drain_seconds),
     )
-    server = _Server(config, {"http": f"{host}:{port}", "metrics": metrics.address})
+    server = _Server(config, {"http": f"{host}:{port}", "metrics": observation.address}, health)
     stop = ready.stop_requested()
 
     async def stop_server() -> None:
         await stop.wait()
+        await health.stop()
         server.should_exit = True
 
     stopper = asyncio.create_task(stop_server())
@@ -105,7 +120,8 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     await visits.stop(FLUSH_SECONDS)
     await resolver.close()
     await asyncio.gather(auth.close(), links.close(), analytics.close())
-    await asyncio.to_thread(metrics.close)
+    health.close()
+    await asyncio.to_thread(observation.close)
     log.info("stopped")
 
 

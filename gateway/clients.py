@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from google.protobuf.descriptor import ServiceDescriptor
+
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.visits.journal import Batch
-from services.runtime.client import Caller, open_channel
+from services.runtime.client import Caller, check_serving, open_channel
 
 # Seconds. A log-in waits its turn behind others; everything else is a look-up or one write.
 LOGIN_SECONDS = 60.0
@@ -40,14 +42,28 @@ class StoredLink:
     created_at: datetime
 
 
-class AuthClient:
+class ServiceClient:
+    """What the clients of all services can do."""
+
+    def __init__(self, address: str, service: ServiceDescriptor) -> None:
+        self._channel = open_channel(address, service)
+        self._caller = Caller(service)
+
+    async def answers(self) -> None:
+        """Return if the service says that it is ready."""
+        await check_serving(self._channel)
+
+    async def close(self) -> None:
+        """Leave the service."""
+        await self._channel.close()
+
+
+class AuthClient(ServiceClient):
     """The auth service."""
 
     def __init__(self, address: str) -> None:
-        service = auth_pb2.DESCRIPTOR.services_by_name["AuthService"]
-        self._channel = open_channel(address, service)
+        super().__init__(address, auth_pb2.DESCRIPTOR.services_by_name["AuthService"])
         self._stub = auth_pb2_grpc.AuthServiceStub(self._channel)
-        self._caller = Caller(service)
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
         """Make an account. Reasons: EMAIL_TAKEN, INVALID_*."""
@@ -72,18 +88,13 @@ class AuthClient:
         )
         return reply.account_id
 
-    async def close(self) -> None:
-        await self._channel.close()
 
-
-class LinksClient:
+class LinksClient(ServiceClient):
     """The links service."""
 
     def __init__(self, address: str) -> None:
-        service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
-        self._channel = open_channel(address, service)
+        super().__init__(address, links_pb2.DESCRIPTOR.services_by_name["LinksService"])
         self._stub = links_pb2_grpc.LinksServiceStub(self._channel)
-        self._caller = Caller(service)
 
     async def create(self, code: str, url: str, creator: str | None) -> str:
         """Store a link; returns its URL as stored. Reasons: CODE_TAKEN, INVALID_*."""
@@ -109,18 +120,13 @@ class LinksClient:
                 for link in page.links
             ]
 
-    async def close(self) -> None:
-        await self._channel.close()
 
-
-class AnalyticsClient:
+class AnalyticsClient(ServiceClient):
     """The analytics service."""
 
     def __init__(self, address: str) -> None:
-        service = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
-        self._channel = open_channel(address, service)
+        super().__init__(address, analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"])
         self._stub = analytics_pb2_grpc.AnalyticsServiceStub(self._channel)
-        self._caller = Caller(service)
 
     async def record(self, batch: Batch) -> None:
         """Add a batch of visits; one that was added before changes nothing."""
@@ -145,9 +151,6 @@ class AnalyticsClient:
         request = analytics_pb2.GetTotalsRequest(codes=codes)
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
         return {code: totals.people for code, totals in reply.totals.items()}
-
-    async def close(self) -> None:
-        await self._channel.close()
 
 
 _KINDS = {

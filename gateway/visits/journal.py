@@ -42,6 +42,8 @@ _LEAST_BYTES = 64 << 10
 """A segment below this size is not worth to be given up for its room."""
 _FRAME = 10
 """Bytes of a line beside its body: checksum, blank and line end."""
+_LONGEST_LINE = 300
+"""Bytes of a visit whose referrer has the longest name that a host can have."""
 _KEPT_LINES = 65_536
 """Ready-made lines kept for visits that are alike."""
 _KEPT_IN_MEMORY = 8
@@ -133,6 +135,16 @@ class Journal:
         return self._open_visits + self._closed_visits
 
     @property
+    def size(self) -> int:
+        """Bytes on file."""
+        return self._size
+
+    @property
+    def limit(self) -> int:
+        """Bytes that may be on file: its room, or what the disk left when it was last looked at."""
+        return self._limit
+
+    @property
     def open_visits(self) -> int:
         """Visits that belong to no batch yet."""
         return self._open_visits
@@ -170,6 +182,11 @@ class Journal:
             raise
         self._open[visit] = self._open.get(visit, 0) + 1
         self._open_visits += 1
+
+    async def has_room(self) -> bool:
+        """Whether the longest visit there can be would be put on file."""
+        await self._look_for_room()
+        return self._size + _LONGEST_LINE <= self._limit
 
     def close_batch(self) -> None:
         """Make a batch of the visits that are in none. It may be sent after the next `sync`.
@@ -210,8 +227,7 @@ class Journal:
     async def sync(self) -> None:
         """Wait until all that was appended before is on disk. Raises OSError."""
         refused, self._refused = self._refused, False
-        free = await asyncio.to_thread(_free_bytes, self._lock)
-        self._limit = min(self._room, self._size + free - HEADROOM)
+        await self._look_for_room()
         segment, retired, self._retired = self._segment, self._retired, []
         last_number = self._next_number - 1
         self._dirty = False
@@ -250,6 +266,10 @@ class Journal:
             path.unlink(missing_ok=True)
         os.close(self._fd)
         os.close(self._lock)
+
+    async def _look_for_room(self) -> None:
+        free = await asyncio.to_thread(_free_bytes, self._lock)
+        self._limit = max(0, min(self._room, self._size + free - HEADROOM))
 
     def _write(self, line: bytes) -> None:
         """Append a line whole or not at all."""

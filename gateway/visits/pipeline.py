@@ -11,7 +11,7 @@ from typing import Protocol
 from gateway.visits import classify
 from gateway.visits.journal import Batch, Journal, JournalFullError, Visit
 from services.runtime import logs
-from services.runtime.errors import AppError, InvalidArgument
+from services.runtime.errors import AppError, InvalidArgument, Unavailable
 
 log = logs.get(__name__)
 
@@ -44,6 +44,7 @@ class VisitPipeline:
         self._closed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._reported: dict[str, float] = {}
+        self._unwritable = False
         # When the first visit of each waiting batch, and of the open one, was taken down.
         self._since: deque[float] = deque()
         self._open_since: float | None = None
@@ -62,6 +63,23 @@ class VisitPipeline:
     def pending(self) -> int:
         """Visits that analytics has not acknowledged."""
         return self._journal.pending
+
+    @property
+    def journal_bytes(self) -> int:
+        """What is on file."""
+        return self._journal.size
+
+    @property
+    def journal_limit_bytes(self) -> int:
+        """What may be on file: the journal's room, or less where its disk leaves less."""
+        return self._journal.limit
+
+    async def check_journal(self) -> None:
+        """Return if the next visit can be put on file. Raises Unavailable."""
+        if self._unwritable:
+            raise Unavailable("The journal cannot be written.", "JOURNAL_UNWRITABLE")
+        if not await self._journal.has_room():
+            raise Unavailable("The journal is full.", "JOURNAL_FULL")
 
     @property
     def lag_seconds(self) -> float:
@@ -124,7 +142,9 @@ class VisitPipeline:
                     self._close_batch()
                 if journal.dirty:
                     await journal.sync()
+                self._unwritable = False
             except (JournalFullError, OSError) as error:
+                self._unwritable = isinstance(error, OSError)
                 self._report("journal_not_synced", error=str(error))
             if journal.batches:
                 self._closed.set()

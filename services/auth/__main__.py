@@ -15,6 +15,7 @@ from services.auth.settings import AuthSettings
 from services.auth.store import AccountStore, AttemptStore
 from services.auth.tokens import Tokens
 from services.runtime import server, stores
+from services.runtime.health import Check
 
 ADAPTERS = stores.Adapters[tuple[AccountStore, AttemptStore]](
     lambda file: (store_sqlite.SqliteAccountStore(file), store_sqlite.SqliteAttemptStore(file)),
@@ -38,10 +39,10 @@ def _rules(settings: AuthSettings) -> list[Rule]:
 
 
 @asynccontextmanager
-async def opened(settings: AuthSettings) -> AsyncIterator[server.Served]:
+async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Served, Check]]:
     """The service over its opened store, closed at the end."""
     secret = settings.token_secret.get_secret_value()
-    async with stores.opened(settings.store, "auth", ADAPTERS) as (accounts, counts):
+    async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), answers):
         hasher = Hasher(settings.bcrypt_threads, settings.logins_waiting)
         attempts = AttemptLimiter(
             counts,
@@ -52,7 +53,8 @@ async def opened(settings: AuthSettings) -> AsyncIterator[server.Served]:
             settings.logins_waiting,
         )
         try:
-            yield served(AuthService(accounts, attempts, hasher, Tokens(secret, _now), _now))
+            service = AuthService(accounts, attempts, hasher, Tokens(secret, _now), _now)
+            yield served(service), answers
         finally:
             await hasher.close()
 

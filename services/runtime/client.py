@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from services.runtime import metrics, request_id, status
+from services.runtime.errors import Unavailable
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -64,6 +66,17 @@ def open_channel(target: str, service: ServiceDescriptor) -> grpc.aio.Channel:
             ("grpc.enable_http_proxy", 0),
         ],
     )
+
+
+async def check_serving(channel: grpc.aio.Channel, seconds: float = 1.0) -> None:
+    """Ask the service behind a channel whether it is ready. Raises AppError if it is not."""
+    stub: Any = health_pb2_grpc.HealthStub(channel)  # Its types know no asynchronous channels.
+    try:
+        reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=seconds)
+    except grpc.aio.AioRpcError as error:
+        raise status.from_rpc_error(error) from error
+    if reply.status != health_pb2.HealthCheckResponse.SERVING:
+        raise Unavailable("The service is not ready.", "NOT_READY")
 
 
 class Caller:

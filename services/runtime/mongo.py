@@ -113,12 +113,19 @@ class Database:
         except (PyMongoError, TimeoutError) as error:
             self._fail(error)
 
+    async def answers(self) -> None:
+        """Ask the server for a sign, unmeasured. Raises Unavailable."""
+        try:
+            await self._back()
+        except (PyMongoError, TimeoutError) as error:
+            raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
+
     async def _run(self, name: str, operation: Operation[T]) -> T:
         if self._waiting >= _WAITING:
             raise Unavailable("The store is overloaded.", "STORE_OVERLOADED")
         self._waiting += 1
         try:
-            with metrics.store_operation(name):
+            with metrics.store_operation(name, _is_duplicate):
                 if self._away:
                     await self._back()
                 # The driver's own deadline begins when a thread takes the operation up.

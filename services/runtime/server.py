@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
@@ -14,9 +14,10 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime import logs, ready
+from services.runtime.health import Check, Health
 from services.runtime.interceptors import CallInterceptor
-from services.runtime.metrics import MetricsServer, split_address
-from services.runtime.settings import ServiceSettings
+from services.runtime.observation import ObservationServer
+from services.runtime.settings import ServiceSettings, split_address
 
 log = logs.get(__name__)
 
@@ -37,7 +38,14 @@ class Served:
     add_to: Callable[[grpc.aio.Server], None]
 
 
-def run(name: str, settings: ServiceSettings, opened: AbstractAsyncContextManager[Served]) -> None:
+Opened = AbstractAsyncContextManager[tuple[Served, Check]]
+"""What is served over an opened store, and whether that store answers."""
+
+LIVENESS = "liveness"
+"""A name in gRPC health beside the service's own: it is serving while the process turns."""
+
+
+def run(name: str, settings: ServiceSettings, opened: Opened) -> None:
     """Serve what `opened` gives until SIGTERM or SIGINT, then drain and close it.
 
     Raises SystemExit with one line when the address is taken.
@@ -46,31 +54,32 @@ def run(name: str, settings: ServiceSettings, opened: AbstractAsyncContextManage
     uvloop.run(_serve(name, settings, opened))
 
 
-async def _serve(
-    name: str, settings: ServiceSettings, opened: AbstractAsyncContextManager[Served]
-) -> None:
+async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
     stop = ready.stop_requested()
-    async with opened as served:
+    async with opened as (served, store_answers):
         server = grpc.aio.server(interceptors=[CallInterceptor()], options=_OPTIONS)
         served.add_to(server)
         full_name = served.descriptor.full_name
-        healthy = health.aio.HealthServicer()
-        health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+        servicer = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
         reflection.enable_server_reflection(
             (full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), server
         )
         address = _bind(server, settings.listen)
-        metrics = _open_metrics(name, settings.metrics_listen)
+        process = Health({"store": store_answers}, needed=["store"])
+        observation = ObservationServer(name, settings, process)
+        await _tell(servicer, [LIVENESS], True)
+        await _tell(servicer, ["", full_name], False)
         await server.start()
-        for watched in ("", full_name):
-            await healthy.set(watched, health_pb2.HealthCheckResponse.SERVING)
-        ready.announce({"grpc": address, "metrics": metrics.address})
-        log.info("serving", listen=address, metrics=metrics.address)
+        await process.start(lambda is_ready: _tell(servicer, ["", full_name], is_ready))
+        ready.announce({"grpc": address, "metrics": observation.address})
+        log.info("serving", listen=address, metrics=observation.address)
         await stop.wait()
         # Not ready first, so that callers go elsewhere; then finish what runs; then stop.
-        await healthy.enter_graceful_shutdown()
+        await process.stop()
         await server.stop(settings.drain_seconds)
-        await asyncio.to_thread(metrics.close)
+        process.close()
+        await asyncio.to_thread(observation.close)
     log.info("stopped")
 
 
@@ -83,8 +92,9 @@ def _bind(server: grpc.aio.Server, listen: str) -> str:
     return f"{host}:{port}"
 
 
-def _open_metrics(name: str, listen: str) -> MetricsServer:
-    try:
-        return MetricsServer(name, listen)
-    except OSError as error:
-        raise SystemExit(f"Cannot listen on {listen}: {error.strerror}.") from None
+async def _tell(
+    servicer: health.aio.HealthServicer, names: Sequence[str], is_serving: bool
+) -> None:
+    status = health_pb2.HealthCheckResponse
+    for name in names:
+        await servicer.set(name, status.SERVING if is_serving else status.NOT_SERVING)

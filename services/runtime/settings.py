@@ -25,6 +25,12 @@ Address = Annotated[str, StringConstraints(pattern=r"^.+:[0-9]{1,5}$")]
 """`host:port`; an IPv6 host stands in brackets."""
 
 
+def split_address(address: str) -> tuple[str, int]:
+    """An `Address` as its two parts, the host without brackets."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
 class FileSource(PydanticBaseSettingsSource):
     """Reads `<PREFIX><NAME>_FILE`: the value is the file's text without its last newline."""
 
@@ -49,8 +55,10 @@ class ProcessSettings(BaseSettings):
     environment: Literal["production", "local"] = "production"
     """`local` is a developer's own machine: placeholder secrets are let through."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    version: str = "dev"
+    """What runs here, for metrics; an image is told at its build."""
     metrics_listen: Address = "127.0.0.1:0"
-    """Host and port of `/metrics`, never the public one; port 0 finds a free one."""
+    """Host and port of metrics and health, never the public one; port 0 finds a free one."""
     drain_seconds: float = 2.0
     """How long calls under way may take to finish when the process is asked to stop."""
 

@@ -101,6 +101,13 @@ class Database:
         with metrics.store_operation(name):
             return await self._loop.run_in_executor(self._readers, self._read_one, operation)
 
+    async def answers(self) -> None:
+        """Read what costs nothing, unmeasured. Raises Unavailable when the file cannot be read."""
+        try:
+            await self._loop.run_in_executor(self._readers, self._read_one, _schema_version)
+        except sqlite3.Error as error:  # It is there and no database.
+            raise Unavailable("The store cannot be read.", "STORE_UNAVAILABLE") from error
+
     def _read_one(self, operation: Operation[T]) -> T:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         try:
@@ -173,6 +180,11 @@ def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> None:
             pending.error.__cause__ = error
 
 
+def _schema_version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
 def _settle(group: list[_Pending]) -> None:
     for pending in group:
         if pending.future.done():  # Its caller gave up.
@@ -199,7 +211,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _migrate(path: Path, migrations: Sequence[str]) -> None:
     connection = _connect(path)
     try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        version = _schema_version(connection)
         if version > len(migrations):
             raise SchemaTooNew(
                 f"{path} has schema version {version}; this program knows up to {len(migrations)}."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from services.runtime import mongo, sqlite
+from services.runtime.health import Check
 
 Stores = TypeVar("Stores")
 
@@ -23,17 +24,21 @@ class Adapters(Generic[Stores]):
 
 
 @asynccontextmanager
-async def opened(setting: str, service: str, adapters: Adapters[Stores]) -> AsyncIterator[Stores]:
-    """The stores over the database that `ATAJO_STORE` names, closed at the end.
+async def opened(
+    setting: str, service: str, adapters: Adapters[Stores]
+) -> AsyncIterator[tuple[Stores, Check]]:
+    """The stores over the database that `ATAJO_STORE` names, and whether it answers.
+
+    It is closed at the end.
 
     Raises SystemExit with one line for a setting of another form or a store that refuses.
     """
     if setting.startswith(mongo.SCHEMES):
         async with mongo.opened(setting, f"atajo_{service}", adapters.indexes) as documents:
-            yield adapters.on_mongo(documents)
+            yield adapters.on_mongo(documents), documents.answers
     elif setting.startswith(sqlite.SCHEME):
         async with sqlite.opened(setting, adapters.migrations) as file:
-            yield adapters.on_sqlite(file)
+            yield adapters.on_sqlite(file), file.answers
     else:
         raise SystemExit(
             "ATAJO_STORE must have the form mongodb://…, mongodb+srv://… or sqlite:///path/to/file"

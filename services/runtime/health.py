@@ -1,0 +1,133 @@
+"""Whether a process can do its work: what it depends on, looked at in the background.
+
+One state for all who ask: `/readyz`, gRPC health, metrics and the page for people. No question
+of theirs reaches a dependency, so asking often costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+
+from prometheus_client import Gauge
+
+from services.runtime import logs
+from services.runtime.errors import AppError
+from services.runtime.heartbeat import Heartbeat
+
+log = logs.get(__name__)
+
+Check = Callable[[], Awaitable[None]]
+"""Returns if a dependency can be used. Raises AppError, whose reason then says why it cannot."""
+Tell = Callable[[bool], Awaitable[None]]
+"""Is told whether the process is ready, whenever that changes."""
+
+OK = "ok"
+_UNKNOWN = "UNKNOWN"
+_EVERY_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
+"""Most a check may take: what is slower than this cannot be used."""
+
+READY = Gauge("atajo_ready", "1 while the process takes on work: what /readyz answers, else 0.")
+DEPENDENCY_UP = Gauge(
+    "atajo_dependency_up",
+    "1 while what this process depends on can be used, else 0; looked at every second.",
+    ["dependency"],
+)
+
+
+class Health:
+    """The state of a process and of its dependencies, by name.
+
+    Without all of the `needed` ones it is not ready. Properties are for any thread to ask.
+    """
+
+    def __init__(self, checks: Mapping[str, Check], needed: Collection[str]) -> None:
+        self._checks = checks
+        self._needed = needed
+        self._heartbeat = Heartbeat()
+        self._dependencies: Mapping[str, str] = dict.fromkeys(checks, _UNKNOWN)
+        self._serving = False
+        self._told: bool | None = None
+        self._tell: Tell | None = None
+        self._watching: asyncio.Task[None] | None = None
+        for name in checks:
+            DEPENDENCY_UP.labels(name).set(0)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process turns."""
+        return self._heartbeat.alive
+
+    @property
+    def ready(self) -> bool:
+        """Whether the process takes on work."""
+        states = self._dependencies
+        return self._serving and all(states[name] == OK for name in self._needed)
+
+    @property
+    def dependencies(self) -> Mapping[str, str]:
+        """Of each dependency `ok`, or the reason why it cannot be used."""
+        return self._dependencies
+
+    async def start(self, tell: Tell | None = None) -> None:
+        """Look at everything once, then go on in the background until `stop`."""
+        self._tell = tell
+        self._heartbeat.start()
+        self._serving = True
+        await self._look()
+        self._watching = asyncio.create_task(self._watch())
+
+    async def stop(self) -> None:
+        """From here on the process is not ready, whatever it depends on."""
+        self._serving = False
+        if self._watching:
+            self._watching.cancel()
+            await asyncio.wait([self._watching])
+        await self._say()
+
+    def close(self) -> None:
+        """Stop beating, at the very end."""
+        self._heartbeat.stop()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(_EVERY_SECONDS)
+            await self._look()
+
+    async def _look(self) -> None:
+        states = await asyncio.gather(*(_state(check) for check in self._checks.values()))
+        before, self._dependencies = (
+            self._dependencies,
+            dict(zip(self._checks, states, strict=True)),
+        )
+        for name, state in self._dependencies.items():
+            DEPENDENCY_UP.labels(name).set(state == OK)
+            if state != OK and state != before[name]:
+                log.warning("dependency_away", dependency=name, reason=state)
+            elif state == OK and before[name] not in (OK, _UNKNOWN):
+                log.info("dependency_back", dependency=name)
+        await self._say()
+
+    async def _say(self) -> None:
+        ready = self.ready
+        if ready == self._told:
+            return
+        self._told = ready
+        READY.set(ready)
+        if self._tell:
+            await self._tell(ready)
+        log.info("ready" if ready else "not_ready")
+
+
+async def _state(check: Check) -> str:
+    try:
+        async with asyncio.timeout(_CHECK_SECONDS):
+            await check()
+    except AppError as error:
+        return error.reason
+    except TimeoutError:
+        return "NO_ANSWER"
+    except Exception as error:  # A fault in a check must not end the looking.
+        return type(error).__name__
+    return OK
