@@ -21,6 +21,7 @@ NODE := web/node_modules/.stamp
 WEB := web/node_modules/.built
 
 PYTHON_CODE := services gateway deploy charts tests
+NGINX_CONFIG := deploy/nginx/nginx.conf.template
 PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
 WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null) \
 	$(wildcard web/*.html web/*.json web/*.ts)
@@ -84,7 +85,7 @@ qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, into tes
 	@exec $(PY) -m tests.qr.table
 
 .PHONY: check
-check: $(DEV) $(WEB) check-proto check-locks ## Lint, types, import direction, format, generated code, budgets
+check: $(DEV) $(WEB) check-proto check-nginx check-locks ## Lint, types, import direction, format, generated code, budgets
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy $(PYTHON_CODE)
@@ -97,6 +98,10 @@ check-proto: $(DEV)
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(call generate,$$fresh); \
 	diff -r -x __pycache__ proto/gen "$$fresh" || { echo "proto/gen is not current: make proto" >&2; exit 1; }
+
+.PHONY: check-nginx
+check-nginx: $(DEV)
+	@$(PY) -m gateway.nginx.config | diff $(NGINX_CONFIG) - || { echo "$(NGINX_CONFIG) is not current: make nginx" >&2; exit 1; }
 
 # A lock that names an index would send everybody to the one it was made with.
 .PHONY: check-locks
@@ -129,6 +134,10 @@ proto: $(DEV) ## Generate proto/gen from proto/
 	@rm -rf proto/gen
 	@mkdir -p proto/gen
 	@$(call generate,proto/gen)
+
+.PHONY: nginx
+nginx: $(DEV) ## Generate nginx's configuration from deploy/edge.toml
+	@$(PY) -m gateway.nginx.config > $(NGINX_CONFIG)
 
 .PHONY: lock
 lock: $(DEV) ## Write the locks from pyproject.toml and package.json; UPGRADE=1 takes newer versions

@@ -32,17 +32,18 @@ Handler = Callable[[Any, Request], Awaitable[f.Reply]]
 
 
 def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str]) -> FastAPI:
-    """The five functions as a FastAPI application. A new one is a line of this table."""
+    """The five functions as a FastAPI application: those that the edge lists, by this table."""
     table: dict[str, tuple[type[Payload], Handler]] = {
-        "createShortLink": (f.CreateShortLink, functions.create_short_link),
-        "accessLink": (f.AccessLink, functions.access_link),
-        "verifyUser": (f.VerifyUser, functions.verify_user),
-        "registerUser": (f.RegisterUser, functions.register_user),
-        "showProfile": (f.ShowProfile, functions.show_profile),
+        "/createShortLink": (f.CreateShortLink, functions.create_short_link),
+        "/accessLink": (f.AccessLink, functions.access_link),
+        "/verifyUser": (f.VerifyUser, functions.verify_user),
+        "/registerUser": (f.RegisterUser, functions.register_user),
+        "/showProfile": (f.ShowProfile, functions.show_profile),
     }
     app = FastAPI(openapi_url=None, redirect_slashes=False)
-    for name, (payload, handler) in table.items():
-        app.post(f"/{name}", name=name)(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
+    for path in edge.functions:
+        payload, handler = table[path]
+        app.post(path)(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
 
     @app.exception_handler(AppError)
     async def refused(_request: Request, error: AppError) -> Response:

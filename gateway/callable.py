@@ -80,19 +80,23 @@ class Decoder(Generic[P]):
             raise InvalidArgument(_faults(error)) from None
 
     async def _body(self, request: Request) -> bytes:
-        too_large = InvalidArgument(f"The body has more than {self._body_bytes} bytes.")
         declared = request.headers.get("content-length", "0")
         if declared.isdecimal() and int(declared) > self._body_bytes:
-            raise too_large
+            raise too_large(self._body_bytes)
         body = bytearray()
         try:
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > self._body_bytes:
-                    raise too_large
+                    raise too_large(self._body_bytes)
         except ClientDisconnect:
             raise InvalidArgument("The body ended early.") from None
         return bytes(body)
+
+
+def too_large(body_bytes: int) -> InvalidArgument:
+    """What is said of a body of more than so many bytes."""
+    return InvalidArgument(f"The body has more than {body_bytes} bytes.")
 
 
 def _faults(error: ValidationError) -> str:

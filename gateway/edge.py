@@ -17,6 +17,8 @@ class Edge:
 
     body_bytes: int
     retry_after: int
+    functions: tuple[str, ...]
+    gateway: tuple[str, ...]
     pages: tuple[str, ...]
     listed: tuple[str, ...]
     page_headers: RawHeaders
@@ -38,6 +40,8 @@ class Edge:
         return cls(
             body_bytes=data["limits"]["body_bytes"],
             retry_after=data["limits"]["retry_after"],
+            functions=tuple(data["functions"]["paths"]),
+            gateway=tuple(data["gateway"]["paths"]),
             pages=tuple(pages["paths"]),
             listed=tuple(path for path in pages["paths"] if path not in pages["unlisted"]),
             page_headers=_raw(common | data["page_headers"]),

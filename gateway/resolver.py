@@ -36,12 +36,12 @@ GATHER_SECONDS = 0.003
 MOST_WAITING = 20_000
 
 
-_CODE = re.compile(r"[A-Za-z0-9_-]{8}")
+CODE = re.compile(r"[A-Za-z0-9_-]{8}")
 
 
 def is_code(text: str) -> bool:
     """Whether a text has the shape of a code: nothing else is ever looked up."""
-    return _CODE.fullmatch(text) is not None
+    return CODE.fullmatch(text) is not None
 
 
 class LinkSource(Protocol):

@@ -15,14 +15,15 @@ from pathlib import Path
 
 from starlette.types import Receive, Scope, Send
 
+from gateway.document import Document
 from gateway.edge import Edge, RawHeaders
 
 _ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
 _TEXT = "text/plain; charset=utf-8"
-_HTML = "text/html; charset=utf-8"
 _XML = "application/xml"
-_TYPES = {
+TYPES = {
     ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
     ".ico": "image/x-icon",
     ".jpg": "image/jpeg",
     ".js": "text/javascript; charset=utf-8",
@@ -63,12 +64,9 @@ class Site:
             self._missing = self._document(_WITHOUT_PAGES, edge.cache_error)
         else:
             text = (web_dir / "index.html").read_text(encoding="utf-8")
-            head = _Head(text, public_url, contact)
-            self._pages = {
-                path: self._document(head.listed(path) if path in edge.listed else head.unlisted())
-                for path in edge.pages
-            }
-            self._missing = self._document(head.unlisted(), edge.cache_error)
+            document = Document(text, public_url, contact)
+            self._pages = {path: self._document(document.of(path, edge)) for path in edge.pages}
+            self._missing = self._document(document.unlisted(), edge.cache_error)
             self._load(web_dir)
         if public_url:
             self._files["/robots.txt"] = self._written(_TEXT, _robots(public_url))
@@ -103,12 +101,12 @@ class Site:
             hashed = url.startswith(self._edge.hashed_prefix)
             cache = self._edge.cache_hashed if hashed else self._edge.cache_files
             self._files[url] = self._file(
-                _TYPES.get(path.suffix, "application/octet-stream"), cache, bodies
+                TYPES.get(path.suffix, "application/octet-stream"), cache, bodies
             )
 
     def _document(self, text: bytes, cache: bytes | None = None) -> _File:
         bodies = {b"": text, b"gzip": gzip.compress(text, mtime=0)}
-        return self._file(_HTML, cache or self._edge.cache_document, bodies)
+        return self._file(TYPES[".html"], cache or self._edge.cache_document, bodies)
 
     def _written(self, content_type: str, text: str) -> _File:
         return self._file(content_type, self._edge.cache_files, {b"": text.encode()})
@@ -123,39 +121,6 @@ class Site:
         # Weak: the codings of one file share it.
         etag = b'W/"%s"' % hashlib.sha256(bodies[b""]).hexdigest()[:32].encode()
         return _File(bodies, headers, etag)
-
-
-class _Head:
-    """The document with what only its server knows written into its head."""
-
-    _CANONICAL = '<link rel="canonical" href="" />'
-    _ADDRESS = '<meta property="og:url" content="" />'
-    _IMAGE = '<meta property="og:image" content="/'
-
-    def __init__(self, document: str, public_url: str, contact: str) -> None:
-        for name, value in (("atajo-public-url", public_url), ("atajo-contact", contact)):
-            document = document.replace(
-                f'<meta name="{name}" content=""', f'<meta name="{name}" content="{escape(value)}"'
-            )
-        self._origin = escape(public_url)
-        self._document = document.replace(self._IMAGE, f"{self._IMAGE[:-1]}{self._origin}/")
-
-    def listed(self, path: str) -> bytes:
-        """Of a page that search engines may show, with its own address."""
-        address = f'"{self._origin}{escape(path)}"'
-        return (
-            self._document.replace(self._CANONICAL, self._CANONICAL.replace('""', address))
-            .replace(self._ADDRESS, self._ADDRESS.replace('""', address))
-            .encode()
-        )
-
-    def unlisted(self) -> bytes:
-        """Of every other address."""
-        return (
-            self._document.replace(self._CANONICAL, '<meta name="robots" content="noindex" />')
-            .replace(self._ADDRESS, "")
-            .encode()
-        )
 
 
 def _robots(public_url: str) -> str:

@@ -1,0 +1,110 @@
+#!/bin/sh
+# Starts nginx with its configuration and the documents filled in. Arguments go on to nginx.
+#
+#   ATAJO_PUBLIC_URL       where people reach the product
+#   ATAJO_CONTACT          e-mail address the legal pages name; none by default
+#   ATAJO_GATEWAY          host:port of the gateway
+#   ATAJO_TRUSTED_PROXIES  CIDRs, by commas, whose X-Forwarded-For is believed; none by default
+#   ATAJO_RESOLVER         name servers, by commas; those of /etc/resolv.conf by default
+#   ATAJO_LISTEN, ATAJO_METRICS_LISTEN   host:port, 0.0.0.0:8080 and 0.0.0.0:9090 by default
+#   ATAJO_WEB_DIR          what gateway/nginx/webroot.py laid out; beside this script by default
+#
+# Writes below ${TMPDIR:-/tmp} alone.
+set -eu
+export LC_ALL=C
+
+here=$(dirname "$0")
+web=${ATAJO_WEB_DIR:-$here/web}
+work=${TMPDIR:-/tmp}/atajo-web
+
+refuse() {
+  echo "Settings refused. $1" >&2
+  exit 1
+}
+
+# A setting that nginx reads must be no more than addresses.
+addresses() { # name, value
+  case $2 in
+  *[!]A-Za-z0-9.:/_,[\ -]*) refuse "$1: these are no addresses" ;;
+  esac
+  printf '%s\n' "$2" | tr ', ' '\n\n' | sed '/^$/d'
+}
+
+address() { # name, value
+  case $(addresses "$1" "$2") in
+  *[!:]*:[0-9]*) addresses "$1" "$2" | sed 1q ;;
+  *) refuse "$1: host:port is needed" ;;
+  esac
+}
+
+# The origin as the gateway writes it: in lower case, without a default port or a slash.
+origin() {
+  url=$(printf '%s' "$1" | tr '[:upper:]' '[:lower:]')
+  url=${url%/}
+  case $url in
+  http://*) url=${url%:80} ;;
+  https://*) url=${url%:443} ;;
+  *) refuse "ATAJO_PUBLIC_URL: http:// or https:// is needed" ;;
+  esac
+  case ${url#*://} in
+  '' | *[!]a-z0-9.:[-]*) refuse "ATAJO_PUBLIC_URL: scheme, host and port are needed, and no more" ;;
+  esac
+  printf '%s' "$url"
+}
+
+# Text as it stands in a document, between quotes, and as sed writes it.
+text() { # name, value
+  case $2 in
+  *[\"\'\<\>[:cntrl:]]*) refuse "$1: a quote, an angle bracket or a control character is in it" ;;
+  esac
+  printf '%s' "$2" | sed -e 's/&/\&amp;/g' -e 's/[\\|&]/\\&/g'
+}
+
+# nginx asks name servers for a name as it stands: it must be the full one.
+full_name() { # host:port
+  host=${1%:*}
+  found=$(getent ahosts "$host" | { read -r _ _ name _ && printf '%s' "$name"; }) || found=
+  printf '%s:%s' "${found:-$host}" "${1##*:}"
+}
+
+resolver() {
+  servers=$(addresses ATAJO_RESOLVER "${ATAJO_RESOLVER:-}")
+  if [ -z "$servers" ] && [ -r /etc/resolv.conf ]; then
+    servers=$(sed -n -e 's/^nameserver[[:space:]]*//p' /etc/resolv.conf |
+      sed -e '/%/d' -e 's/^[0-9a-fA-F]*:.*:.*$/[&]/')
+  fi
+  [ -z "$servers" ] || printf 'resolver %s valid=10s;' "$(printf '%s' "$servers" | tr '\n' ' ')"
+}
+
+# A mistake in any of these ends the script, since each is an assignment of its own.
+public_url=$(text ATAJO_PUBLIC_URL "$(origin "${ATAJO_PUBLIC_URL:?is needed}")")
+contact=$(text ATAJO_CONTACT "${ATAJO_CONTACT:-}")
+gateway=$(address ATAJO_GATEWAY "${ATAJO_GATEWAY:?is needed}")
+gateway=$(full_name "$gateway")
+listen=$(address ATAJO_LISTEN "${ATAJO_LISTEN:-0.0.0.0:8080}")
+metrics_listen=$(address ATAJO_METRICS_LISTEN "${ATAJO_METRICS_LISTEN:-0.0.0.0:9090}")
+trusted=$(addresses ATAJO_TRUSTED_PROXIES "${ATAJO_TRUSTED_PROXIES:-}")
+resolver=$(resolver)
+
+# What a killed one left would be in the way.
+rm -rf "$work"
+mkdir -p "$work/documents"
+work=$(cd "$work" && pwd)
+web=$(cd "$web" && pwd)
+
+sed -e "s|@WORK@|$work|g" -e "s|@WEB@|$web|g" \
+  -e "s|@GATEWAY@|$gateway|g" -e "s|@RESOLVER@|$resolver|g" \
+  -e "s|@TRUSTED_PROXIES@|$(printf '%s' "$trusted" | sed 's/.*/set_real_ip_from &;/' | tr '\n' ' ')|g" \
+  -e "s|@LISTEN@|$listen|g" -e "s|@METRICS_LISTEN@|$metrics_listen|g" \
+  "$here/nginx.conf.template" >"$work/nginx.conf"
+
+for document in "$web"/documents/*.html; do
+  filled=$work/documents/${document##*/}
+  sed -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" "$document" >"$filled"
+  gzip -9 -n -c "$filled" >"$filled.gz"
+  # nginx makes the ETag of time and size: made of the content, the time is the same on every
+  # replica and another one with other settings.
+  touch -d "@$((0x$(sha256sum "$filled" | cut -c 1-7)))" "$filled" "$filled.gz"
+done
+
+exec nginx -e stderr -c "$work/nginx.conf" "$@"

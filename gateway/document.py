@@ -1,0 +1,44 @@
+"""The pages' document with what only its server knows written into its head."""
+
+from __future__ import annotations
+
+from html import escape
+
+from gateway.edge import Edge
+
+_CANONICAL = '<link rel="canonical" href="" />'
+_ADDRESS = '<meta property="og:url" content="" />'
+_IMAGE = '<meta property="og:image" content="/'
+
+
+class Document:
+    """The document for a public address and a contact, both as they are told."""
+
+    def __init__(self, document: str, public_url: str, contact: str) -> None:
+        for name, value in (("atajo-public-url", public_url), ("atajo-contact", contact)):
+            document = document.replace(
+                f'<meta name="{name}" content=""', f'<meta name="{name}" content="{escape(value)}"'
+            )
+        self._origin = escape(public_url)
+        self._document = document.replace(_IMAGE, f"{_IMAGE[:-1]}{self._origin}/")
+
+    def of(self, path: str, edge: Edge) -> bytes:
+        """The document of a page."""
+        return self.listed(path) if path in edge.listed else self.unlisted()
+
+    def listed(self, path: str) -> bytes:
+        """Of a page that search engines may show, with its own address."""
+        address = f'"{self._origin}{escape(path)}"'
+        return (
+            self._document.replace(_CANONICAL, _CANONICAL.replace('""', address))
+            .replace(_ADDRESS, _ADDRESS.replace('""', address))
+            .encode()
+        )
+
+    def unlisted(self) -> bytes:
+        """Of every other address."""
+        return (
+            self._document.replace(_CANONICAL, '<meta name="robots" content="noindex" />')
+            .replace(_ADDRESS, "")
+            .encode()
+        )

@@ -1,0 +1,113 @@
+"""nginx with the built pages in front of a gateway, started as its image starts it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from tests.processes import PATIENCE, ROOT
+from tests.product import free_port
+
+START = ROOT / "deploy" / "nginx" / "start.sh"
+BUILT = ROOT / "web" / "dist"
+
+
+class Web:
+    """nginx over a folder of its own. As a context manager it runs from beginning to end.
+
+    `gateway` is the host:port it hands calls and codes to.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        gateway: str,
+        public_url: str,
+        *,
+        port: int = 0,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self.address = f"127.0.0.1:{port or free_port()}"
+        self.url = f"http://{self.address}"
+        self.metrics_url = f"http://127.0.0.1:{free_port()}"
+        self.folder = folder
+        self._env = {
+            "TMPDIR": str(folder),
+            "ATAJO_WEB_DIR": str(folder / "web"),
+            "ATAJO_PUBLIC_URL": public_url,
+            "ATAJO_GATEWAY": gateway,
+            "ATAJO_LISTEN": self.address,
+            "ATAJO_METRICS_LISTEN": self.metrics_url.removeprefix("http://"),
+            **(settings or {}),
+        }
+
+    def run(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the script, with further arguments for nginx."""
+        if not (self.folder / "web").exists():
+            _lay_out(self.folder / "web")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATAJO_")}
+        # Debian's nginx gives up root for a user who cannot read a test's folders.
+        user = ("-g", "user root;") if os.geteuid() == 0 else ()
+        return subprocess.Popen(
+            [str(START), *user, *arguments],
+            env={**inherited, **self._env},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def start(self) -> None:
+        """Start nginx and wait until it serves. Raises FileNotFoundError where there is none."""
+        need_nginx()
+        self._process = self.run()
+        deadline = time.monotonic() + PATIENCE
+        while not self._is_live():
+            if self._process.poll() is not None:
+                raise RuntimeError(f"nginx ended:\n{self._process.communicate()[1]}")
+            assert time.monotonic() < deadline, "nginx does not serve"
+            time.sleep(0.01)
+
+    def _is_live(self) -> bool:
+        try:
+            return httpx.get(f"{self.metrics_url}/livez", trust_env=False).is_success
+        except httpx.TransportError:
+            return False
+
+    def stop(self) -> str:
+        """Stop it in good order; returns what it wrote to standard error."""
+        self._process.terminate()
+        return self._process.communicate(timeout=PATIENCE)[1]
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process.poll() is None:
+            self.stop()
+
+
+def need_nginx() -> None:
+    """Raises FileNotFoundError with the line that installs what is missing."""
+    if not shutil.which("nginx"):
+        raise FileNotFoundError("There is no nginx; on Debian: apt-get install nginx-light")
+
+
+def _lay_out(folder: Path) -> None:
+    if not (BUILT / "index.html").exists():
+        raise FileNotFoundError("The pages are not built: make web/dist/index.html")
+    command = (sys.executable, "-m", "gateway.nginx.webroot", str(BUILT), str(folder))
+    subprocess.run(command, cwd=ROOT, check=True)
