@@ -80,7 +80,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     requests = Requests(create_functions_app(functions, edge, origins), site, edge)
     redirect_metrics = RedirectMetrics()
     app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
-    REGISTRY.register(GatewayCollector(redirect_metrics, visits))
+    REGISTRY.register(GatewayCollector(redirect_metrics, resolver, visits))
 
     # None is needed: with all services away, codes in memory are still answered.
     health = Health(

@@ -11,6 +11,7 @@ from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import FixedWindowRateLimiter
 from starlette.requests import Request
 
+from gateway.metrics import LIMITED
 from services.runtime.errors import ResourceExhausted
 
 _IPV6_PREFIX = 64
@@ -24,11 +25,13 @@ class Limit:
         self._name = name
         self._item = parse(rate)
         self._strategy = FixedWindowRateLimiter(storage)
+        self._limited = LIMITED.labels(name)
 
     async def hit(self, address: str) -> None:
         """Count one. Raises ResourceExhausted with the seconds until the window ends."""
         if await self._strategy.hit(self._item, self._name, address):
             return
+        self._limited.inc()
         stats = await self._strategy.get_window_stats(self._item, self._name, address)
         raise ResourceExhausted(
             "Too many requests from this address.",

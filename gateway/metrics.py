@@ -7,7 +7,7 @@ counters would cost it a tenth of its time.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from prometheus_client import Counter, Histogram
 from prometheus_client.core import (
@@ -18,6 +18,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from gateway.resolver import Resolver
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime.metrics import LATENCY_BUCKETS
 
@@ -28,6 +29,9 @@ HTTP_SECONDS = Histogram(
     buckets=LATENCY_BUCKETS,
 )
 LINKS_CREATED = Counter("atajo_links_created", "Links stored, repetitions of one included.")
+LIMITED = Counter(
+    "atajo_limited", "Calls refused because their address had made too many, by limit.", ["limit"]
+)
 
 # Seconds; a redirect from memory takes some 20 microseconds, one that is looked up a millisecond.
 _BOUNDS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5)
@@ -50,11 +54,20 @@ class RedirectMetrics:
 class GatewayCollector(Collector):
     """Turns the plain integers into metrics when `/metrics` is read."""
 
-    def __init__(self, redirects: RedirectMetrics, visits: VisitPipeline) -> None:
+    def __init__(
+        self, redirects: RedirectMetrics, resolver: Resolver, visits: VisitPipeline
+    ) -> None:
         self._redirects = redirects
+        self._resolver = resolver
         self._visits = visits
 
     def collect(self) -> Iterable[Metric]:
+        yield from self._of_redirects()
+        yield from self._of_cache()
+        yield from self._of_visits()
+        yield from self._of_journal()
+
+    def _of_redirects(self) -> Iterable[Metric]:
         answered = CounterMetricFamily(
             "atajo_redirects", "Answers to short addresses by result.", labels=["result"]
         )
@@ -74,12 +87,31 @@ class GatewayCollector(Collector):
         yield answered
         yield duration
 
-        taken = CounterMetricFamily(
-            "atajo_visits", "Visits taken down, by who visited.", labels=["kind"]
+    def _of_cache(self) -> Iterable[Metric]:
+        yield GaugeMetricFamily(
+            "atajo_cache_entries",
+            "Codes in memory, those that lead nowhere included.",
+            value=len(self._resolver),
         )
-        for kind, visits in self._visits.visits.items():
-            taken.add_metric([kind], visits)
-        yield taken
+        yield _counted(
+            "atajo_cache_lookups",
+            "Codes looked up in memory by what it could tell: hit; stale, served as it was while "
+            "it is asked for again; miss, asked for while its visitor waits.",
+            "result",
+            self._resolver.lookups,
+        )
+
+    def _of_visits(self) -> Iterable[Metric]:
+        yield _counted(
+            "atajo_visits", "Visits taken down, by who visited.", "kind", self._visits.visits
+        )
+        yield _counted(
+            "atajo_visit_batches",
+            "Batches of visits sent to analytics by what became of it: acknowledged; refused, "
+            "whose visits are lost; failed, which is sent again.",
+            "result",
+            self._visits.batches,
+        )
         yield CounterMetricFamily(
             "atajo_visits_lost",
             "Answered visits that will never be counted: the journal had no room for them.",
@@ -95,3 +127,24 @@ class GatewayCollector(Collector):
             "Age of the oldest visit that analytics has not acknowledged.",
             value=self._visits.lag_seconds,
         )
+
+    def _of_journal(self) -> Iterable[Metric]:
+        yield GaugeMetricFamily(
+            "atajo_visit_journal_bytes",
+            "Bytes of the visit journal, whose files wait for analytics.",
+            value=self._visits.journal_bytes,
+        )
+        yield GaugeMetricFamily(
+            "atajo_visit_journal_limit_bytes",
+            "Bytes the visit journal may have: its room, or less where its disk leaves less. "
+            "Visits past it are lost.",
+            value=self._visits.journal_limit_bytes,
+        )
+
+
+def _counted(name: str, text: str, label: str, counts: Mapping[str, float]) -> Metric:
+    """Plain integers by the value of one label, as a counter."""
+    family = CounterMetricFamily(name, text, labels=[label])
+    for value, count in counts.items():
+        family.add_metric([value], count)
+    return family

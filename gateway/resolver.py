@@ -87,6 +87,12 @@ class Resolver:
         self._queue: list[str] = []
         self._sending: asyncio.Handle | None = None
         self._calls: set[asyncio.Task[None]] = set()
+        self._hits = self._stale_hits = self._misses = 0
+
+    @property
+    def lookups(self) -> dict[str, int]:
+        """Look-ups since the start by what memory could tell."""
+        return {"hit": self._hits, "stale": self._stale_hits, "miss": self._misses}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -101,6 +107,9 @@ class Resolver:
             if now >= expires:
                 return None
             self._refresh(code)
+            self._stale_hits += 1
+        else:
+            self._hits += 1
         self._entries.move_to_end(code)
         return target
 
@@ -111,8 +120,10 @@ class Resolver:
         """
         target, refresh, _ = self._entries.get(code, _NOTHING)
         if self._clock() < refresh:
+            self._hits += 1
             self._entries.move_to_end(code)
             return target
+        self._misses += 1
         if target is None:
             return await self._answer_to(code)
         try:

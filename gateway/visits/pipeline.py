@@ -50,6 +50,8 @@ class VisitPipeline:
         self._open_since: float | None = None
         self.visits = {"person": 0, "bot": 0}
         """Visits taken down since the start, by kind."""
+        self.batches = {"acknowledged": 0, "refused": 0, "failed": 0}
+        """Batches sent since the start, by what became of it; one that failed is sent again."""
         self.lost = journal.lost_lines
         """Visits that could not be put on file, read back, or were refused by analytics."""
         if journal.batches:  # Left by an earlier run; when exactly is not on file.
@@ -171,8 +173,13 @@ class VisitPipeline:
             return
         try:
             await self._sink.record(batch)
+            self.batches["acknowledged"] += 1
         except InvalidArgument as error:  # It would be refused for ever, and all behind it wait.
+            self.batches["refused"] += 1
             self._lose(batch.visits, f"batch {batch.number} refused: {error.reason}")
+        except AppError:
+            self.batches["failed"] += 1
+            raise
         self._journal.acknowledge(batch.number)
         if self._since:
             self._since.popleft()

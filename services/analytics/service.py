@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-import prometheus_client
-
 from services.analytics.domain import (
     MAX_CODES,
     MAX_REMOVED,
@@ -21,16 +19,12 @@ from services.analytics.domain import (
     check_range,
     is_code,
 )
+from services.analytics.metrics import BATCHES_APPLIED, VISITS_COUNTED
 from services.analytics.store import AnalyticsStore
 from services.runtime import logs
+from services.runtime.errors import InvalidArgument
 
 log = logs.get(__name__)
-
-VISITS_RECORDED = prometheus_client.Counter(
-    "atajo_visits_recorded_total", "Visits added to the store, once each.", ["kind"]
-)
-for _kind in VisitKind:
-    VISITS_RECORDED.labels(_kind.value)  # Shown as 0 until the first one comes.
 
 
 class AnalyticsService:
@@ -45,18 +39,21 @@ class AnalyticsService:
 
         Raises InvalidBatch, GatewayForgotten, Unavailable.
         """
-        check_batch(batch)
         try:
+            check_batch(batch)
             applied = await self._store.apply(batch, self._now())
-        except GatewayForgotten:
-            log.warning("replay_refused", gateway=batch.gateway_id, batch=batch.number)
+        except InvalidArgument as error:
+            BATCHES_APPLIED.labels("refused").inc()
+            if isinstance(error, GatewayForgotten):
+                log.warning("replay_refused", gateway=batch.gateway_id, batch=batch.number)
             raise
+        BATCHES_APPLIED.labels("applied" if applied else "repeated").inc()
         if applied:
             visits: Counter[VisitKind] = Counter()
             for visit in batch.visits:
                 visits[visit.kind] += visit.count
             for kind, count in visits.items():
-                VISITS_RECORDED.labels(kind.value).inc(count)
+                VISITS_COUNTED.labels(kind.value).inc(count)
         return applied
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:

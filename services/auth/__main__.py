@@ -10,6 +10,7 @@ from services.auth import store_mongo, store_sqlite
 from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.grpc_api import served
 from services.auth.hasher import Hasher
+from services.auth.metrics import show_password_checks
 from services.auth.service import AuthService
 from services.auth.settings import AuthSettings
 from services.auth.store import AccountStore, AttemptStore
@@ -44,6 +45,7 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Served, C
     secret = settings.token_secret.get_secret_value()
     async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), answers):
         hasher = Hasher(settings.bcrypt_threads, settings.logins_waiting)
+        show_password_checks(hasher)
         attempts = AttemptLimiter(
             counts,
             secret,

@@ -23,9 +23,22 @@ class Hasher:
     """
 
     def __init__(self, threads: int, most_waiting: int) -> None:
+        self.slots = threads
+        """How many are verified at a time."""
         self._pool = ThreadPoolExecutor(threads, "bcrypt", initializer=_lower_priority)
         self._most = threads + most_waiting
         self._under_way = 0
+        self._at_work: set[int] = set()
+
+    @property
+    def running(self) -> int:
+        """How many are being verified. For any thread to ask."""
+        return len(self._at_work)
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a thread. For any thread to ask."""
+        return max(0, self._under_way - self.running)
 
     async def verify(self, password: bytes, password_hash: str) -> bool:
         """Whether a password of at most 72 bytes is the one a well-formed hash was made of.
@@ -39,10 +52,18 @@ class Hasher:
         self._under_way += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._pool, bcrypt.checkpw, password, password_hash.encode()
+                self._pool, self._check, password, password_hash.encode()
             )
         finally:
             self._under_way -= 1
+
+    def _check(self, password: bytes, password_hash: bytes) -> bool:
+        thread = threading.get_ident()
+        self._at_work.add(thread)
+        try:
+            return bcrypt.checkpw(password, password_hash)
+        finally:
+            self._at_work.discard(thread)
 
     async def close(self) -> None:
         """Drop what waits, finish what runs."""

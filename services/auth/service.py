@@ -20,7 +20,7 @@ from services.auth.domain import (
     password_bytes,
 )
 from services.auth.hasher import Hasher
-from services.auth.metrics import login_counted
+from services.auth.metrics import ACCOUNTS_CREATED, login_counted
 from services.auth.store import AccountStore
 from services.auth.tokens import Tokens
 
@@ -51,6 +51,8 @@ class AuthService:
         stored = await self._accounts.add(wanted)
         if not stored.same_as(wanted):
             raise EmailTaken("An account with this e-mail address exists.")
+        if stored.id == wanted.id:
+            ACCOUNTS_CREATED.inc()
         return stored
 
     async def login(self, email: str, password: str, client_address: str) -> Session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 import urllib.request
 from collections import Counter
@@ -107,11 +108,15 @@ async def test_visits_are_recorded_once_and_read_back(analytics: Analytics) -> N
 async def test_the_counter_of_visits_counts_no_resend(
     process: Process, analytics: Analytics
 ) -> None:
-    before = recorded(process)
+    visits, batches = "atajo_visits_counted", "atajo_visit_batches_applied"
+    before = counted(process, visits), counted(process, batches)
     for _ in range(3):
         await analytics.record("metric", 1, visit("metric--", count=5), visit("metric--", BOT))
+    with pytest.raises(InvalidArgument):
+        await analytics.record("metric", 2, visit("no code"))
 
-    assert recorded(process) - before == Counter(person=5, bot=1)
+    assert counted(process, visits) - before[0] == Counter(person=5, bot=1)
+    assert counted(process, batches) - before[1] == Counter(applied=1, repeated=2, refused=1)
 
 
 @pytest.mark.parametrize(
@@ -228,15 +233,9 @@ async def test_a_kill_amid_two_hundred_gateways_loses_nothing_and_counts_nothing
             assert day.people_by_referrer == {"a.example": batches}
 
 
-def recorded(process: Process) -> Counter[str]:
-    """The counter of visits by kind, as Prometheus reads it."""
+def counted(process: Process, counter: str) -> Counter[str]:
+    """A counter by the value of its one label, as Prometheus reads it."""
     with urllib.request.urlopen(f"http://{process.addresses['metrics']}/metrics") as response:
-        lines = response.read().decode().splitlines()
-    prefix = 'atajo_visits_recorded_total{kind="'
-    return Counter(
-        {
-            line.removeprefix(prefix).partition('"')[0]: int(float(line.rpartition(" ")[2]))
-            for line in lines
-            if line.startswith(prefix)
-        }
-    )
+        text = response.read().decode()
+    rows = re.findall(rf'^{counter}_total{{\w+="(\w+)"}} (\S+)$', text, re.MULTILINE)
+    return Counter({value: int(float(count)) for value, count in rows})

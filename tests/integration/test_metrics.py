@@ -1,0 +1,238 @@
+"""What is counted is what happened: each number an SRE reads, against what was done."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import grpc
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.runtime import client
+from tests.mongo.gate import Gate
+from tests.processes import Process
+from tests.product import PROCESSES, Product, new_code, registration
+
+LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
+NOTICED_SECONDS = 5.0
+ALLOWED_VALUES = {
+    "dependency": {"store", "auth", "links", "analytics", "journal"},
+    "generation": {"0", "1", "2"},
+    "grpc_code": {"OK", "INVALID_ARGUMENT", "ALREADY_EXISTS", "UNAUTHENTICATED", "NOT_FOUND"},
+    "kind": {"person", "bot"},
+    "limit": {"create", "register"},
+    "method": {"GET", "HEAD", "POST", "OPTIONS", "other"},
+    "service": set(PROCESSES),
+}
+"""Of labels whose values a stranger must not be able to choose."""
+
+
+class Samples:
+    """Every series of a process at one moment."""
+
+    def __init__(self, product: Product, process: str) -> None:
+        text = product.http.get(product.metrics_url(process)).text
+        self.all = [
+            sample for family in text_string_to_metric_families(text) for sample in family.samples
+        ]
+
+    def __call__(self, name: str, **labels: str) -> float:
+        """The sum of a name's series that have these labels; fails where there is none."""
+        found = [
+            sample.value
+            for sample in self.all
+            if sample.name == name and labels.items() <= sample.labels.items()
+        ]
+        assert found, f"no {name} {labels}"
+        return sum(found)
+
+
+def metrics_of(process: Process) -> str:
+    return httpx.get(f"http://{process.addresses['metrics']}/metrics").text
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Product]:
+    settings = {
+        "ATAJO_LIMIT_CREATIONS": "3/hour",
+        "ATAJO_LIMIT_REGISTRATIONS": "2/hour",
+        "ATAJO_CACHE_FRESH_SECONDS": "0.3",
+        "ATAJO_CACHE_STALE_SECONDS": "60",
+    }
+    with Product(tmp_path, settings) as product:
+        product.start()
+        yield product
+
+
+def await_that(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + NOTICED_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "not seen in time"
+        time.sleep(0.02)
+
+
+def test_redirects_visits_and_the_cache(own: Product) -> None:
+    code = own.shorten("https://example.com/")
+    for _ in range(5):
+        own.visit(code)
+    own.visit(code, {"user-agent": "curl/8"})
+    for _ in range(2):
+        own.visit("nowhere-")
+    time.sleep(0.4)  # The entry is no longer fresh.
+    own.visit(code)
+    await_that(lambda: Samples(own, "gateway")("atajo_visits_pending") == 0)
+    seen = Samples(own, "gateway")
+    assert seen("atajo_redirects_total", result="found") == 7
+    assert seen("atajo_redirects_total", result="not_found") == 2
+    assert seen("atajo_redirects_total", result="failed") == 0
+    assert seen("atajo_redirect_duration_seconds_count", result="found") == 7
+    assert seen("atajo_cache_entries") == 2
+    # A code that leads nowhere is remembered, too.
+    assert seen("atajo_cache_lookups_total", result="hit") == 7
+    assert seen("atajo_cache_lookups_total", result="stale") == 1
+    assert seen("atajo_cache_lookups_total", result="miss") == 1
+    assert seen("atajo_visits_total", kind="person") == 6
+    assert seen("atajo_visits_total", kind="bot") == 1
+    assert seen("atajo_visits_lost_total") == 0
+    assert seen("atajo_visit_flush_lag_seconds") == 0
+    assert 0 < seen("atajo_visit_journal_bytes") < seen("atajo_visit_journal_limit_bytes")
+    assert seen("atajo_visit_journal_limit_bytes") <= 1 << 30
+    counted = Samples(own, "analytics")
+    assert counted("atajo_visits_counted_total", kind="person") == 6
+    assert counted("atajo_visits_counted_total", kind="bot") == 1
+    acknowledged = seen("atajo_visit_batches_total", result="acknowledged")
+    assert acknowledged == counted("atajo_visit_batches_applied_total", result="applied") >= 1
+    assert counted("atajo_visit_batches_applied_total", result="repeated") == 0
+    assert counted("atajo_visit_batches_applied_total", result="refused") == 0
+
+
+def test_batches_that_fail_and_the_lag_they_leave(own: Product) -> None:
+    code = own.shorten("https://example.com/")
+    own.kill("analytics")
+    own.visit(code)
+
+    def gateway(name: str, **labels: str) -> float:
+        return Samples(own, "gateway")(name, **labels)
+
+    await_that(lambda: gateway("atajo_visit_batches_total", result="failed") >= 2)
+    assert gateway("atajo_visits_pending") == 1
+    assert gateway("atajo_visit_flush_lag_seconds") > 0.1
+    own.start("analytics")
+    await_that(lambda: gateway("atajo_visits_pending") == 0)
+    assert gateway("atajo_visit_batches_total", result="acknowledged") == 1
+
+
+def test_calls_by_what_came_of_them(own: Product) -> None:
+    code = own.shorten("https://example.com/")
+    own.call("createShortLink", {"code": code, "url": "https://example.com/x", "token": None})
+    own.call("createShortLink", {"code": new_code(), "url": "javascript:x", "token": None})
+    limited = own.call("createShortLink", {"code": new_code(), "url": "a.example", "token": None})
+    assert limited.status_code == 429
+    own.http.get(f"{own.url}/{'x' * 20}")
+    seen = Samples(own, "gateway")
+    route = {"route": "/createShortLink", "method": "POST"}
+    assert seen("atajo_links_created_total") == 1
+    assert seen("atajo_limited_total", limit="create") == 1
+    assert seen("atajo_limited_total", limit="register") == 0
+    for status, times in (("200", 1), ("409", 1), ("400", 1), ("429", 1)):
+        assert seen("http_request_duration_seconds_count", status=status, **route) == times
+    assert seen("http_request_duration_seconds_count", route="other", status="404") == 1
+    service = {"grpc_service": "atajo.links.v1.LinksService", "grpc_method": "CreateLink"}
+    for process, name in (("gateway", "client"), ("links", "server")):
+        calls = Samples(own, process)
+        for grpc_code in ("OK", "ALREADY_EXISTS", "INVALID_ARGUMENT"):
+            assert calls(f"grpc_{name}_handling_seconds_count", grpc_code=grpc_code, **service) == 1
+    assert Samples(own, "links")("atajo_store_seconds_count", operation="links_add") == 2
+
+
+def test_accounts_log_ins_and_the_checks_of_passwords(own: Product) -> None:
+    account = registration("a@example.com")
+    for _ in range(2):
+        assert own.data("registerUser", account) == {"success": True}
+    own.log_in("a@example.com")
+    own.data("verifyUser", {"email": "a@example.com", "password": "wrong"})
+    own.data("verifyUser", {"email": "b@example.com", "password": "wrong"})
+    seen = Samples(own, "auth")
+    assert seen("atajo_accounts_created_total") == 1, "a repetition makes none"
+    for result, times in (("ok", 1), ("wrong_password", 1), ("no_account", 1), ("busy", 0)):
+        assert seen("atajo_logins_total", result=result) == times
+    slots = seen("atajo_password_check_slots")
+    assert slots >= 1
+    assert seen("atajo_password_checks_running") == seen("atajo_password_checks_waiting") == 0
+
+
+def test_a_burst_of_log_ins_shows_in_what_waits_and_runs(tmp_path: Path) -> None:
+    with Product(tmp_path, {"ATAJO_LIMITS": "off"}) as product:
+        product.start()
+        email = product.register()
+
+        def busy() -> bool:
+            seen = Samples(product, "auth")
+            running, slots = (
+                seen("atajo_password_checks_running"),
+                seen("atajo_password_check_slots"),
+            )
+            assert running <= slots
+            return running == slots and seen("atajo_password_checks_waiting") > 0
+
+        with ThreadPoolExecutor(30) as visitors:
+            burst = [visitors.submit(product.log_in, email) for _ in range(30)]
+            await_that(busy)
+            assert all(one.result() for one in burst)
+        seen = Samples(product, "auth")
+        assert seen("atajo_password_checks_running") == seen("atajo_password_checks_waiting") == 0
+
+
+async def test_a_store_that_refuses_is_told_from_one_that_is_away(
+    mongo_url: str, tmp_path: Path
+) -> None:
+    port = urlsplit(mongo_url).port
+    assert port
+    env = {"ATAJO_PUBLIC_URL": "http://localhost:1"}
+    with Gate(port) as gate:
+        gate.open()
+        env["ATAJO_STORE"] = mongo_url.replace(f":{port}", f":{gate.port}")
+        with Process.start("services.links", env, tmp_path / "log") as process:
+            async with client.open_channel(process.grpc, LINKS) as channel:
+                stub = pb_grpc.LinksServiceStub(channel)
+                for host in ("a.example", "b.example"):
+                    request = pb.CreateLinkRequest(code="abcdefgh", url=host)
+                    with suppress(grpc.aio.AioRpcError):
+                        await stub.CreateLink(request)
+                gate.shut()
+                with suppress(grpc.aio.AioRpcError):
+                    await stub.CreateLink(request)
+            text = await asyncio.to_thread(metrics_of, process)
+    pattern = r'atajo_store_seconds_count{operation="links_add",result="(\w+)"} (\S+)'
+    operations = dict(re.findall(pattern, text))
+    assert operations.keys() == {"ok", "refused", "error"}
+    assert operations["ok"] == operations["refused"] == "1.0", "what was away is tried again"
+
+
+def test_no_stranger_chooses_a_label(own: Product) -> None:
+    secrets = ("203.0.113.9", "nobody@example.com", "target.example", "referring.example")
+    code = own.shorten(f"https://{secrets[2]}/")
+    own.visit(code, {"x-forwarded-for": secrets[0], "referer": f"https://{secrets[3]}/"})
+    own.data("verifyUser", {"email": secrets[1], "password": "x"})
+    for path in (f"/{new_code()}", "/a/b/c", "/robots.txt", "/login"):
+        own.http.request("GET", own.url + path)
+    own.http.request("BREW", f"{own.url}/login")
+    own.call("noSuchFunction", {})
+    for process in PROCESSES:
+        samples = Samples(own, process)
+        text = "\n".join(f"{sample.name} {sample.labels}" for sample in samples.all)
+        assert not [word for word in (*secrets, code, "nowhere-") if word in text]
+        for sample in samples.all:
+            for label, values in ALLOWED_VALUES.items():
+                assert sample.labels.get(label, next(iter(values))) in values, sample
+            assert re.fullmatch(r"[1-5]\d\d", sample.labels.get("status", "200"))
