@@ -10,7 +10,12 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 NPM := npm --prefix web
+ENGINE ?= docker
+TAG ?= dev
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
+# Where prerequisites.sh puts the helm it gets.
+export PATH := $(PATH):$(CURDIR)/.cache/bin
 # What the caller has on the path stays on it.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/proto/gen$(if $(PYTHONPATH),:$(PYTHONPATH))
 
@@ -37,6 +42,14 @@ help: ## List the targets
 run: $(RUN) $(WEB) ## Set up and run Atajo on http://localhost:8080 until Ctrl-C
 	@exec $(PY) -m deploy.local
 
+##@ Deploy
+
+.PHONY: images
+images: engine ## Build atajo/app and atajo/web; TAG=, PYTHON_IMAGE=, NODE_IMAGE=, NGINX_IMAGE=, ENGINE=
+	@$(call build,app,PYTHON_IMAGE)
+	@$(call build,web,PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE)
+	@$(ENGINE) images --filter reference='atajo/*:$(TAG)'
+
 ##@ Look after
 
 .PHONY: backup
@@ -55,18 +68,22 @@ remove-account: $(RUN) ## Remove an account and its links: make remove-account E
 
 
 .PHONY: test
-test: $(DEV) $(WEB) browser mongo prometheus ## Set up and pass every test but the slow ones
+test: $(DEV) $(WEB) browser mongo helm prometheus ## Set up and pass every test but the slow ones
 	@$(NPM) test
 	@exec $(PY) -m pytest -m "not slow"
 
 .PHONY: test-all
-test-all: $(DEV) $(WEB) browser mongo prometheus ## Every test, the slow ones too
+test-all: $(DEV) $(WEB) browser mongo helm prometheus ## Every test, the slow ones too
 	@$(NPM) test
 	@exec $(PY) -m pytest
 
 .PHONY: test-mongod
 test-mongod: $(DEV) ## What only MongoDB itself can show: mongod, Docker or ATAJO_TEST_MONGODB_URL
 	@exec $(PY) -m pytest -m real_mongod
+
+.PHONY: image-test
+image-test: $(DEV) images ## Look into the images, and run them
+	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_ENGINE=$(ENGINE) $(PY) -m pytest -s -m engine tests/images
 
 .PHONY: faults
 faults: $(DEV) ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
@@ -85,7 +102,7 @@ qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, into tes
 	@exec $(PY) -m tests.qr.table
 
 .PHONY: check
-check: $(DEV) $(WEB) check-proto check-nginx check-locks ## Lint, types, import direction, format, generated code, budgets
+check: $(DEV) $(WEB) check-proto check-nginx check-locks check-chart ## Lint, types, import direction, format, generated code, budgets
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy $(PYTHON_CODE)
@@ -102,6 +119,11 @@ check-proto: $(DEV)
 .PHONY: check-nginx
 check-nginx: $(DEV)
 	@$(PY) -m gateway.nginx.config | diff $(NGINX_CONFIG) - || { echo "$(NGINX_CONFIG) is not current: make nginx" >&2; exit 1; }
+
+# Helm's own view of the chart, Kubernetes' schemas, and what was rendered before.
+.PHONY: check-chart
+check-chart: $(DEV) helm
+	@$(PY) -m tests.chart.check
 
 # A lock that names an index would send everybody to the one it was made with.
 .PHONY: check-locks
@@ -139,6 +161,10 @@ proto: $(DEV) ## Generate proto/gen from proto/
 nginx: $(DEV) ## Generate nginx's configuration from deploy/edge.toml
 	@$(PY) -m gateway.nginx.config > $(NGINX_CONFIG)
 
+.PHONY: chart-golden
+chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golden
+	@$(PY) -m tests.chart.check --golden
+
 .PHONY: lock
 lock: $(DEV) ## Write the locks from pyproject.toml and package.json; UPGRADE=1 takes newer versions
 	@$(COMPILE) pyproject.toml -o requirements.txt
@@ -168,6 +194,18 @@ mongo: | prerequisites
 .PHONY: prometheus
 prometheus: | prerequisites
 	@bash deploy/local/prerequisites.sh --prometheus
+
+.PHONY: nginx-light
+nginx-light: | prerequisites
+	@bash deploy/local/prerequisites.sh --nginx
+
+.PHONY: engine
+engine:
+	@bash deploy/local/prerequisites.sh --engine $(ENGINE)
+
+.PHONY: helm
+helm: | prerequisites
+	@bash deploy/local/prerequisites.sh --helm
 
 INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 
@@ -200,6 +238,13 @@ $(WEB): $(NODE) $(WEB_SOURCES) $(if $(wildcard web/dist/index.html),,unbuilt)
 
 .PHONY: unbuilt
 unbuilt:
+
+# An image, and the base images that can be named for it.
+define build
+$(ENGINE) build --file deploy/images/$(1).Dockerfile --tag atajo/$(1):$(TAG) \
+	$(foreach base,$(2),$(if $($(base)),--build-arg $(base)=$($(base)))) \
+	--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
+endef
 
 define generate
 PATH="$(VENV)/bin:$$PATH" $(PY) -m grpc_tools.protoc -I proto \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What must be on the machine before anything is set up: one clear line for what is missing.
-# Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo | --prometheus
+# Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo | --prometheus |
+#   prerequisites.sh --helm | prerequisites.sh --kind
 set -euo pipefail
 
 refuse() {
@@ -84,7 +85,79 @@ prometheus() {
   refuse "Prometheus and promtool are needed; on Debian and Ubuntu: sudo apt-get install prometheus"
 }
 
+HELM_VERSION=v3.19.0
+
+# The tests look on the PATH and in .cache/bin.
+has_helm() { command -v helm >/dev/null || [[ -x .cache/bin/helm ]]; }
+
+fetch_helm() {
+  local platform sum archive=.cache/helm.tar.gz
+  case $(uname -s)-$(uname -m) in
+    Linux-x86_64)
+      platform=linux-amd64 sum=a7f81ce08007091b86d8bd696eb4d86b8d0f2e1b9f6c714be62f82f96a594496 ;;
+    Linux-aarch64)
+      platform=linux-arm64 sum=440cf7add0aee27ebc93fada965523c1dc2e0ab340d4348da2215737fc0d76ad ;;
+    *) return 1 ;;
+  esac
+  command -v curl >/dev/null || return 1
+  curl -fsSL --connect-timeout 5 --max-time 120 -o "$archive" \
+    "https://get.helm.sh/helm-$HELM_VERSION-$platform.tar.gz" 2>/dev/null || return 1
+  echo "$sum  $archive" | sha256sum --check --status || refuse "The helm that was fetched is not the one that is known."
+  tar -xzf "$archive" -C .cache/bin --strip-components=1 "$platform/helm"
+  rm "$archive"
+}
+
+# Go verifies what it fetches by itself.
+build_helm() {
+  command -v go >/dev/null && GOBIN=$PWD/.cache/bin GOFLAGS= go install "helm.sh/helm/v3/cmd/helm@$HELM_VERSION" 2>/dev/null
+}
+
+helm_client() {
+  if has_helm; then return; fi
+  echo "Getting helm $HELM_VERSION, which renders the chart: seconds, or minutes where Go builds it."
+  mkdir -p .cache/bin
+  if fetch_helm || build_helm; then return; fi
+  refuse "The chart's tests need helm: https://helm.sh/docs/intro/install/"
+}
+
+kind_tools() {
+  local missing=()
+  for name in docker kind kubectl helm; do
+    command -v "$name" >/dev/null || missing+=("$name")
+  done
+  [[ ${#missing[@]} == 0 ]] || refuse "A kind cluster needs ${missing[*]}:
+  docker   https://docs.docker.com/engine/install/
+  kind     https://kind.sigs.k8s.io/docs/user/quick-start/#installation
+  kubectl  https://kubernetes.io/docs/tasks/tools/
+  helm     https://helm.sh/docs/intro/install/"
+  timeout 20 docker info >/dev/null 2>&1 || refuse "A kind cluster needs a running Docker engine."
+}
+
+nginx() {
+  if command -v nginx >/dev/null; then return; fi
+  if [[ $(id -u) == 0 ]] && [[ -e /etc/debian_version ]]; then
+    echo "Installing nginx, which the tests put in front of the gateway."
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update
+    # Without the package's own start: the tests start one of their own.
+    RUNLEVEL=1 apt-get -qq install -y --no-install-recommends nginx-light </dev/null
+    command -v nginx >/dev/null && return
+  fi
+  refuse "The tests need nginx; on Debian and Ubuntu: sudo apt-get install nginx-light"
+}
+
+engine() {
+  command -v "$1" >/dev/null ||
+    refuse "Images need a container engine; there is no $1. Another one: make ... ENGINE=podman"
+  timeout 10 "$1" info >/dev/null 2>&1 ||
+    refuse "Images need a container engine; $1 is there, but its engine does not answer: $1 info"
+}
+
 case ${1:?} in
+  --engine) engine "$2" ;;
+  --nginx) nginx ;;
+  --helm) helm_client ;;
+  --kind) kind_tools ;;
   --prometheus) prometheus ;;
   --mongo) mongo ;;
   --browser) browser ;;

@@ -1,0 +1,36 @@
+# nginx with the built pages. Its settings are named in deploy/nginx/start.sh.
+ARG NODE_IMAGE=node:22-bookworm-slim
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm
+ARG NGINX_IMAGE=nginxinc/nginx-unprivileged:stable-bookworm
+
+FROM ${NODE_IMAGE} AS pages
+WORKDIR /src/web
+COPY web/package.json web/package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+COPY web/ ./
+RUN npm run --silent build
+
+# Lays the pages out for nginx with the gateway's own code, which needs no package for that.
+FROM ${PYTHON_IMAGE} AS layout
+WORKDIR /src
+COPY gateway/ gateway/
+COPY deploy/ deploy/
+COPY --from=pages /src/web/dist/ dist/
+COPY LICENSE deploy/nginx/start.sh deploy/nginx/nginx.conf.template /srv/atajo/
+RUN python -m gateway.nginx.webroot dist /srv/atajo/web \
+ && chmod -R a+rX /srv/atajo && chmod a+x /srv/atajo/start.sh
+
+FROM ${NGINX_IMAGE}
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Atajo web" \
+      org.opencontainers.image.description="nginx with the pages of Atajo, a link shortener" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=layout /srv/atajo /srv/atajo
+USER 101:101
+EXPOSE 8080 9090
+STOPSIGNAL SIGQUIT
+ENTRYPOINT ["/srv/atajo/start.sh"]
+CMD []
