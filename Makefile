@@ -16,6 +16,8 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 # Where prerequisites.sh puts the helm it gets.
 export PATH := $(PATH):$(CURDIR)/.cache/bin
+# Where prerequisites.sh puts the helm it gets.
+export PATH := $(PATH):$(CURDIR)/.cache/bin
 # What the caller has on the path stays on it.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/proto/gen$(if $(PYTHONPATH),:$(PYTHONPATH))
 
@@ -125,6 +127,11 @@ check-nginx: $(DEV)
 check-chart: $(DEV) helm
 	@$(PY) -m tests.chart.check
 
+# Helm's own view of the chart, Kubernetes' schemas, and what was rendered before.
+.PHONY: check-chart
+check-chart: $(DEV) helm
+	@$(PY) -m tests.chart.check
+
 # A lock that names an index would send everybody to the one it was made with.
 .PHONY: check-locks
 check-locks:
@@ -160,6 +167,10 @@ proto: $(DEV) ## Generate proto/gen from proto/
 .PHONY: nginx
 nginx: $(DEV) ## Generate nginx's configuration from deploy/edge.toml
 	@$(PY) -m gateway.nginx.config > $(NGINX_CONFIG)
+
+.PHONY: chart-golden
+chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golden
+	@$(PY) -m tests.chart.check --golden
 
 .PHONY: chart-golden
 chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golden
@@ -202,6 +213,10 @@ nginx-light: | prerequisites
 .PHONY: engine
 engine:
 	@bash deploy/local/prerequisites.sh --engine $(ENGINE)
+
+.PHONY: helm
+helm: | prerequisites
+	@bash deploy/local/prerequisites.sh --helm
 
 .PHONY: helm
 helm: | prerequisites

@@ -130,6 +130,10 @@ spec:
   {{- end }}
   {{- with $values.service }}
   type: {{ .type }}
+  {{- if eq .type "LoadBalancer" }}
+  # Keeps the client's address.
+  externalTrafficPolicy: Local
+  {{- end }}
   {{- end }}
   selector:
     {{- include "atajo.selector" . | nindent 4 }}
