@@ -16,8 +16,6 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 # Where prerequisites.sh puts the helm it gets.
 export PATH := $(PATH):$(CURDIR)/.cache/bin
-# Where prerequisites.sh puts the helm it gets.
-export PATH := $(PATH):$(CURDIR)/.cache/bin
 # What the caller has on the path stays on it.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/proto/gen$(if $(PYTHONPATH),:$(PYTHONPATH))
 
@@ -70,12 +68,12 @@ remove-account: $(RUN) ## Remove an account and its links: make remove-account E
 
 
 .PHONY: test
-test: $(DEV) $(WEB) browser mongo helm prometheus ## Set up and pass every test but the slow ones
+test: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Set up and pass every test but the slow ones
 	@$(NPM) test
 	@exec $(PY) -m pytest -m "not slow"
 
 .PHONY: test-all
-test-all: $(DEV) $(WEB) browser mongo helm prometheus ## Every test, the slow ones too
+test-all: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Every test, the slow ones too
 	@$(NPM) test
 	@exec $(PY) -m pytest
 
@@ -127,11 +125,6 @@ check-nginx: $(DEV)
 check-chart: $(DEV) helm
 	@$(PY) -m tests.chart.check
 
-# Helm's own view of the chart, Kubernetes' schemas, and what was rendered before.
-.PHONY: check-chart
-check-chart: $(DEV) helm
-	@$(PY) -m tests.chart.check
-
 # A lock that names an index would send everybody to the one it was made with.
 .PHONY: check-locks
 check-locks:
@@ -167,10 +160,6 @@ proto: $(DEV) ## Generate proto/gen from proto/
 .PHONY: nginx
 nginx: $(DEV) ## Generate nginx's configuration from deploy/edge.toml
 	@$(PY) -m gateway.nginx.config > $(NGINX_CONFIG)
-
-.PHONY: chart-golden
-chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golden
-	@$(PY) -m tests.chart.check --golden
 
 .PHONY: chart-golden
 chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golden
@@ -213,10 +202,6 @@ nginx-light: | prerequisites
 .PHONY: engine
 engine:
 	@bash deploy/local/prerequisites.sh --engine $(ENGINE)
-
-.PHONY: helm
-helm: | prerequisites
-	@bash deploy/local/prerequisites.sh --helm
 
 .PHONY: helm
 helm: | prerequisites

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What must be on the machine before anything is set up: one clear line for what is missing.
 # Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo | --prometheus |
-#   prerequisites.sh --helm | prerequisites.sh --kind
+#   prerequisites.sh --helm | --kind | --nginx | --engine <docker>
 set -euo pipefail
 
 refuse() {
