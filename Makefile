@@ -12,6 +12,8 @@ PY := $(VENV)/bin/python
 NPM := npm --prefix web
 ENGINE ?= docker
 TAG ?= dev
+export KIND_CLUSTER ?= atajo
+export KIND_NODE_IMAGE PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE MONGODB_IMAGE
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 # Where prerequisites.sh puts the helm it gets.
@@ -50,6 +52,14 @@ images: engine ## Build atajo/app and atajo/web; TAG=, PYTHON_IMAGE=, NODE_IMAGE
 	@$(call build,web,PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE)
 	@$(ENGINE) images --filter reference='atajo/*:$(TAG)'
 
+.PHONY: kind-up
+kind-up: kind-tools ## Run Atajo on a kind cluster, or upgrade it; KIND_NODE_IMAGE=, MONGODB_IMAGE=
+	@bash deploy/kind/up.sh
+
+.PHONY: kind-down
+kind-down: kind-tools ## Remove the kind cluster and all that is in it
+	@kind delete cluster --name $(KIND_CLUSTER)
+
 ##@ Look after
 
 .PHONY: backup
@@ -84,6 +94,10 @@ test-mongod: $(DEV) ## What only MongoDB itself can show: mongod, Docker or ATAJ
 .PHONY: image-test
 image-test: $(DEV) images ## Look into the images, and run them
 	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_ENGINE=$(ENGINE) $(PY) -m pytest -s -m engine tests/images
+
+.PHONY: kind-test
+kind-test: $(DEV) browser kind-tools ## What the kind cluster keeps through upgrades, scaling and kills, into reports/
+	@exec $(PY) -m pytest -m cluster tests/cluster
 
 .PHONY: faults
 faults: $(DEV) ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
@@ -202,6 +216,10 @@ nginx-light: | prerequisites
 .PHONY: engine
 engine:
 	@bash deploy/local/prerequisites.sh --engine $(ENGINE)
+
+.PHONY: kind-tools
+kind-tools:
+	@bash deploy/local/prerequisites.sh --kind
 
 .PHONY: helm
 helm: | prerequisites
