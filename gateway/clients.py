@@ -22,6 +22,8 @@ LOGIN_SECONDS = 60.0
 CALL_SECONDS = 5.0
 RESOLVE_SECONDS = 2.0
 LIST_SECONDS = 30.0
+CLOSE_SECONDS = 0.5
+"""The process ends: it does not wait long to say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,11 @@ class AnalyticsClient(ServiceClient):
             ],
         )
         await self._caller.unary("RecordVisits", self._stub.RecordVisits, request, CALL_SECONDS)
+
+    async def close_gateway(self, gateway_id: str, number: int) -> None:
+        """Say that a journal was closed with nothing in it, its last batch `number`."""
+        request = analytics_pb2.CloseGatewayRequest(gateway_id=gateway_id, batch_number=number)
+        await self._caller.unary("CloseGateway", self._stub.CloseGateway, request, CLOSE_SECONDS)
 
     async def people(self, codes: Sequence[str]) -> dict[str, int]:
         """Visits of people by code; links nobody visited are left out."""

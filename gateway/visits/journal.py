@@ -145,6 +145,11 @@ class Journal:
         return self._limit
 
     @property
+    def last_number(self) -> int:
+        """Number of the last batch that was closed, 0 for none."""
+        return self._next_number - 1
+
+    @property
     def open_visits(self) -> int:
         """Visits that belong to no batch yet."""
         return self._open_visits

@@ -30,6 +30,8 @@ class VisitSink(Protocol):
 
     async def record(self, batch: Batch) -> None: ...
 
+    async def close_gateway(self, gateway_id: str, number: int) -> None: ...
+
 
 class VisitPipeline:
     """From an answered visit to its count. `record` never waits and never fails a redirect."""
@@ -131,6 +133,8 @@ class VisitPipeline:
         except (TimeoutError, AppError, JournalFullError, OSError) as error:
             log.warning("visits_left_in_journal", visits=self.pending, error=type(error).__name__)
         await self._journal.close()
+        if self._journal.last_number and not self.pending:
+            await self._say_closed()
 
     async def _close_batches(self) -> None:
         """Every tick with visits: make a batch unless one waits to be sent, and sync."""
@@ -183,6 +187,13 @@ class VisitPipeline:
         self._journal.acknowledge(batch.number)
         if self._since:
             self._since.popleft()
+
+    async def _say_closed(self) -> None:
+        """Let analytics forget this journal's numbers soon: a pod's own may never come back."""
+        try:
+            await self._sink.close_gateway(self._journal.gateway_id, self._journal.last_number)
+        except AppError as error:  # It forgets them later, by itself.
+            log.info("closing_not_noted", reason=error.reason)
 
     def _close_batch(self) -> None:
         if not self._journal.open_visits:

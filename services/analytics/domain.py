@@ -27,6 +27,9 @@ OTHER_REFERRERS = "*"
 HOURS_A_DAY = 24
 GATEWAY_IDLE = timedelta(days=30)
 """After so long without a batch, nothing a gateway sent before is taken from it again."""
+CLOSED_IDLE = timedelta(hours=1)
+"""The same for a gateway that closed with nothing left to send: whatever call of it may still be
+under way somewhere has ended by then."""
 
 # Any hour a calendar can show. A gateway whose clock is wrong still gets rid of its visits: to
 # refuse its batch would keep back all that come after it.
@@ -122,15 +125,26 @@ def is_code(text: str) -> bool:
 
 def check_batch(batch: Batch) -> None:
     """Refuse a batch that no gateway of ours makes, as a whole. Raises InvalidBatch."""
-    if not _GATEWAY_ID.fullmatch(batch.gateway_id):
-        raise InvalidBatch("A gateway's id has 1 to 64 characters of A-Z, a-z, 0-9, - and _.")
-    if batch.number < 1:
-        raise InvalidBatch("Batches are numbered from 1.")
+    check_number(batch.gateway_id, batch.number)
     if len(batch.visits) > MAX_VISITS:
         raise InvalidBatch(f"A batch has at most {MAX_VISITS} rows.")
     for visit in batch.visits:
         if fault := _fault(visit):
             raise InvalidBatch(fault)
+
+
+def check_number(gateway_id: str, number: int) -> None:
+    """Refuse what names no batch of a gateway of ours. Raises InvalidBatch."""
+    if not _GATEWAY_ID.fullmatch(gateway_id):
+        raise InvalidBatch("A gateway's id has 1 to 64 characters of A-Z, a-z, 0-9, - and _.")
+    if number < 1:
+        raise InvalidBatch("Batches are numbered from 1.")
+
+
+def closed_seen_at(now: datetime) -> int:
+    """When a gateway that closes now is taken to have been seen, in seconds since the Unix epoch:
+    so long ago that it is idle for long once `CLOSED_IDLE` is over."""
+    return int((now - GATEWAY_IDLE + CLOSED_IDLE).timestamp())
 
 
 def check_replay(batch: Batch, last: int, seen_at: int | None, now: datetime) -> None:

@@ -32,6 +32,12 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         batch = Batch(request.gateway_id, request.batch_number, visits)
         return pb.RecordVisitsResponse(applied=await self._service.record(batch))
 
+    async def CloseGateway(
+        self, request: pb.CloseGatewayRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CloseGatewayResponse:
+        await self._service.close_gateway(request.gateway_id, request.batch_number)
+        return pb.CloseGatewayResponse()
+
     async def GetTotals(
         self, request: pb.GetTotalsRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetTotalsResponse:

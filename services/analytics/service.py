@@ -16,6 +16,7 @@ from services.analytics.domain import (
     Totals,
     VisitKind,
     check_batch,
+    check_number,
     check_range,
     is_code,
 )
@@ -55,6 +56,14 @@ class AnalyticsService:
             for kind, count in visits.items():
                 VISITS_COUNTED.labels(kind.value).inc(count)
         return applied
+
+    async def close_gateway(self, gateway_id: str, number: int) -> None:
+        """Note that a gateway closed with nothing left to send, its last batch `number`.
+
+        Raises InvalidBatch, Unavailable.
+        """
+        check_number(gateway_id, number)
+        await self._store.close_gateway(gateway_id, number, self._now())
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         """Totals by code; codes nobody visited and malformed ones are left out.

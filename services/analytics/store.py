@@ -21,6 +21,13 @@ class AnalyticsStore(Protocol):
         """
         ...
 
+    async def close_gateway(self, gateway_id: str, number: int, now: datetime) -> None:
+        """Take a gateway to be idle for long in `CLOSED_IDLE`, unless it begins another batch.
+
+        `number` is that of its last batch; where another one was begun last, nothing happens.
+        """
+        ...
+
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         """Totals by code, of those codes that were visited."""
         ...

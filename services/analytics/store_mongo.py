@@ -18,8 +18,9 @@ referrers: a host that is new to a document comes in on the condition that `host
 read, so that no more than the most allowed are told apart; past that it counts as the others. A
 host that is there stays: counting on needs no condition.
 
-A gateway that was idle for long is dropped: its document says up to which batch, and from then on
-those numbers are refused. Only then do they leave `seen`, with a document's next write.
+A gateway that was idle for long, or for an hour after it closed, is dropped: its document says up
+to which batch, and from then on those numbers are refused. Only then do they leave `seen`, with a
+document's next write.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from services.analytics.domain import (
     Totals,
     VisitKind,
     check_replay,
+    closed_seen_at,
 )
 from services.runtime.errors import Unavailable
 from services.runtime.mongo import Database, Document
@@ -81,6 +83,9 @@ class MongoAnalyticsStore:
             for chunk in _chunks(sums):
                 await self._add(collection, chunk, batch)
         return await self._gateways.finish(batch)
+
+    async def close_gateway(self, gateway_id: str, number: int, now: datetime) -> None:
+        await self._gateways.close(gateway_id, number, now)
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         found = await self._read("totals", codes, ("people", "bots"))
@@ -190,6 +195,11 @@ class _Gateways:
         """Note that every document holds a batch; False when that was noted before."""
         not_yet = {"_id": batch.gateway_id, "last_batch": {"$lt": batch.number}}
         return await self._update(not_yet, {"$set": {"last_batch": batch.number}})
+
+    async def close(self, gateway_id: str, number: int, now: datetime) -> None:
+        """Take a gateway whose last batch has a number to be idle soon."""
+        last = {"_id": gateway_id, "begun": number, "live": True}
+        await self._update(last, {"$set": {"seen_at": closed_seen_at(now)}})
 
     async def forget_idle(self, now: datetime) -> None:
         """Now and then: from here on, refuse what gateways that are idle have sent so far."""

@@ -16,6 +16,7 @@ from services.analytics.domain import (
     Totals,
     VisitKind,
     check_replay,
+    closed_seen_at,
 )
 from services.runtime.sqlite import Database
 
@@ -56,6 +57,7 @@ _ADVANCE_GATEWAY = """
     ON CONFLICT (id) DO UPDATE SET last_batch = excluded.last_batch, seen_at = excluded.seen_at
     WHERE last_batch < excluded.last_batch
 """
+_CLOSE_GATEWAY = "UPDATE gateways SET seen_at = ? WHERE id = ? AND last_batch = ?"
 _ADD_TO_TOTALS = """
     INSERT INTO totals (code, people, bots) VALUES (?, ?, ?)
     ON CONFLICT (code) DO UPDATE SET people = people + excluded.people, bots = bots + excluded.bots
@@ -123,6 +125,14 @@ class SqliteAnalyticsStore:
             return True
 
         return await self._database.write("analytics_apply", operation)
+
+    async def close_gateway(self, gateway_id: str, number: int, now: datetime) -> None:
+        closed = (closed_seen_at(now), gateway_id, number)
+
+        def operation(connection: sqlite3.Connection) -> None:
+            connection.execute(_CLOSE_GATEWAY, closed)
+
+        await self._database.write("analytics_close", operation)
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         marks = ", ".join("?" * len(codes))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from services.analytics import store_mongo, store_sqlite
 from services.analytics.domain import (
+    CLOSED_IDLE,
     GATEWAY_IDLE,
     MAX_REFERRERS,
     Batch,
@@ -468,6 +469,27 @@ async def test_a_gateway_that_was_idle_for_long_goes_on_but_repeats_nothing(open
         assert await store.totals([CODE]) == {CODE: Totals(3, 0)}
 
 
+async def test_a_gateway_that_closed_goes_on_but_repeats_nothing_after_an_hour(
+    opened: Opened,
+) -> None:
+    async with opened() as store:
+        for number in (1, 2):
+            assert await store.apply(Batch("one", number, (visit(),)), NOW)
+        await store.close_gateway("unknown", 1, NOW)
+        await store.close_gateway("one", 1, NOW)  # Said before the second batch, and late.
+        assert not await store.apply(Batch("one", 2, (visit(),)), NOW + CLOSED_IDLE)
+
+        await store.close_gateway("one", 2, NOW)
+        just_before = NOW + CLOSED_IDLE - timedelta(seconds=1)
+        assert not await store.apply(Batch("one", 2, (visit(),)), just_before)
+        with pytest.raises(GatewayForgotten):
+            await store.apply(Batch("one", 2, (visit(),)), NOW + CLOSED_IDLE)
+
+        assert await store.apply(Batch("one", 3, (visit(),)), NOW + CLOSED_IDLE)
+        assert not await store.apply(Batch("one", 2, (visit(),)), NOW + 2 * CLOSED_IDLE)
+        assert await store.totals([CODE]) == {CODE: Totals(3, 0)}
+
+
 async def test_other_writers_of_a_document_do_not_let_in_more_referrers(opened: Opened) -> None:
     hosts = [tuple(visit(host=f"h{g}-{n}.example") for n in range(10)) for g in range(30)]
     async with opened() as store:
@@ -509,6 +531,20 @@ async def test_mongodb_keeps_only_gateways_that_are_not_idle_in_seen(mongo_url: 
         assert await store.apply(Batch("old", 2, (visit(),)), later)
         assert await seen() == [{"busy": 2, "new": 1, "old": 2}] * 2
         assert await store.totals([CODE]) == {CODE: Totals(6, 0)}
+
+
+async def test_mongodb_drops_a_gateway_that_closed_from_seen(mongo_url: str) -> None:
+    async with mongo.opened(mongo_url, "", store_mongo.INDEXES) as database:
+        early = store_mongo.MongoAnalyticsStore(database)
+        for gateway in ("closed", "open"):
+            await early.apply(Batch(gateway, 1, (visit(),)), NOW)
+        await early.close_gateway("closed", 1, NOW)
+
+        store = store_mongo.MongoAnalyticsStore(database)
+        await store.apply(Batch("new", 1, (visit(),)), NOW + CLOSED_IDLE)
+        totals = await database.read("", lambda of: of.totals.find_one())
+        assert totals is not None
+        assert totals["seen"] == {"open": 1, "new": 1}
 
 
 async def test_mongodb_refuses_half_a_batch_that_was_dropped_from_seen(mongo_url: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.load_generator import Load
@@ -79,6 +80,8 @@ def test_a_clean_stop_leaves_no_visit_uncounted(tmp_path: Path) -> None:
         for _ in range(30):
             assert product.visit(code).status_code == 302
         assert product.stop("gateway") == 0
+        closed = 'grpc_code="OK",grpc_method="CloseGateway"'
+        assert closed in httpx.get(product.metrics_url("analytics")).text
         for name in ("auth", "links", "analytics"):
             assert product.stop(name) == 0
         product.start()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gateway.visits.journal import Batch, Journal
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
+from services.runtime.errors import Unavailable
 
 
 class Sink:
@@ -13,9 +14,13 @@ class Sink:
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []
+        self.closed: list[tuple[str, int]] = []
 
     async def record(self, batch: Batch) -> None:
         self.batches.append(batch)
+
+    async def close_gateway(self, gateway_id: str, number: int) -> None:
+        self.closed.append((gateway_id, number))
 
 
 async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_tick(
@@ -41,3 +46,24 @@ async def test_visits_on_file_without_a_batch_are_sent_though_nobody_comes(tmp_p
     second.start()
     await second.stop(5)
     assert [batch.visits for batch in sink.batches] == [1]
+
+
+class Away(Sink):
+    """Takes nothing."""
+
+    async def record(self, batch: Batch) -> None:
+        raise Unavailable("Away.")
+
+
+async def test_a_journal_closed_empty_is_said_to_be_and_one_with_visits_is_not(
+    tmp_path: Path,
+) -> None:
+    unused, used, away = Sink(), Sink(), Away()
+    for sink, visits in ((unused, 0), (used, 3), (away, 3)):
+        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
+        pipeline.start()
+        for _ in range(visits):
+            pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+        await pipeline.stop(0.2)
+    assert unused.closed == away.closed == []
+    assert used.closed == [(used.batches[0].gateway_id, 1)]

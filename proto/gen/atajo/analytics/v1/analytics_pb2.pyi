@@ -139,6 +139,49 @@ class RecordVisitsResponse(_message.Message):
 Global___RecordVisitsResponse: _TypeAlias = RecordVisitsResponse  # noqa: Y015
 
 @_typing.final
+class CloseGatewayRequest(_message.Message):
+    """A gateway that keeps nothing back."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GATEWAY_ID_FIELD_NUMBER: _builtins.int
+    BATCH_NUMBER_FIELD_NUMBER: _builtins.int
+    gateway_id: _builtins.str
+    """Random identifier of the gateway's journal."""
+    batch_number: _builtins.int
+    """Number of its last batch, which was acknowledged."""
+    def __init__(
+        self,
+        *,
+        gateway_id: _builtins.str = ...,
+        batch_number: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_number", b"batch_number", "gateway_id", b"gateway_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CloseGatewayRequest: _TypeAlias = CloseGatewayRequest  # noqa: Y015
+
+@_typing.final
+class CloseGatewayResponse(_message.Message):
+    """Nothing to tell: it was noted, or batches came since."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CloseGatewayResponse: _TypeAlias = CloseGatewayResponse  # noqa: Y015
+
+@_typing.final
 class GetTotalsRequest(_message.Message):
     """Links whose totals are wanted."""
 

@@ -41,7 +41,13 @@ class AnalyticsServiceStub:
     changes nothing.
 
     Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
-    that was idle for 30 days).
+    that was idle for 30 days, or for an hour after it closed).
+    """
+    CloseGateway: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.CloseGatewayRequest, _analytics_pb2.CloseGatewayResponse]
+    """Takes note that a gateway's journal was closed with nothing in it: if no batch follows within
+    an hour, what it sent is forgotten as after 30 idle days. Its next batch is welcome all the same.
+
+    Errors: INVALID_ARGUMENT (INVALID_BATCH).
     """
     GetTotals: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]
     """Reads the totals of up to 1000 links; links nobody visited are left out of the answer.
@@ -70,7 +76,13 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     changes nothing.
 
     Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
-    that was idle for 30 days).
+    that was idle for 30 days, or for an hour after it closed).
+    """
+    CloseGateway: _aio.UnaryUnaryMultiCallable[_analytics_pb2.CloseGatewayRequest, _analytics_pb2.CloseGatewayResponse]  # type: ignore[assignment]
+    """Takes note that a gateway's journal was closed with nothing in it: if no batch follows within
+    an hour, what it sent is forgotten as after 30 idle days. Its next batch is welcome all the same.
+
+    Errors: INVALID_ARGUMENT (INVALID_BATCH).
     """
     GetTotals: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]  # type: ignore[assignment]
     """Reads the totals of up to 1000 links; links nobody visited are left out of the answer.
@@ -102,7 +114,19 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         changes nothing.
 
         Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
-        that was idle for 30 days).
+        that was idle for 30 days, or for an hour after it closed).
+        """
+
+    @_abc_1.abstractmethod
+    def CloseGateway(
+        self,
+        request: _analytics_pb2.CloseGatewayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_analytics_pb2.CloseGatewayResponse, _abc.Awaitable[_analytics_pb2.CloseGatewayResponse]]:
+        """Takes note that a gateway's journal was closed with nothing in it: if no batch follows within
+        an hour, what it sent is forgotten as after 30 idle days. Its next batch is welcome all the same.
+
+        Errors: INVALID_ARGUMENT (INVALID_BATCH).
         """
 
     @_abc_1.abstractmethod
