@@ -80,6 +80,11 @@ class Product:
         """Where a running process shows its metrics."""
         return f"http://{self._processes[name].addresses['metrics']}/metrics"
 
+    def metric(self, series: str, process: str = "gateway") -> float:
+        """What a running process shows for a series, written as on its metrics page."""
+        lines = httpx.get(self.metrics_url(process)).text.splitlines()
+        return float(next(line.split()[-1] for line in lines if line.startswith(series + " ")))
+
     def logs(self) -> str:
         """All that was logged since the start."""
         return "".join(path.read_text() for path in sorted(self.folder.glob("*.log")))

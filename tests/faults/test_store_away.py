@@ -178,7 +178,7 @@ def test_analytics_away(running: Product, how: str) -> None:
         assert seconds < CALL_SECONDS + LEEWAY
     await_that(lambda: running.call("showProfile", {"token": token}).status_code == 200)
     await_that(lambda: running.views(token)[code] == 300)
-    time.sleep(0.5)
+    await_that(lambda: running.metric("atajo_visits_pending") == 0)
     assert running.views(token)[code] == 300, "what was resent counts once"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import time
 
-import httpx
 import pytest
 
 from tests.product import BROWSER, Product, new_code
@@ -29,14 +28,6 @@ def await_views(product: Product, token: str, code: str, wanted: int) -> float:
         assert views < wanted
         assert time.monotonic() - started < 10, f"{views} of {wanted} views"
     return time.monotonic() - started
-
-
-def metric(product: Product, line: str) -> float:
-    """A sample of the gateway's metrics."""
-    text = httpx.get(product.metrics_url("gateway")).text
-    return next(
-        (float(row.rpartition(" ")[2]) for row in text.splitlines() if row.startswith(line)), 0.0
-    )
 
 
 def test_a_known_code_is_a_302_with_the_headers_it_is_promised(product: Product) -> None:
@@ -93,7 +84,7 @@ def test_every_visit_of_one_person_counts_and_is_seen_within_two_seconds(product
 def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
-    bots = metric(product, 'atajo_visits_total{kind="bot"}')
+    bots = product.metric('atajo_visits_total{kind="bot"}')
     for user_agent in BOTS.values():
         assert product.visit(code, {"user-agent": user_agent}).status_code == 302
     for name, value in (
@@ -105,7 +96,7 @@ def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
         assert product.visit(code, {name: value}).status_code == 302
     assert product.visit(code, {"referer": "https://news.example/today"}).status_code == 302
     await_views(product, token, code, 1)
-    assert metric(product, 'atajo_visits_total{kind="bot"}') == bots + len(BOTS)
+    assert product.metric('atajo_visits_total{kind="bot"}') == bots + len(BOTS)
 
 
 def test_an_access_by_function_is_a_visit(product: Product) -> None:
@@ -126,12 +117,12 @@ def test_a_code_just_created_is_found_although_it_was_asked_for_before(product: 
 
 
 def test_an_unknown_code_is_a_404_with_the_document_and_counts_nothing(product: Product) -> None:
-    before = metric(product, 'atajo_visits_total{kind="person"}')
+    before = product.metric('atajo_visits_total{kind="person"}')
     response = product.visit(new_code())
     assert response.status_code == 404
     assert response.headers["content-type"].startswith("text/html")
     assert "default-src 'self'" in response.headers["content-security-policy"]
-    assert metric(product, 'atajo_visits_total{kind="person"}') == before
+    assert product.metric('atajo_visits_total{kind="person"}') == before
 
 
 def test_a_hundred_misses_at_once_share_few_calls(product: Product) -> None:
@@ -139,7 +130,7 @@ def test_a_hundred_misses_at_once_share_few_calls(product: Product) -> None:
         'grpc_client_handling_seconds_count{grpc_code="OK",grpc_method="ResolveLinks"'
         ',grpc_service="atajo.links.v1.LinksService"}'
     )
-    before = metric(product, line)
+    before = product.metric(line)
     port = int(product.url.rpartition(":")[2])
     request = "GET /{} HTTP/1.1\r\nhost: x\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
@@ -148,7 +139,7 @@ def test_a_hundred_misses_at_once_share_few_calls(product: Product) -> None:
         answers = b""
         while answers.count(b"HTTP/1.1 404") < 100:
             answers += connection.recv(65_536)
-    assert metric(product, line) - before <= 2
+    assert product.metric(line) - before <= 2
 
 
 def test_paths_that_are_no_codes_are_pages_or_not_found(product: Product) -> None:
