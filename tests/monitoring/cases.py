@@ -1,0 +1,477 @@
+"""What the rules must say of a product that fails in one respect and is well in all others.
+
+A case changes some of the series of a healthy product and names all the alerts that fire then, so
+that what goes off wrongly is found as well as what does not go off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# Samples are a minute apart.
+_TURN = 10
+"""The sample from which on something is different."""
+_LENGTH = 371
+"""Samples of a series."""
+
+Course = float | tuple[float, float | None]
+"""A value throughout, or one until the turn and another from there on; None is no sample at all."""
+
+_HOMES = {
+    "gateway": ("gateway-0", "gateway-1"),
+    "auth": ("auth-0",),
+    "links": ("links-0", "links-1"),
+    "analytics": ("analytics-0",),
+    "web": ("web-0",),
+}
+_DEPENDENCIES = {
+    "gateway": ("auth", "links", "analytics", "journal"),
+    "auth": ("store",),
+    "links": ("store",),
+    "analytics": ("store",),
+}
+_GIB = float(1 << 30)
+
+
+@dataclass(frozen=True)
+class Case:
+    """After so many minutes exactly the alerts of `firing` fire, each as `<name> <severity>`.
+
+    It is about one alert; where that does not fire, it shows how near it may come.
+    """
+
+    alert: str
+    story: str
+    minutes: int
+    changed: Mapping[str, str]
+    firing: tuple[str, ...] = ()
+
+
+def _series(metric: str, instance: str, **labels: str) -> str:
+    home = {"job": instance.rpartition("-")[0], "instance": instance}
+    every = {"app_kubernetes_io_part_of": "atajo", **home, **labels}
+    return metric + "{" + ",".join(f'{name}="{value}"' for name, value in every.items()) + "}"
+
+
+def _level(course: Course) -> str:
+    """A gauge in promtool's notation."""
+    before, after = course if isinstance(course, tuple) else (course, course)
+    rest = _LENGTH - _TURN
+    then = "stale" if after is None else f"{after:f}+0x{rest - 1}"
+    return f"{before:f}+0x{_TURN - 1} {then}"
+
+
+def _counter(course: Course, start: float = 0) -> str:
+    """A counter that goes up by so much a second."""
+    before, after = course if isinstance(course, tuple) else (course, course)
+    before, after = before * 60, (after or 0) * 60
+    turn = start + before * _TURN
+    return f"{start:f}+{before:f}x{_TURN - 1} {turn:f}+{after:f}x{_LENGTH - _TURN - 1}"
+
+
+def _latencies(
+    name: str, instance: str, rates: Mapping[str, Course], **labels: str
+) -> dict[str, str]:
+    """A histogram's series; `rates` are its buckets, the last of them all there is."""
+    buckets = {
+        _series(f"{name}_bucket", instance, **labels, le=le): _counter(rate)
+        for le, rate in rates.items()
+    }
+    return {**buckets, _series(f"{name}_count", instance, **labels): _counter(rates["+Inf"])}
+
+
+def healthy() -> dict[str, str]:
+    """Every series the alerts look at, of a product that is well and in use."""
+    told: dict[str, str] = {}
+    for job, instances in _HOMES.items():
+        for instance in instances:
+            told |= _process(instance) | (_store(instance) if "store" in _needs(job) else {})
+    for gateway in _HOMES["gateway"]:
+        told |= _redirects(gateway) | _visits(gateway)
+        told |= _calls(gateway, "/createShortLink") | _calls(gateway, "/verifyUser")
+    return told | _log_ins("auth-0")
+
+
+def _needs(job: str) -> tuple[str, ...]:
+    return _DEPENDENCIES.get(job, ())
+
+
+def _process(
+    instance: str,
+    *,
+    up: Course = 1,
+    ready: Course = 1,
+    away: tuple[str, ...] = (),
+    started: str = "",
+    late: float = 0,
+) -> dict[str, str]:
+    """What every process tells; `away` are its dependencies that are, from the turn on.
+
+    Of ten beats of its loop a second, `late` are 0.7 s late.
+    """
+    told = {_series("up", instance): _level(up)}
+    if instance.startswith("web"):
+        return told
+    told[_series("atajo_ready", instance)] = _level(ready)
+    told[_series("process_start_time_seconds", instance)] = started or _level(1_700_000_000)
+    gone = isinstance(up, tuple)
+    for name in _needs(instance.rpartition("-")[0]):
+        state: Course = (1, None) if gone else (1, 0) if name in away else 1
+        told[_series("atajo_dependency_up", instance, dependency=name)] = _level(state)
+    beats = {"0.01": 10 - late, "0.5": 10 - late, "1": 10.0, "+Inf": 10.0}
+    return told | _latencies("atajo_event_loop_lag_seconds", instance, beats)
+
+
+def _silent(*instances: str) -> dict[str, str]:
+    """Processes whose target is there and does not answer."""
+    return {
+        series: values
+        for instance in instances
+        for series, values in _process(instance, up=(1, 0), ready=(1, None)).items()
+    }
+
+
+def _redirects(gateway: str, *, failed: Course = 0, slow: float = 0) -> dict[str, str]:
+    """100 found a second, of which some slow, and those that failed."""
+    name = "atajo_redirect_duration_seconds"
+    found = {"0.001": 100 - slow, "0.05": 100 - slow, "0.5": 100.0, "+Inf": 100.0}
+    return {
+        _series("atajo_redirects_total", gateway, result="found"): _counter(100),
+        _series("atajo_redirects_total", gateway, result="failed"): _counter(failed),
+        **_latencies(name, gateway, found, result="found"),
+        **_latencies(name, gateway, {"0.05": 0, "+Inf": failed}, result="failed"),
+    }
+
+
+def _calls(
+    gateway: str, route: str, *, good: float = 1, refused: float = 0.5, failed: Course = 0
+) -> dict[str, str]:
+    """Calls of a function a second, by how they end; refused are those past a limit."""
+    name = "http_request_duration_seconds_count"
+    rates: dict[str, Course] = {"200": good, "429": refused, "503": failed}
+    return {
+        _series(name, gateway, route=route, method="POST", status=status): _counter(rate)
+        for status, rate in rates.items()
+    }
+
+
+def _log_ins(auth: str, *, busy: float = 0, waiting: float = 1) -> dict[str, str]:
+    """Log-ins turned away a second, and passwords that wait for one of two slots."""
+    return {
+        _series("atajo_logins_total", auth, result="busy"): _counter(busy),
+        _series("atajo_logins_total", auth, result="wrong_password"): _counter(1),
+        _series("atajo_password_checks_waiting", auth): _level(waiting),
+        _series("atajo_password_check_slots", auth): _level(2),
+    }
+
+
+def _visits(
+    gateway: str, *, lost: str = "", lag: Course = 0.2, journal: str = "", limit: float = _GIB
+) -> dict[str, str]:
+    return {
+        _series("atajo_visits_lost_total", gateway): lost or _counter(0),
+        _series("atajo_visit_flush_lag_seconds", gateway): _level(lag),
+        _series("atajo_visit_journal_bytes", gateway): journal or _level(4 << 20),
+        _series("atajo_visit_journal_limit_bytes", gateway): _level(limit),
+    }
+
+
+def _store(instance: str, *, slow: float = 0, error: Course = 0) -> dict[str, str]:
+    """100 operations a second, of which some take 0.7 s, and those in vain."""
+    rates = {"0.005": 100 - slow, "0.5": 100 - slow, "1": 100.0, "+Inf": 100.0}
+    name = "atajo_store_seconds"
+    return {
+        **_latencies(name, instance, rates, operation="resolve", result="ok"),
+        _series(f"{name}_count", instance, operation="resolve", result="error"): _counter(error),
+    }
+
+
+CASES: tuple[Case, ...] = (
+    Case(
+        "AtajoRedirectsFailing",
+        "two in a hundred fail",
+        30,
+        _redirects("gateway-0", failed=4),
+        ("AtajoRedirectsFailing page", "AtajoRedirectsFailing ticket"),
+    ),
+    Case(
+        "AtajoRedirectsFailing",
+        "one in a hundred fails for an hour",
+        60,
+        _redirects("gateway-0", failed=(0, 2)),
+        ("AtajoRedirectsFailing page", "AtajoRedirectsFailing ticket"),
+    ),
+    Case(
+        "AtajoRedirectsFailing",
+        "two in a thousand fail for an hour",
+        60,
+        _redirects("gateway-0", failed=0.4),
+        ("AtajoRedirectsFailing ticket",),
+    ),
+    Case(
+        "AtajoRedirectsFailing",
+        "all failed for ten minutes, an hour ago",
+        70,
+        _redirects("gateway-0", failed=(100, 0)),
+        ("AtajoRedirectsFailing ticket",),
+    ),
+    Case(
+        "AtajoRedirectsFailing",
+        "one in two thousand fails",
+        60,
+        _redirects("gateway-0", failed=0.1),
+    ),
+    Case(
+        "AtajoRedirectsSlow",
+        "one in five is slow at one of two gateways",
+        30,
+        _redirects("gateway-0", slow=40),
+        ("AtajoRedirectsSlow page", "AtajoRedirectsSlow ticket"),
+    ),
+    Case("AtajoRedirectsSlow", "one in two hundred is slow", 60, _redirects("gateway-0", slow=1)),
+    Case(
+        "AtajoCreationsFailing",
+        "one in ten fails",
+        30,
+        _calls("gateway-0", "/createShortLink", failed=0.3),
+        ("AtajoCreationsFailing page", "AtajoCreationsFailing ticket"),
+    ),
+    Case(
+        "AtajoCreationsFailing",
+        "only limits refuse",
+        60,
+        _calls("gateway-0", "/createShortLink", good=0),
+    ),
+    Case(
+        "AtajoCreationsFailing",
+        "one call fails in a night in which there are no others",
+        370,
+        {
+            **_calls("gateway-0", "/createShortLink", good=0, refused=0),
+            **_calls("gateway-1", "/createShortLink", good=0, refused=0),
+            _series(
+                "http_request_duration_seconds_count",
+                "gateway-0",
+                route="/createShortLink",
+                method="POST",
+                status="503",
+            ): f"0+0x{_TURN} 1+0x{_LENGTH}",
+        },
+    ),
+    Case(
+        "AtajoLoginsFailing",
+        "one in six is turned away, since too many wait",
+        30,
+        _log_ins("auth-0", busy=0.5),
+        ("AtajoLoginsFailing page", "AtajoLoginsFailing ticket"),
+    ),
+    Case(
+        "AtajoLoginsFailing",
+        "one in four ends in a fault of ours",
+        30,
+        _calls("gateway-0", "/verifyUser", failed=1),
+        ("AtajoLoginsFailing page", "AtajoLoginsFailing ticket"),
+    ),
+    Case("AtajoLoginsFailing", "passwords are wrong and limits refuse", 60, {}),
+    Case(
+        "AtajoCountsLate",
+        "one gateway's visits wait for a minute",
+        25,
+        _visits("gateway-0", lag=(0.2, 60)),
+        ("AtajoCountsLate page", "AtajoCountsLate ticket"),
+    ),
+    Case(
+        "AtajoCountsLate",
+        "visits wait for twenty seconds",
+        60,
+        _visits("gateway-0", lag=20),
+    ),
+    Case(
+        "AtajoVisitsLost",
+        "the journal has no room",
+        15,
+        _visits("gateway-0", lost=_counter((0, 1))),
+        ("AtajoVisitsLost page",),
+    ),
+    Case(
+        "AtajoVisitsLost",
+        "a new gateway could not read its journal back",
+        15,
+        _visits("gateway-0", lost=f"_x{_TURN} {_counter(0, start=30)}"),
+        ("AtajoVisitsLost page",),
+    ),
+    Case(
+        "AtajoVisitsLost",
+        "what was lost was lost an hour ago",
+        70,
+        _visits("gateway-0", lost=_counter((1, 0))),
+    ),
+    Case(
+        "AtajoJournalFilling",
+        "nine tenths are full",
+        15,
+        _visits("gateway-0", journal=_level((4 << 20, 0.9 * _GIB))),
+        ("AtajoJournalFilling page",),
+    ),
+    Case(
+        "AtajoJournalFilling",
+        "a third is full and in three hours the rest will be",
+        60,
+        _visits("gateway-0", journal=_counter(64 << 10, start=0.2 * _GIB)),
+        ("AtajoJournalFilling page",),
+    ),
+    Case(
+        "AtajoJournalFilling",
+        "the disk below it has no room",
+        15,
+        _visits("gateway-0", limit=4 << 20),
+        ("AtajoJournalFilling page",),
+    ),
+    Case(
+        "AtajoJournalFilling",
+        "half is full and it gets less",
+        60,
+        _visits("gateway-0", journal=f"{0.7 * _GIB:f}-{1 << 20}x400"),
+    ),
+    Case(
+        "AtajoJournalFilling",
+        "it grows fast and little of it is full",
+        12,
+        _visits("gateway-0", journal=_counter((0, 1 << 20), start=4 << 20)),
+    ),
+    Case(
+        "AtajoDown",
+        "no process of links answers",
+        15,
+        _silent("links-0", "links-1"),
+        ("AtajoDown page",),
+    ),
+    Case(
+        "AtajoDown",
+        "the web servers are gone, their targets too",
+        15,
+        {_series("up", "web-0"): _level((1, None))},
+        ("AtajoDown page",),
+    ),
+    Case("AtajoDown", "one of two processes of links is gone", 19, _silent("links-0")),
+    Case(
+        "AtajoDown",
+        "analytics is started anew",
+        12,
+        {_series("up", "analytics-0"): f"1+0x{_TURN - 1} 0 1+0x100"},
+    ),
+    Case(
+        "AtajoNotReady",
+        "one of two processes of links is gone",
+        25,
+        _silent("links-0"),
+        ("AtajoNotReady ticket",),
+    ),
+    Case(
+        "AtajoNotReady",
+        "one of two gateways never becomes ready",
+        25,
+        _process("gateway-0", ready=(1, 0)),
+        ("AtajoNotReady ticket",),
+    ),
+    Case(
+        "AtajoNotReady",
+        "one of two gateways takes five minutes to become ready",
+        25,
+        {_series("atajo_ready", "gateway-0"): f"1+0x{_TURN - 1} 0+0x4 1+0x100"},
+    ),
+    Case(
+        "AtajoNotReady",
+        "a process says what it waits for",
+        25,
+        _process("links-0", ready=(1, 0), away=("store",)),
+        ("AtajoDependencyAway ticket",),
+    ),
+    Case(
+        "AtajoDependencyAway",
+        "the store of links is away, and links to the gateways with it",
+        15,
+        {
+            **_process("links-0", ready=(1, 0), away=("store",)),
+            **_process("links-1", ready=(1, 0), away=("store",)),
+            **_process("gateway-0", away=("links",)),
+            **_process("gateway-1", away=("links",)),
+        },
+        ("AtajoDependencyAway ticket",),
+    ),
+    Case(
+        "AtajoDependencyAway",
+        "a gateway does not reach auth, which is well",
+        15,
+        _process("gateway-0", away=("auth",)),
+        ("AtajoDependencyAway ticket",),
+    ),
+    Case(
+        "AtajoDependencyAway",
+        "a gateway does not reach what is down",
+        15,
+        {**_silent("auth-0"), **_process("gateway-0", away=("auth",))},
+        ("AtajoDown page",),
+    ),
+    Case(
+        "AtajoCrashLooping",
+        "a gateway was started three times in ten minutes",
+        20,
+        _process("gateway-0", started="1700000000+0x9 1700000300 1700000400 1700000500+0x100"),
+        ("AtajoCrashLooping ticket",),
+    ),
+    Case(
+        "AtajoCrashLooping",
+        "a gateway was started twice",
+        12,
+        _process("gateway-0", started="1700000000+0x9 1700000300 1700000400+0x100"),
+    ),
+    Case(
+        "AtajoStoreFailing",
+        "one operation in eleven is in vain",
+        15,
+        _store("links-0", error=20),
+        ("AtajoStoreFailing ticket",),
+    ),
+    Case("AtajoStoreFailing", "one operation in fifty is in vain", 60, _store("links-0", error=4)),
+    Case(
+        "AtajoStoreFailing",
+        "all fail, since the store is away",
+        15,
+        {
+            **_store("analytics-0", error=100),
+            **_process("analytics-0", ready=(1, 0), away=("store",)),
+        },
+        ("AtajoDependencyAway ticket",),
+    ),
+    Case(
+        "AtajoStoreSlow",
+        "one operation in four is slow",
+        25,
+        _store("links-0", slow=50),
+        ("AtajoStoreSlow ticket",),
+    ),
+    Case("AtajoStoreSlow", "one operation in fifty is slow", 60, _store("links-0", slow=4)),
+    Case(
+        "AtajoPasswordChecksWaiting",
+        "a hundred passwords wait",
+        15,
+        _log_ins("auth-0", waiting=100),
+        ("AtajoPasswordChecksWaiting ticket",),
+    ),
+    Case("AtajoPasswordChecksWaiting", "fifty wait", 60, _log_ins("auth-0", waiting=50)),
+    Case(
+        "AtajoEventLoopLagging",
+        "one beat in ten is late",
+        20,
+        _process("gateway-0", late=1),
+        ("AtajoEventLoopLagging ticket",),
+    ),
+    Case(
+        "AtajoEventLoopLagging",
+        "one beat in two hundred is late",
+        60,
+        _process("gateway-0", late=0.05),
+    ),
+)
