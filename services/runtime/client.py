@@ -58,6 +58,8 @@ def open_channel(target: str, service: ServiceDescriptor) -> grpc.aio.Channel:
             # A replica that comes back is tried again within a second, not within two minutes.
             ("grpc.initial_reconnect_backoff_ms", 100),
             ("grpc.max_reconnect_backoff_ms", 1000),
+            # And where a connection ended, its name is looked up again that soon.
+            ("grpc.dns_min_time_between_resolutions_ms", 1000),
             ("grpc.keepalive_time_ms", KEEPALIVE_MS),
             ("grpc.keepalive_timeout_ms", KEEPALIVE_TIMEOUT_MS),
             # Without it the line above is for nothing: a ping of its own waits for a minute.

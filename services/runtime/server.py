@@ -27,6 +27,8 @@ _OPTIONS = (
     # From a burst of more than 1000 calls gRPC drops some at random, where these are not set.
     ("grpc.server.max_pending_requests", 10_000),
     ("grpc.server.max_pending_requests_hard_limit", 20_000),
+    # Calls under way finish. For the next ones a caller looks up who is there: a new replica too.
+    ("grpc.max_connection_age_ms", 30_000),
 )
 
 

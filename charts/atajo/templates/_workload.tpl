@@ -127,6 +127,9 @@ metadata:
 spec:
   {{- if .headless }}
   clusterIP: None
+  # Callers see for themselves which pod answers. A name that went while MongoDB is away would be
+  # looked up too late once it is back.
+  publishNotReadyAddresses: true
   {{- end }}
   {{- with $values.service }}
   type: {{ .type }}
