@@ -14,8 +14,8 @@ from typing import Self
 
 import httpx
 
-from tests.processes import PATIENCE, ROOT
-from tests.product import free_port
+from tests.processes import PATIENCE, ROOT, Process
+from tests.product import SERVICES, Product, free_port
 
 START = ROOT / "deploy" / "nginx" / "start.sh"
 BUILT = ROOT / "web" / "dist"
@@ -98,6 +98,23 @@ class Web:
     ) -> None:
         if self._process.poll() is None:
             self.stop()
+
+
+def gateway_beside(
+    product: Product, folder: Path, settings: Mapping[str, str] | None = None
+) -> Process:
+    """One more gateway over the services of a product, which believes what nginx tells it."""
+    folder.mkdir(exist_ok=True)
+    env = {
+        "ATAJO_ENVIRONMENT": "local",
+        "ATAJO_PUBLIC_URL": product.url,
+        "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
+        "ATAJO_JOURNAL_DIR": str(folder / "journal"),
+        "ATAJO_TRUSTED_PROXIES": "127.0.0.1/32",
+        **{f"ATAJO_{name.upper()}_ADDRESS": product.address(name) for name in SERVICES},
+        **(settings or {}),
+    }
+    return Process.start("gateway", env, folder / "gateway.log")
 
 
 def need_nginx() -> None:

@@ -155,6 +155,7 @@ http {
             internal;
             proxy_pass http://atajo_gateway$request_uri;
             %{no_own_headers}
+            error_page 404 @missing;
             error_page 413 = @too_large;
             error_page 502 503 = @unavailable;
             error_page 504 = @deadline_exceeded;
@@ -229,6 +230,10 @@ http {
     # For those who run it; never public.
     server {
         listen @METRICS_LISTEN@;
+
+        location / {
+            return 404;
+        }
 
         location = /livez {
             default_type text/plain;

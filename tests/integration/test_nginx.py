@@ -1,0 +1,193 @@
+"""nginx in front of the gateway: the same answers as those of a gateway that has the pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from gateway.edge import Edge
+from tests.product import Product, new_code
+from tests.web import BUILT, Web, gateway_beside
+
+EDGE = Edge.load()
+CONTACT = "hello@atajo.example"
+JSON = {"content-type": "application/json"}
+ASSETS = {path.suffix: path.name for path in (BUILT / "assets").glob("index-*")}
+SCRIPT, STYLE = (f"/assets/{ASSETS.get(suffix)}" for suffix in (".js", ".css"))
+OWN = {"date", "server", "connection", "x-request-id", "etag"}
+"""Headers in which the two may differ."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A gateway that has the pages, and nginx before one that has none."""
+
+    gateway: str
+    web: Web
+    known: str
+
+    def ask(self, method: str, path: str, **more: Any) -> tuple[httpx.Response, httpx.Response]:
+        """The answers of both to the same request, its path sent as it stands."""
+        first, second = (
+            ask(origin, method, path.format(known=self.known, unknown=new_code()), **more)
+            for origin in (self.gateway, self.web.url)
+        )
+        return first, second
+
+
+def ask(origin: str, method: str, path: str, **more: Any) -> httpx.Response:
+    url = httpx.URL(f"{origin}/").copy_with(raw_path=path.encode())
+    with httpx.Client(trust_env=False, verify=False, timeout=30) as client:
+        return client.request(method, url, **more)
+
+
+@pytest.fixture(scope="module")
+def pair(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("pair")
+    contact = {"ATAJO_CONTACT": CONTACT}
+    pages = {"ATAJO_WEB_DIR": str(BUILT), **contact}
+    with (
+        gateway_beside(product, folder / "with", pages) as with_pages,
+        gateway_beside(product, folder / "without") as without,
+        Web(folder, without.addresses["http"], product.url, settings=contact) as web,
+    ):
+        known = product.shorten("https://example.com/a?b=c#d")
+        yield Pair(f"http://{with_pages.addresses['http']}", web, known)
+
+
+def told(response: httpx.Response) -> dict[str, str]:
+    """The headers that must be the same, each of them there once."""
+    items = response.headers.multi_items()
+    names = [name for name, _ in items]
+    assert len(names) == len(set(names)), names
+    # Compressed by two programs, a document has two lengths.
+    left_out = OWN | ({"content-length"} if "content-encoding" in names else set())
+    return {name: value for name, value in items if name not in left_out}
+
+
+REQUESTS = [
+    *[("GET", path, {}) for path in EDGE.pages],
+    *[("HEAD", path, {}) for path in ("/", "/register", "/nothing", "/{known}", "/{unknown}")],
+    *[("GET", path, {}) for path in ("/{known}", "/{unknown}", "/%6bnown-%63o", "/{known}?a=b")],
+    *[("GET", path, {}) for path in (SCRIPT, STYLE, "/icon.svg", "/icon-192.png")],
+    *[("GET", path, {}) for path in ("/manifest.webmanifest", "/favicon.ico")],
+    *[("GET", path, {}) for path in ("/robots.txt", "/sitemap.xml")],
+    *[
+        ("GET", path, {})
+        for path in (
+            *("/nothing-here", "/Login", "/login/", "/login%0a", "/login?a=b", "/{known}%0a"),
+            *("/index.html", "/unlisted.html", "/documents/index.html", "/.call", "/@missing"),
+            *("/assets", "/assets/", "/assets/none.js", f"{SCRIPT}.gz", "/icon.svg.br"),
+            *("//", "//login", "/%ff%fe"),
+            *("/metrics", "/livez", f"/{'a' * 3000}"),
+        )
+    ],
+    *[(method, path, {}) for method in ("GET", "HEAD") for path in EDGE.functions],
+    *[
+        (method, path, {})
+        for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "POST")
+        for path in ("/", "/accessLink", "/nothing", "/{known}")
+    ],
+    ("POST", "/accessLink", {"content": b'{"data":{"code":"none-yet"}}', "headers": JSON}),
+    ("POST", "/accessLink", {"content": b"no JSON", "headers": JSON}),
+    ("POST", "/accessLink", {"content": b"a" * 65_536, "headers": JSON}),
+    ("POST", "/showProfile", {"content": b'{"data":{"token":null}}', "headers": JSON}),
+    (
+        "OPTIONS",
+        "/accessLink",
+        {"headers": {"origin": "https://a.example", "access-control-request-method": "POST"}},
+    ),
+]
+
+
+@pytest.mark.parametrize("coding", ["gzip", "gzip;q=0, identity", "identity"])
+@pytest.mark.parametrize(
+    ("method", "path", "more"), REQUESTS, ids=[f"{m} {p[:30]}" for m, p, _ in REQUESTS]
+)
+def test_both_answer_alike(
+    pair: Pair, method: str, path: str, more: dict[str, Any], coding: str
+) -> None:
+    headers = {**more.get("headers", {}), "accept-encoding": coding}
+    by_gateway, by_nginx = pair.ask(method, path, **{**more, "headers": headers})
+    assert by_nginx.status_code == by_gateway.status_code
+    assert by_nginx.content == by_gateway.content
+    assert told(by_nginx) == told(by_gateway)
+    assert ("etag" in by_nginx.headers) == ("etag" in by_gateway.headers)
+    assert by_nginx.headers["server"] == "nginx"
+
+
+@pytest.mark.parametrize("path", ["/", "/login", SCRIPT, "/icon.svg", "/icon-192.png"])
+@pytest.mark.parametrize("coding", ["gzip", "identity"])
+def test_what_the_client_has_already_is_304(pair: Pair, path: str, coding: str) -> None:
+    accept = {"accept-encoding": coding}
+    full = ask(pair.web.url, "GET", path, headers=accept)
+    etag = full.headers["etag"]
+    for known in (etag, f"W/{etag}", f'"other", {etag}', "*"):
+        again = ask(pair.web.url, "GET", path, headers={**accept, "if-none-match": known})
+        assert again.status_code == 304, known
+        assert again.content == b""
+        for name in ("etag", "cache-control", "vary", "content-security-policy"):
+            assert again.headers[name] == full.headers[name]
+    other = ask(pair.web.url, "GET", path, headers={**accept, "if-none-match": '"other"'})
+    assert other.status_code == 200
+
+
+def test_a_compressed_file_reaches_who_comes_through_a_proxy(pair: Pair) -> None:
+    headers = {"accept-encoding": "gzip", "via": "1.1 proxy"}
+    packed = ask(pair.web.url, "GET", SCRIPT, headers=headers)
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == (BUILT / SCRIPT[1:]).read_bytes()
+
+
+def test_a_request_keeps_its_id(pair: Pair) -> None:
+    headers = {"x-request-id": "of-the-client"}
+    assert ask(pair.web.url, "POST", "/none", headers=headers).headers["x-request-id"] == (
+        "of-the-client"
+    )
+    assert re.fullmatch("[0-9a-f]{16}", ask(pair.web.url, "POST", "/none").headers["x-request-id"])
+
+
+@pytest.mark.parametrize("content", [b"a" * 65_537, [b"a" * 65_536, b"a"]], ids=["known", "found"])
+def test_a_body_over_the_limit_is_refused_in_the_same_words(
+    pair: Pair, content: bytes | list[bytes]
+) -> None:
+    by_gateway, by_nginx = pair.ask("POST", "/accessLink", content=content, headers=JSON)
+    assert by_nginx.status_code == by_gateway.status_code == 400
+    assert by_nginx.content == by_gateway.content
+    # Of origins, which `vary` names, nginx knows nothing.
+    assert told(by_nginx) == {k: v for k, v in told(by_gateway).items() if k != "vary"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/a%00b", "/%2e%2e/%2e%2e/secret.txt", "/..%2fsecret.txt", f"/{'a' * 9000}"]
+)
+def test_what_nginx_refuses_at_sight_has_the_headers_too(pair: Pair, path: str) -> None:
+    refused = ask(pair.web.url, "GET", path)
+    assert 400 <= refused.status_code < 500
+    for name, value in EDGE.page_headers:
+        assert refused.headers.get_list(name.decode()) == [value.decode()]
+    assert not re.search(r"nginx/\d", refused.text + refused.headers["server"])
+
+
+def test_it_shows_its_own_health_and_connections_on_another_port(pair: Pair) -> None:
+    for path in ("/livez", "/readyz"):
+        assert ask(pair.web.metrics_url, "GET", path).status_code == 200
+    metrics = ask(pair.web.metrics_url, "GET", "/metrics")
+    assert metrics.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    samples = {
+        sample.name: sample.value
+        for family in text_string_to_metric_families(metrics.text)
+        for sample in family.samples
+        if family.type == "gauge"
+    }
+    assert set(samples) == {
+        f"nginx_connections_{state}" for state in ("active", "reading", "writing", "waiting")
+    }
+    assert samples["nginx_connections_writing"] >= 1
+    assert ask(pair.web.metrics_url, "GET", "/").status_code == 404
