@@ -29,6 +29,7 @@ WEB := web/node_modules/.built
 
 PYTHON_CODE := services gateway deploy charts tests
 NGINX_CONFIG := deploy/nginx/nginx.conf.template
+DASHBOARDS := charts/atajo/monitoring/dashboards
 PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
 WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null) \
 	$(wildcard web/*.html web/*.json web/*.ts)
@@ -116,7 +117,7 @@ qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, into tes
 	@exec $(PY) -m tests.qr.table
 
 .PHONY: check
-check: $(DEV) $(WEB) check-proto check-nginx check-locks check-chart ## Lint, types, import direction, format, generated code, budgets
+check: $(DEV) $(WEB) check-proto check-nginx check-locks check-dashboards check-chart ## Lint, types, import direction, format, generated code, budgets
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy $(PYTHON_CODE)
@@ -138,6 +139,12 @@ check-nginx: $(DEV)
 .PHONY: check-chart
 check-chart: $(DEV) helm
 	@$(PY) -m tests.chart.check
+
+.PHONY: check-dashboards
+check-dashboards: $(DEV)
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(PY) -m deploy.monitoring.dashboards "$$fresh"; \
+	diff -r $(DASHBOARDS) "$$fresh" || { echo "The dashboards are not current: make dashboards" >&2; exit 1; }
 
 # A lock that names an index would send everybody to the one it was made with.
 .PHONY: check-locks
@@ -178,6 +185,10 @@ nginx: $(DEV) ## Generate nginx's configuration from deploy/edge.toml
 .PHONY: chart-golden
 chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golden
 	@$(PY) -m tests.chart.check --golden
+
+.PHONY: dashboards
+dashboards: $(DEV) ## Generate the Grafana dashboards from deploy/monitoring/dashboards.py
+	@$(PY) -m deploy.monitoring.dashboards $(DASHBOARDS)
 
 .PHONY: lock
 lock: $(DEV) ## Write the locks from pyproject.toml and package.json; UPGRADE=1 takes newer versions

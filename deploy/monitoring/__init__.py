@@ -1,0 +1,1 @@
+"""Prometheus and Grafana beside the product: dashboards, and `make monitor`."""

@@ -1,0 +1,558 @@
+"""What the dashboards show: `make dashboards` writes them to charts/atajo/monitoring/dashboards.
+
+One that answers whether Atajo is up, fast and honest, and one for each component, in rows from
+what people notice to its cause.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from deploy.monitoring.grafana import Dashboard, Panel, Row, graph, model, number
+
+_OURS = 'app_kubernetes_io_part_of="atajo"'
+_R = "[$__rate_interval]"
+
+
+def _rate(metric: str, by: str, selector: str = "") -> str:
+    return f"sum by ({by}) (rate({metric}{{{selector}}}{_R}))"
+
+
+def _quantile(share: float, metric: str, by: str = "", selector: str = "") -> str:
+    labels = ", ".join(filter(None, (by, "le")))
+    return f"histogram_quantile({share}, {_rate(f'{metric}_bucket', labels, selector)})"
+
+
+def _percentiles(metric: str, selector: str = "") -> list[tuple[str, str]]:
+    shares = {"half": 0.5, "90 %": 0.9, "99 %": 0.99}
+    return [(_quantile(share, metric, "", selector), name) for name, share in shares.items()]
+
+
+def _process(job: str) -> Row:
+    ours = f'{_OURS}, job="{job}"'
+    return Row(
+        "Process",
+        [
+            graph(
+                "Processor",
+                "percentunit",
+                "Of one core. The event loop uses one; password checks use more.",
+                (f"rate(process_cpu_seconds_total{{{ours}}}{_R})", "{{instance}}"),
+            ),
+            graph(
+                "Memory",
+                "bytes",
+                "Resident.",
+                (f"process_resident_memory_bytes{{{ours}}}", "{{instance}}"),
+            ),
+            graph(
+                "Loop lag, 99th percentile",
+                "s",
+                "How late the process gets to what is due.",
+                (
+                    _quantile(0.99, "atajo_event_loop_lag_seconds", "instance", f'job="{job}"'),
+                    "{{instance}}",
+                ),
+                limit=0.1,
+                runbook="event-loop-lagging",
+            ),
+            number(
+                "Started",
+                "dateTimeFromNow",
+                "When each process was started.",
+                (f"process_start_time_seconds{{{ours}}} * 1000", "{{instance}}"),
+                runbook="crash-looping",
+            ),
+        ],
+    )
+
+
+def _answering(job: str) -> Panel:
+    return number(
+        "Processes that answer",
+        "short",
+        "How many of its processes Prometheus reaches.",
+        (f'sum(up{{{_OURS}, job="{job}"}})', "up"),
+        limit=1,
+        good_above=True,
+        runbook="down",
+    )
+
+
+def _state(job: str) -> Row:
+    return Row(
+        "Is it up?",
+        [
+            _answering(job),
+            number(
+                "Ready",
+                "short",
+                "Whether a process takes on work.",
+                (f'atajo_ready{{job="{job}"}}', "{{instance}}"),
+                limit=1,
+                good_above=True,
+                words=("not ready", "ready"),
+                runbook="not-ready",
+            ),
+            number(
+                "What it depends on",
+                "short",
+                "As the process that misses it most sees it.",
+                (f'min by (dependency) (atajo_dependency_up{{job="{job}"}})', "{{dependency}}"),
+                limit=1,
+                good_above=True,
+                words=("away", "there"),
+                runbook="dependency-away",
+            ),
+        ],
+    )
+
+
+def _calls(job: str) -> Row:
+    ours, seconds = f'{_OURS}, job="{job}"', "grpc_server_handling_seconds"
+    return Row(
+        "Calls",
+        [
+            graph(
+                "Calls by method",
+                "reqps",
+                "As this service answered them.",
+                (_rate(f"{seconds}_count", "grpc_method", ours), "{{grpc_method}}"),
+            ),
+            graph(
+                "Calls by code",
+                "reqps",
+                "NOT_FOUND, UNAUTHENTICATED and ALREADY_EXISTS are answers; INTERNAL and "
+                "UNAVAILABLE are faults of ours.",
+                (_rate(f"{seconds}_count", "grpc_code", ours), "{{grpc_code}}"),
+            ),
+            graph(
+                "Time, 99th percentile",
+                "s",
+                "From a call's arrival to its answer.",
+                (_quantile(0.99, seconds, "grpc_method", ours), "{{grpc_method}}"),
+            ),
+        ],
+    )
+
+
+def _store(job: str) -> Row:
+    this, seconds = f'job="{job}"', "atajo_store_seconds"
+    return Row(
+        "Store",
+        [
+            graph(
+                "Store operations",
+                "ops",
+                "By what was asked of the store.",
+                (_rate(f"{seconds}_count", "operation", this), "{{operation}}"),
+            ),
+            graph(
+                "Store, 90th percentile",
+                "s",
+                "Waiting for the store's turn included. At 2 s operations fail.",
+                (_quantile(0.9, seconds, "operation", this), "{{operation}}"),
+                limit=0.5,
+                runbook="store-slow",
+            ),
+            graph(
+                "Store errors",
+                "percentunit",
+                "Share of operations in vain. A code that is taken is an answer, not an error.",
+                (
+                    f'(sum(rate({seconds}_count{{{this}, result="error"}}{_R})) or vector(0))'
+                    f" / sum(rate({seconds}_count{{{this}}}{_R}))",
+                    "errors",
+                ),
+                limit=0.05,
+                runbook="store-failing",
+            ),
+        ],
+    )
+
+
+def _redirects() -> Row:
+    return Row(
+        "Redirects",
+        [
+            graph(
+                "Answers to short links",
+                "reqps",
+                "Failed are 503: the code was not in memory and links did not answer.",
+                (_rate("atajo_redirects_total", "result"), "{{result}}"),
+                runbook="redirects-failing",
+            ),
+            graph(
+                "Time of a redirect",
+                "s",
+                "Inside the gateway, found and not found. From memory some 20 microseconds.",
+                *_percentiles("atajo_redirect_duration_seconds", 'result!="failed"'),
+                limit=0.05,
+                runbook="redirects-slow",
+            ),
+        ],
+    )
+
+
+def _counts() -> list[Panel]:
+    return [
+        graph(
+            "Lag of the counts",
+            "s",
+            "Age of the oldest visit that analytics has not acknowledged.",
+            ("atajo_visit_flush_lag_seconds", "{{instance}}"),
+            limit=30,
+            runbook="counts-late",
+        ),
+        graph(
+            "Visits lost",
+            "short",
+            "Answered and never to be counted, in an hour. There should be none.",
+            ("increase(atajo_visits_lost_total[1h])", "{{instance}}"),
+            limit=1,
+            runbook="visits-lost",
+        ),
+        graph(
+            "Journal",
+            "percentunit",
+            "Share of its room that is taken. When it is full visits are lost.",
+            ("atajo_visit_journal_bytes / atajo_visit_journal_limit_bytes", "{{instance}}"),
+            limit=0.8,
+            runbook="journal-filling",
+        ),
+    ]
+
+
+OVERVIEW = Dashboard(
+    "overview",
+    "Atajo: overview",
+    "Is it up, fast and honest?",
+    [
+        Row(
+            "Is it up?",
+            [
+                number(
+                    "Components",
+                    "short",
+                    "Up if at least one process of it takes on work.",
+                    ("atajo:component_ready:max", "{{job}}"),
+                    limit=1,
+                    good_above=True,
+                    words=("down", "up"),
+                    runbook="down",
+                ),
+                number(
+                    "Alerts that fire",
+                    "short",
+                    "Pages and tickets; the list is on Prometheus' page Alerts.",
+                    (
+                        'count(ALERTS{alertname=~"Atajo.+", alertstate="firing"}) or vector(0)',
+                        "alerts",
+                    ),
+                    limit=1,
+                ),
+                number(
+                    "Versions",
+                    "short",
+                    "Processes by version; two only during a rollout.",
+                    ("count by (version) (atajo_build_info)", "{{version}}"),
+                ),
+            ],
+        ),
+        Row(
+            "Objectives (docs/slo.md)",
+            [
+                number(
+                    "Budget left of 30 days",
+                    "percentunit",
+                    "1 is all of it; below 0 the objective is missed.",
+                    (
+                        "1 - atajo:objective_errors:ratio_rate30d / atajo:objective_budget:ratio",
+                        "{{objective}}",
+                    ),
+                    limit=0,
+                    good_above=True,
+                ),
+                graph(
+                    "How fast budgets burn, over an hour",
+                    "short",
+                    "At 1 a budget lasts for 30 days. From 14.4 on somebody is paged.",
+                    (
+                        "atajo:objective_errors:ratio_rate1h / atajo:objective_budget:ratio",
+                        "{{objective}}",
+                    ),
+                    limit=14.4,
+                ),
+            ],
+        ),
+        _redirects(),
+        Row(
+            "Links and log-ins",
+            [
+                graph(
+                    "Calls that make a link",
+                    "reqps",
+                    "By status: 200 is a link or an answer that says why not, 5xx is our fault.",
+                    ("sum by (status) (atajo:creations:rate2m)", "{{status}}"),
+                    runbook="creations-failing",
+                ),
+                graph(
+                    "Links made",
+                    "ops",
+                    "Stored, repetitions of one included.",
+                    (f"sum(rate(atajo_links_created_total{_R}))", "links"),
+                ),
+                graph(
+                    "Log-ins",
+                    "ops",
+                    "Busy are turned away because too many wait; the rest are answers.",
+                    (_rate("atajo_logins_total", "result"), "{{result}}"),
+                    runbook="logins-failing",
+                ),
+            ],
+        ),
+        Row(
+            "Is it honest?",
+            [
+                *_counts(),
+                graph(
+                    "Visits taken down and counted",
+                    "ops",
+                    "The two lines of a kind should lie on each other.",
+                    (_rate("atajo_visits_total", "kind"), "{{kind}}, taken down"),
+                    (_rate("atajo_visits_counted_total", "kind"), "{{kind}}, counted"),
+                    runbook="counts-late",
+                ),
+            ],
+        ),
+    ],
+)
+
+_FUNCTIONS = f'{_OURS}, job="gateway", method="POST"'
+_CLIENT = "grpc_client_handling_seconds"
+
+GATEWAY = Dashboard(
+    "gateway",
+    "Atajo: gateway",
+    "Short links, the five functions, and the visits on their way to their counts.",
+    [
+        _state("gateway"),
+        _redirects(),
+        Row(
+            "Memory of codes",
+            [
+                graph(
+                    "Look-ups",
+                    "ops",
+                    "Hit: answered from memory. Stale: the same, and asked for again. "
+                    "Miss: asked of links.",
+                    (_rate("atajo_cache_lookups_total", "result"), "{{result}}"),
+                    runbook="redirects-slow",
+                ),
+                graph("Codes in memory", "short", "", ("atajo_cache_entries", "{{instance}}")),
+            ],
+        ),
+        Row(
+            "Functions",
+            [
+                graph(
+                    "Calls by function",
+                    "reqps",
+                    "",
+                    (
+                        _rate("http_request_duration_seconds_count", "route", _FUNCTIONS),
+                        "{{route}}",
+                    ),
+                ),
+                graph(
+                    "Calls by status",
+                    "reqps",
+                    "4xx are answers, 429 is a limit, 5xx are faults of ours.",
+                    (
+                        _rate("http_request_duration_seconds_count", "status", _FUNCTIONS),
+                        "{{status}}",
+                    ),
+                    runbook="creations-failing",
+                ),
+                graph(
+                    "Time, 99th percentile",
+                    "s",
+                    "Log-ins take 50 ms of a core and wait for their turn.",
+                    (
+                        _quantile(0.99, "http_request_duration_seconds", "route", _FUNCTIONS),
+                        "{{route}}",
+                    ),
+                ),
+                graph(
+                    "Refused by a limit",
+                    "ops",
+                    "Creations and registrations of one address past its limit.",
+                    (_rate("atajo_limited_total", "limit"), "{{limit}}"),
+                ),
+            ],
+        ),
+        Row(
+            "Visits",
+            _counts(),
+        ),
+        Row(
+            "Visits on their way",
+            [
+                graph(
+                    "Visits that wait",
+                    "short",
+                    "In the journal, not acknowledged by analytics.",
+                    ("atajo_visits_pending", "{{instance}}"),
+                    runbook="counts-late",
+                ),
+                graph(
+                    "Batches",
+                    "ops",
+                    "Failed are sent again; refused are lost.",
+                    (_rate("atajo_visit_batches_total", "result"), "{{result}}"),
+                    runbook="counts-late",
+                ),
+            ],
+        ),
+        Row(
+            "Services, as the gateway sees them",
+            [
+                graph(
+                    "Calls by method",
+                    "reqps",
+                    "",
+                    (_rate(f"{_CLIENT}_count", "grpc_method", _OURS), "{{grpc_method}}"),
+                ),
+                graph(
+                    "Calls by code",
+                    "reqps",
+                    "UNAVAILABLE: nobody answers. DEADLINE_EXCEEDED: too slow.",
+                    (_rate(f"{_CLIENT}_count", "grpc_code", _OURS), "{{grpc_code}}"),
+                    runbook="dependency-away",
+                ),
+                graph(
+                    "Time, 99th percentile",
+                    "s",
+                    "Retries included.",
+                    (_quantile(0.99, _CLIENT, "grpc_method", _OURS), "{{grpc_method}}"),
+                ),
+            ],
+        ),
+        _process("gateway"),
+    ],
+)
+
+AUTH = Dashboard(
+    "auth",
+    "Atajo: auth",
+    "Accounts and log-ins.",
+    [
+        _state("auth"),
+        Row(
+            "Log-ins",
+            [
+                graph(
+                    "Log-ins",
+                    "ops",
+                    "Limited: too many failures before. Busy: too many wait.",
+                    (_rate("atajo_logins_total", "result"), "{{result}}"),
+                    runbook="logins-failing",
+                ),
+                graph(
+                    "Accounts made",
+                    "ops",
+                    "",
+                    (f"sum(rate(atajo_accounts_created_total{_R}))", "accounts"),
+                ),
+                graph(
+                    "Password checks",
+                    "short",
+                    "As many run at a time as there are slots; each takes 50 ms.",
+                    ("sum(atajo_password_checks_running)", "running"),
+                    ("sum(atajo_password_checks_waiting)", "waiting"),
+                    ("sum(atajo_password_check_slots)", "slots"),
+                    runbook="password-checks-waiting",
+                ),
+            ],
+        ),
+        _calls("auth"),
+        _store("auth"),
+        _process("auth"),
+    ],
+)
+
+LINKS = Dashboard(
+    "links",
+    "Atajo: links",
+    "Codes and where they lead.",
+    [_state("links"), _calls("links"), _store("links"), _process("links")],
+)
+
+ANALYTICS = Dashboard(
+    "analytics",
+    "Atajo: analytics",
+    "Counts of visits.",
+    [
+        _state("analytics"),
+        Row(
+            "Visits",
+            [
+                graph(
+                    "Visits counted",
+                    "ops",
+                    "",
+                    (_rate("atajo_visits_counted_total", "kind"), "{{kind}}"),
+                    runbook="counts-late",
+                ),
+                graph(
+                    "Batches",
+                    "ops",
+                    "Repeated came a second time and changed nothing; refused are lost.",
+                    (_rate("atajo_visit_batches_applied_total", "result"), "{{result}}"),
+                    runbook="visits-lost",
+                ),
+            ],
+        ),
+        _calls("analytics"),
+        _store("analytics"),
+        _process("analytics"),
+    ],
+)
+
+_CONNECTIONS = ("active", "reading", "writing", "waiting")
+
+WEB = Dashboard(
+    "web",
+    "Atajo: web",
+    "nginx, which serves the pages and hands calls and short links to the gateways.",
+    [
+        Row(
+            "Is it up?",
+            [
+                _answering("web"),
+                graph(
+                    "Connections",
+                    "short",
+                    "Waiting are kept for the next request; many writing wait for a gateway.",
+                    *((f"sum(nginx_connections_{state})", state) for state in _CONNECTIONS),
+                ),
+            ],
+        ),
+    ],
+)
+
+DASHBOARDS = (OVERVIEW, GATEWAY, AUTH, LINKS, ANALYTICS, WEB)
+
+
+def write(folder: Path) -> None:
+    """Write each dashboard to a file of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for dashboard in DASHBOARDS:
+        text = json.dumps(model(dashboard), indent=2, ensure_ascii=False) + "\n"
+        (folder / f"{dashboard.name}.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
