@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateway import functions as f
 from gateway.callable import Decoder, Payload, failure, success
 from gateway.edge import Edge
+from gateway.identify import identified
 from gateway.metrics import HTTP_SECONDS
 from gateway.site import Site
 from services.runtime import logs, request_id
@@ -29,6 +30,9 @@ from services.runtime.errors import AppError, Internal, InvalidArgument, NotFoun
 log = logs.get(__name__)
 
 Handler = Callable[[Any, Request], Awaitable[f.Reply]]
+
+_REFUSAL = "atajo.refusal"
+"""Where a request's scope holds the error that became its answer."""
 
 
 def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str]) -> FastAPI:
@@ -46,7 +50,8 @@ def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str])
         app.post(path)(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
 
     @app.exception_handler(AppError)
-    async def refused(_request: Request, error: AppError) -> Response:
+    async def refused(request: Request, error: AppError) -> Response:
+        request.scope[_REFUSAL] = error  # `Requests` logs it.
         return failure(error, edge.function_headers)
 
     @app.exception_handler(HTTPException)
@@ -91,30 +96,25 @@ class Requests:
         if scope["type"] != "http":
             raise RuntimeError(f"{scope['type']} is not served here")
         started = time.perf_counter()
-        given = dict(scope["headers"]).get(request_id.HEADER.encode(), b"")
-        current = request_id.take(given.decode("latin-1")).encode()
+        send_with_id = identified(scope, send)
         status = 500
+        fault: Exception | None = None
 
-        async def send_with_id(message: Message) -> None:
+        async def send_noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [
-                    *message["headers"],
-                    (request_id.HEADER.encode(), current),
-                ]
-            await send(message)
+            await send_with_id(message)
 
         try:
-            await self._answer(scope, receive, send_with_id)
+            await self._answer(scope, receive, send_noted)
         except Exception as error:  # FastAPI has answered it already.
-            log.error("request_broke", exc_info=error)
+            fault = error
         finally:
             seconds = time.perf_counter() - started
             route, method = self._route(scope)
             HTTP_SECONDS.labels(route, method, str(status)).observe(seconds)
-            if status >= 500:
-                log.error("request_failed", route=route, status=status, duration=round(seconds, 6))
+            _log(fault or scope.get(_REFUSAL), route, status, seconds)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         reads = scope["method"] in ("GET", "HEAD")
@@ -126,3 +126,15 @@ class Requests:
         path, method = scope["path"], scope["method"]
         route = path if path in self._names or path in self._pages else "other"
         return route, method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"
+
+
+def _log(error: Exception | None, route: str, status: int, seconds: float) -> None:
+    """One line for a request that failed, where it failed: a service's refusal is in its log."""
+    fields = {"route": route, "status": status, "duration": round(seconds, 6)}
+    if isinstance(error, AppError):
+        if status >= 500:
+            log.error("request_failed", reason=error.reason, call=error.call, **fields)
+        elif not error.call:
+            log.info("request_refused", reason=error.reason, **fields)
+    elif error or status >= 500:
+        log.error("request_failed", exc_info=error, **fields)

@@ -11,6 +11,7 @@ import time
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.edge import Edge
+from gateway.identify import identified
 from gateway.metrics import RedirectMetrics
 from gateway.resolver import Resolver, is_code
 from gateway.site import Site
@@ -81,15 +82,17 @@ class Redirects:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
         started = time.perf_counter()
+        send_with_id = identified(scope, send)
         try:
             target = self._resolver.known(code) or await self._resolver.resolve(code)
         except AppError as error:
-            log.warning("redirect_failed", reason=error.reason)
-            await self._site.failing(scope, receive, send)
+            seconds = round(time.perf_counter() - started, 6)
+            log.error("redirect_failed", reason=error.reason, call=error.call, duration=seconds)
+            await self._site.failing(scope, receive, send_with_id)
             result = "failed"
         else:
             if target is None:
-                await self._site.missing(scope, receive, send)
+                await self._site.missing(scope, receive, send_with_id)
                 result = "not_found"
             else:
                 if scope["method"] == "GET":

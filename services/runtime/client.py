@@ -119,7 +119,9 @@ class Caller:
             code = "OK"
         except grpc.aio.AioRpcError as error:
             code = error.code().name
-            raise status.from_rpc_error(error) from error
+            failure = status.from_rpc_error(error)
+            failure.call = f"{self._service}/{method}"
+            raise failure from error
         finally:
             metrics.CLIENT_SECONDS.labels(self._service, method, code).observe(
                 time.perf_counter() - started

@@ -24,6 +24,8 @@ class AppError(Exception):
     """An outcome other than success that a caller may be told."""
 
     default_reason: ClassVar[str] = "INTERNAL"
+    call: str = ""
+    """The gRPC call that ended with it, for the log; empty where it is this process's own."""
 
     def __init__(self, message: str, reason: str | None = None) -> None:
         super().__init__(message)

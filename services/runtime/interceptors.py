@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NoReturn
@@ -48,6 +49,9 @@ def _wrap_unary(behavior: Any, method: str) -> Any:
         observed = _Call(method, context)
         try:
             response = await behavior(request, context)
+        except asyncio.CancelledError:
+            observed.abandon()
+            raise
         except Exception as error:
             await observed.fail(error)
         observed.end("OK")
@@ -62,6 +66,9 @@ def _wrap_stream(behavior: Any, method: str) -> Any:
         try:
             async for response in behavior(request, context):
                 yield response
+        except asyncio.CancelledError:
+            observed.abandon()
+            raise
         except Exception as error:
             await observed.fail(error)
         observed.end("OK")
@@ -85,14 +92,22 @@ class _Call:
         metrics.SERVER_SECONDS.labels(self._service, self._method, code).observe(seconds)
         return seconds
 
+    def abandon(self) -> None:
+        """Nobody waits any more: the caller's time is up, or this process's."""
+        seconds = self.end("CANCELLED")
+        log.info("call_abandoned", method=self._method, duration=round(seconds, 6))
+
     async def fail(self, error: Exception) -> NoReturn:
         known = error if isinstance(error, errors.AppError) else errors.Internal()
         code = status.code_of(known)
         seconds = self.end(code.name)
         fields = {"method": self._method, "code": code.name, "duration": round(seconds, 6)}
-        if isinstance(error, errors.AppError):
-            log.info("call_refused", reason=known.reason, **fields)
-        else:
+        if known is not error:
             log.error("call_failed", exc_info=error, **fields)
+        elif isinstance(known, errors.Unavailable):
+            cause = type(known.__cause__).__name__ if known.__cause__ else None
+            log.warning("call_failed", reason=known.reason, cause=cause, **fields)
+        else:
+            log.info("call_refused", reason=known.reason, **fields)
         await self._context.abort_with_status(status.to_status(known))
         raise AssertionError("abort_with_status always raises")
