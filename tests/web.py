@@ -40,6 +40,7 @@ class Web:
         self.url = f"http://{self.address}"
         self.metrics_url = f"http://127.0.0.1:{free_port()}"
         self.folder = folder
+        self.script = START
         self._env = {
             "TMPDIR": str(folder),
             "ATAJO_WEB_DIR": str(folder / "web"),
@@ -58,7 +59,7 @@ class Web:
         # Debian's nginx gives up root for a user who cannot read a test's folders.
         user = ("-g", "user root;") if os.geteuid() == 0 else ()
         return subprocess.Popen(
-            [str(START), *user, *arguments],
+            [str(self.script), *user, *arguments],
             env={**inherited, **self._env},
             stderr=subprocess.PIPE,
             text=True,

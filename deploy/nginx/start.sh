@@ -73,7 +73,7 @@ resolver() {
     servers=$(sed -n -e 's/^nameserver[[:space:]]*//p' /etc/resolv.conf |
       sed -e '/%/d' -e 's/^[0-9a-fA-F]*:.*:.*$/[&]/')
   fi
-  [ -z "$servers" ] || printf 'resolver %s valid=10s;' "$(printf '%s' "$servers" | tr '\n' ' ')"
+  [ -z "$servers" ] || printf 'resolver %s valid=5s;' "$(printf '%s' "$servers" | tr '\n' ' ')"
 }
 
 # A mistake in any of these ends the script, since each is an assignment of its own.

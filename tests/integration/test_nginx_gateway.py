@@ -1,0 +1,286 @@
+"""nginx and the gateway behind it: kept connections, who is told to have asked, and its absence."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.processes import PATIENCE
+from tests.product import Product, free_port, new_code
+from tests.web import START, Web, gateway_beside
+
+LINK = {"data": {"code": "k7Qm2_xB", "url": "https://example.com/", "token": None}}
+
+
+class _Upstream(ThreadingHTTPServer):
+    """In place of a gateway: answers with the X-Forwarded-For it was sent."""
+
+    daemon_threads = True
+
+    def __init__(self, answers: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answers = answers
+        self.connections = 0
+        self.requests = 0
+        self.held = threading.Event()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # An answer leaves at once.
+    server: _Upstream
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
+        self.answered = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.server.requests += 1
+        if not self.server.answers:
+            self.server.held.wait()
+        self.answered += 1
+        if self.answered > self.server.answers:
+            self.close_connection = True
+            return
+        body = ", ".join(self.headers.get_all("x-forwarded-for", ())).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self.do_POST()
+
+    def log_request(self, code: object = "-", size: object = "-") -> None:
+        """Stay quiet."""
+
+
+@contextmanager
+def upstream(answers: int = 1_000_000) -> Iterator[_Upstream]:
+    """A server that answers so many requests of each connection, and closes it at the next."""
+    with _Upstream(answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.held.set()
+        server.shutdown()
+
+
+def before(server: _Upstream, folder: Path, **settings: str) -> Web:
+    return Web(folder, f"127.0.0.1:{server.server_port}", "http://localhost", settings=settings)
+
+
+@pytest.fixture
+def http() -> Iterator[httpx.Client]:
+    with httpx.Client(trust_env=False, timeout=30) as client:
+        yield client
+
+
+def test_connections_to_the_gateway_are_kept(tmp_path: Path, http: httpx.Client) -> None:
+    with upstream() as server, before(server, tmp_path) as web:
+        for _ in range(100):
+            assert http.get(f"{web.url}/{new_code()}").status_code == 200
+            assert http.post(f"{web.url}/accessLink", json=LINK).status_code == 200
+        assert server.requests == 200
+        assert server.connections <= 2  # One of each worker.
+
+
+def test_a_kept_connection_that_broke_costs_no_call(tmp_path: Path, http: httpx.Client) -> None:
+    with upstream(answers=1) as server, before(server, tmp_path) as web:
+        for _ in range(10):
+            assert http.post(f"{web.url}/createShortLink", json=LINK).status_code == 200
+            assert http.get(f"{web.url}/{new_code()}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("trusted", "sent", "told"),
+    [
+        ("", None, "127.0.0.1"),
+        ("", "203.0.113.9", "127.0.0.1"),
+        ("", "unknown, 203.0.113.9", "127.0.0.1"),
+        ("192.0.2.0/24", "203.0.113.9", "127.0.0.1"),
+        ("127.0.0.0/8", None, "127.0.0.1"),
+        ("127.0.0.0/8", "203.0.113.9", "203.0.113.9"),
+        ("127.0.0.0/8", "198.51.100.7, 203.0.113.9", "203.0.113.9"),
+        ("127.0.0.0/8, 192.0.2.0/24", "198.51.100.7, 203.0.113.9, 192.0.2.1", "203.0.113.9"),
+        ("127.0.0.0/8,2001:db8:1::/48", "2001:db8:2::1, 2001:db8:1::1", "2001:db8:2::1"),
+        ("127.0.0.0/8", "203.0.113.9, no address", "127.0.0.1"),
+    ],
+)
+def test_the_gateway_is_told_whose_request_it_is_and_nothing_a_stranger_claims(
+    tmp_path: Path, http: httpx.Client, trusted: str, sent: str | None, told: str
+) -> None:
+    headers = {"x-forwarded-for": sent} if sent else {}
+    with upstream() as server, before(server, tmp_path, ATAJO_TRUSTED_PROXIES=trusted) as web:
+        assert http.get(f"{web.url}/{new_code()}", headers=headers).text == told
+        assert http.post(f"{web.url}/accessLink", json=LINK, headers=headers).text == told
+
+
+def create(http: httpx.Client, web: Web, claimed: str) -> int:
+    link = {"data": {"code": new_code(), "url": "https://example.com/", "token": None}}
+    headers = {"x-forwarded-for": claimed}
+    return http.post(f"{web.url}/createShortLink", json=link, headers=headers).status_code
+
+
+def test_a_limit_by_address_is_not_escaped_by_claiming_another_one(
+    product: Product, tmp_path: Path, http: httpx.Client
+) -> None:
+    limit = {"ATAJO_LIMIT_CREATIONS": "2/hour"}
+    trust = {"ATAJO_TRUSTED_PROXIES": "127.0.0.1"}
+    with gateway_beside(product, tmp_path, limit) as gateway:
+        address = gateway.addresses["http"]
+        for name in ("direct", "proxied"):
+            (tmp_path / name).mkdir()
+        with (
+            Web(tmp_path / "direct", address, product.url) as direct,
+            Web(tmp_path / "proxied", address, product.url, settings=trust) as proxied,
+        ):
+            claims = [f"203.0.113.{n}" for n in range(4)]
+            assert [create(http, direct, claim) for claim in claims] == [200, 200, 429, 429]
+            # Through a proxy that is trusted they are four people.
+            assert [create(http, proxied, claim) for claim in claims] == [200] * 4
+
+
+def assert_away(http: httpx.Client, web: Web) -> None:
+    """What people see while there is no gateway."""
+    for method in ("GET", "HEAD"):
+        redirect = http.request(method, f"{web.url}/{new_code()}")
+        assert redirect.status_code == 503
+        assert redirect.headers["retry-after"] == "2"
+        assert redirect.headers["cache-control"] == "private, no-store"
+        assert redirect.headers["content-type"] == "text/html; charset=utf-8"
+        assert ('<div id="root">' in redirect.text) == (method == "GET")
+    robots = http.get(f"{web.url}/robots.txt")
+    assert (robots.status_code, robots.headers["retry-after"]) == (503, "2")
+    call = http.post(f"{web.url}/createShortLink", json=LINK)
+    assert call.status_code == 503
+    assert call.json()["error"]["status"] == "UNAVAILABLE"
+    assert call.headers["content-type"] == "application/json"
+    assert call.headers["cache-control"] == "no-store"
+    for response in (redirect, robots, call):
+        assert response.headers.get_list("x-content-type-options") == ["nosniff"]
+        assert len(response.headers.get_list("cache-control")) == 1
+    assert "retry-after" not in call.headers
+    assert http.get(f"{web.url}/login").status_code == 200
+    assert http.get(f"{web.url}/nothing").status_code == 404
+
+
+def await_status(http: httpx.Client, url: str, wanted: int) -> float:
+    """Wait until an address answers so; returns the seconds it took."""
+    started = time.monotonic()
+    while (status := http.get(url).status_code) != wanted:
+        assert time.monotonic() - started < PATIENCE, status
+    return time.monotonic() - started
+
+
+def test_a_gateway_that_dies_and_comes_back_is_missed_no_longer_than_it_is_away(
+    product: Product, tmp_path: Path, http: httpx.Client
+) -> None:
+    code = product.shorten("https://example.com/")
+    here = {"ATAJO_LISTEN": f"127.0.0.1:{free_port()}"}
+    web = Web(tmp_path, here["ATAJO_LISTEN"], product.url)
+    with web:  # Before there is a gateway.
+        assert_away(http, web)
+        with gateway_beside(product, tmp_path, here):
+            assert http.get(f"{web.url}/{code}").status_code == 302
+        assert_away(http, web)
+        with gateway_beside(product, tmp_path, here):
+            assert http.get(f"{web.url}/{code}").status_code == 302
+        assert_away(http, web)
+        # Nothing of the visitors: no address, no path.
+        assert web.stop() == ""
+
+
+def test_an_answer_that_does_not_come_is_deadline_exceeded(
+    tmp_path: Path, http: httpx.Client
+) -> None:
+    for file in START.parent.iterdir():
+        shutil.copy(file, tmp_path)
+    template = tmp_path / "nginx.conf.template"
+    text = template.read_text()
+    for long, short in (
+        ("read_timeout 75s", "read_timeout 1s"),
+        ("stream_timeout 5s", "stream_timeout 500ms"),
+    ):
+        assert long in text
+        text = text.replace(long, short)
+    template.write_text(text)
+    with upstream(answers=0) as server:
+        web = before(server, tmp_path)
+        web.script = tmp_path / START.name
+        with web:
+            call = http.post(f"{web.url}/createShortLink", json=LINK)
+            redirect = http.get(f"{web.url}/{new_code()}")
+        assert server.requests == 2  # Nothing is asked for again that is only slow.
+    assert (call.status_code, call.json()["error"]["status"]) == (504, "DEADLINE_EXCEEDED")
+    assert (redirect.status_code, redirect.headers["retry-after"]) == (503, "2")
+
+
+class NameServer:
+    """Answers every question with one address, which can be changed."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.asked = 0
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self.listens = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            query, client = self._socket.recvfrom(512)
+            if not query:
+                return
+            self.asked += 1
+            end = query.index(b"\0", 12) + 5
+            kind = struct.unpack("!H", query[end - 4 : end - 2])[0]
+            answers = 1 if kind == 1 else 0
+            head = query[:2] + struct.pack("!5H", 0x8180, 1, answers, 0, 0)
+            record = b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 1, 4) + socket.inet_aton(self.address)
+            self._socket.sendto(head + query[12:end] + record * answers, client)
+
+    def close(self) -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
+            last.sendto(b"", self._socket.getsockname())
+        self._thread.join()
+        self._socket.close()
+
+
+def test_a_gateway_that_comes_back_at_another_address_is_found_by_its_name(
+    product: Product, tmp_path: Path, http: httpx.Client
+) -> None:
+    code = product.shorten("https://example.com/")
+    port = free_port()
+    names = NameServer("127.0.0.1")
+    try:
+        settings = {"ATAJO_RESOLVER": names.listens}
+        with Web(tmp_path, f"localhost:{port}", product.url, settings=settings) as web:
+            with gateway_beside(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.1:{port}"}):
+                assert http.get(f"{web.url}/{code}").status_code == 302
+                assert names.asked == 0  # The way that keeps connections.
+            assert_away(http, web)
+            names.address = "127.0.0.2"
+            trust = {"ATAJO_TRUSTED_PROXIES": "127.0.0.0/8"}
+            with gateway_beside(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.2:{port}", **trust}):
+                # As long as a name server's answer is good for.
+                assert await_status(http, f"{web.url}/{code}", 302) < 10
+                for _ in range(20):
+                    assert http.get(f"{web.url}/{code}").status_code == 302
+                    call = http.post(f"{web.url}/accessLink", json={"data": {"code": code}})
+                    assert call.status_code == 200
+            assert_away(http, web)
+    finally:
+        names.close()
