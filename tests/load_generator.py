@@ -6,6 +6,8 @@ import http.client
 import itertools
 import json
 import random
+import select
+import socket
 import threading
 import time
 from collections import Counter, defaultdict
@@ -32,6 +34,8 @@ class Connection:
 
     def ask(self, method: str, path: str, data: object = None) -> tuple[int, bytes]:
         """One request; returns the status and the body."""
+        if self._http.sock is not None and _ended(self._http.sock):
+            self._http.close()
         if self._http.sock is None:
             try:
                 self._http.connect()
@@ -53,6 +57,11 @@ class Connection:
 
     def close(self) -> None:
         self._http.close()
+
+
+def _ended(kept: socket.socket) -> bool:
+    """Whether the other side has closed a connection on which nothing is under way."""
+    return bool(select.select([kept], [], [], 0)[0])
 
 
 class Load:
@@ -97,6 +106,9 @@ class Load:
         self.answered: Counter[str] = Counter()
         self.unanswered: Counter[str] = Counter()
         self.statuses: Counter[int] = Counter()
+        """Of visits: 0 where the connection broke, -1 where there was none."""
+        self.calls: Counter[int] = Counter()
+        """The same of functions' calls other than visits."""
         self.created: dict[str, str] = {}
         self.anonymous: dict[str, str] = {}
         self.registered: list[dict[str, str]] = []
@@ -224,6 +236,8 @@ class Load:
     def _call(self, connection: Connection, name: str, data: object) -> Any:
         """What a function answers, None where a part was away."""
         status, body = self._ask(connection, "POST", f"/{name}", data)
+        with self._lock:
+            self.calls[status] += 1
         if status == 200:
             return json.loads(body)["data"]
         if status not in (-1, 0, *_AWAY):
