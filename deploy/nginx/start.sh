@@ -22,17 +22,18 @@ refuse() {
   exit 1
 }
 
-# A setting that nginx reads must be no more than addresses.
+# What nginx is to read must be addresses and no more.
 addresses() { # name, value
   case $2 in
   *[!]A-Za-z0-9.:/_,[\ -]*) refuse "$1: these are no addresses" ;;
   esac
-  printf '%s\n' "$2" | tr ', ' '\n\n' | sed '/^$/d'
+  printf '%s' "$2" | tr -s ', ' '\n\n' | sed '/^$/d'
 }
 
 address() { # name, value
-  case $(addresses "$1" "$2") in
-  *[!:]*:[0-9]*) addresses "$1" "$2" | sed 1q ;;
+  case $2 in
+  *[!]A-Za-z0-9.:_[-]*) refuse "$1: this is no address" ;;
+  ?*:[0-9]*) printf '%s' "$2" ;;
   *) refuse "$1: host:port is needed" ;;
   esac
 }
@@ -76,8 +77,8 @@ resolver() {
   [ -z "$servers" ] || printf 'resolver %s valid=5s;' "$(printf '%s' "$servers" | tr '\n' ' ')"
 }
 
-# A mistake in any of these ends the script, since each is an assignment of its own.
-public_url=$(text ATAJO_PUBLIC_URL "$(origin "${ATAJO_PUBLIC_URL:?is needed}")")
+# Each is an assignment of its own: only there does a refusal end the script.
+public_url=$(origin "${ATAJO_PUBLIC_URL:?is needed}")
 contact=$(text ATAJO_CONTACT "${ATAJO_CONTACT:-}")
 gateway=$(address ATAJO_GATEWAY "${ATAJO_GATEWAY:?is needed}")
 gateway=$(full_name "$gateway")

@@ -1,0 +1,144 @@
+"""deploy/nginx/start.sh: what it writes into nginx's configuration and documents, and refuses."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from gateway.document import Document
+from gateway.edge import Edge
+from gateway.nginx.webroot import document_of
+from gateway.settings import GatewaySettings
+from tests.web import BUILT, Web
+
+EDGE = Edge.load()
+
+
+def start(folder: Path, **settings: str) -> tuple[int, str]:
+    """Write everything and let nginx look at it; returns exit code and standard error."""
+    web = Web(folder, "127.0.0.1:8000", "http://localhost", settings=settings)
+    process = web.run("-t")
+    return process.wait(), process.communicate()[1]
+
+
+def documents(folder: Path) -> dict[str, bytes]:
+    written = (folder / "atajo-web" / "documents").iterdir()
+    return {path.name: path.read_bytes() for path in written}
+
+
+def origin_of(public_url: str) -> str:
+    """As the gateway understands it."""
+    addresses = dict.fromkeys(("auth_address", "links_address", "analytics_address"), "host:1")
+    settings = {**addresses, "journal_dir": "/", "public_url": public_url}
+    return GatewaySettings.model_validate(settings).origin
+
+
+@pytest.mark.parametrize(
+    "public_url",
+    [
+        "https://atajo.example",
+        "https://atajo.example/",
+        "HTTPS://Atajo.Example:443/",
+        "http://localhost:80",
+        "http://localhost:8080",
+        "https://atajo.example:80",
+        "http://[::1]:8080",
+    ],
+)
+@pytest.mark.parametrize(
+    "contact", ["", "hello@atajo.example", r"a|b&c\d/e$f`g~h{i}*\1@example.com", "ñandú@ñ.example"]
+)
+def test_documents_are_those_that_the_gateway_writes(
+    tmp_path: Path, public_url: str, contact: str
+) -> None:
+    code, said = start(tmp_path, ATAJO_PUBLIC_URL=public_url, ATAJO_CONTACT=contact)
+    assert code == 0, said
+    built = (BUILT / "index.html").read_text(encoding="utf-8")
+    document = Document(built, origin_of(public_url), contact)
+    written = documents(tmp_path)
+    for path in EDGE.pages:
+        name = document_of(path, EDGE)[1:]
+        assert written[name] == document.of(path, EDGE)
+        assert gzip.decompress(written[f"{name}.gz"]) == written[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[
+            ("ATAJO_CONTACT", value)
+            for value in ('a"b', "a'b", "a<b", "a>b", "a\nb", "a\rb", "a\tb", "a\x7fb")
+        ],
+        *[
+            ("ATAJO_PUBLIC_URL", value)
+            for value in (
+                *("", "atajo.example", "ftp://atajo.example", "https://", "https:///"),
+                *("https://a.example/path", "https://a.example?q", "https://user@a.example"),
+                *("https://a b", "https://ñ.example", "https://a;b"),
+            )
+        ],
+        *[
+            (name, value)
+            for name in ("ATAJO_GATEWAY", "ATAJO_LISTEN", "ATAJO_METRICS_LISTEN")
+            for value in (
+                "host",
+                "host:",
+                ":1",
+                "host:1;",
+                "host:1 {",
+                "host:1\n",
+                "a:1,b:2",
+                "$a:1",
+            )
+        ],
+        *[
+            (name, value)
+            for name in ("ATAJO_TRUSTED_PROXIES", "ATAJO_RESOLVER")
+            for value in (
+                "10.0.0.0/8; return 200",
+                "10.0.0.0/8}",
+                "10.0.0.0/8\nx",
+                "a|b",
+                "a\\b",
+                "$a",
+            )
+        ],
+        ("ATAJO_TRUSTED_PROXIES", "10.0.0.0/33"),
+    ],
+)
+def test_a_setting_that_could_mean_something_else_is_refused(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    code, said = start(tmp_path, **{name: value})
+    assert code != 0
+    assert (name in said) or "10.0.0.0/33" in said, said
+
+
+def test_the_documents_of_two_replicas_have_the_same_tag_and_those_of_other_settings_another(
+    tmp_path: Path,
+) -> None:
+    times = []
+    for n, contact in enumerate(("a@a.example", "a@a.example", "b@a.example")):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        assert start(folder, ATAJO_CONTACT=contact)[0] == 0
+        times.append((folder / "atajo-web/documents/index.html").stat().st_mtime)
+    assert times[0] == times[1] != times[2]
+
+
+def test_what_a_killed_one_left_is_not_in_the_way(tmp_path: Path) -> None:
+    web = Web(tmp_path, "127.0.0.1:8000", "http://localhost")
+    with web:
+        web.kill()
+    assert (tmp_path / "atajo-web" / "anew.sock").exists()
+    with web:
+        assert web.stop() == ""
+
+
+def test_without_a_setting_it_needs_it_says_which(tmp_path: Path) -> None:
+    for name in ("ATAJO_PUBLIC_URL", "ATAJO_GATEWAY"):
+        code, said = start(tmp_path, **{name: ""})
+        assert code != 0
+        assert name in said
