@@ -17,7 +17,8 @@ _R = "[$__rate_interval]"
 
 
 def _rate(metric: str, by: str, selector: str = "") -> str:
-    return f"sum by ({by}) (rate({metric}{{{selector}}}{_R}))"
+    selected = f"{metric}{{{selector}}}" if selector else metric
+    return f"sum by ({by}) (rate({selected}{_R}))"
 
 
 def _quantile(share: float, metric: str, by: str = "", selector: str = "") -> str:

@@ -9,6 +9,7 @@ import yaml
 from tests.processes import ROOT
 
 RULES = ROOT / "charts" / "atajo" / "monitoring" / "rules.yaml"
+SLO = ROOT / "docs" / "slo.md"
 RUNBOOKS = ROOT / "docs" / "runbooks"
 PLACE = "RUNBOOKS/"
 """Stands in the rules for the address of the runbooks."""
