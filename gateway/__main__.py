@@ -21,6 +21,7 @@ from gateway.redirect import Redirects
 from gateway.resolver import Resolver
 from gateway.settings import GatewaySettings
 from gateway.site import Site
+from gateway.status import StatusPage
 from gateway.visits.journal import Journal, JournalInUseError
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import logs, ready
@@ -77,11 +78,6 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         registrations=Limit("register", settings.registrations, storage) if limited else NoLimit(),
     )
     origins = [settings.origin, *settings.cors_origins]
-    requests = Requests(create_functions_app(functions, edge, origins), site, edge)
-    redirect_metrics = RedirectMetrics()
-    app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
-    REGISTRY.register(GatewayCollector(redirect_metrics, resolver, visits))
-
     # None is needed: with all services away, codes in memory are still answered.
     health = Health(
         {
@@ -92,6 +88,12 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         },
         needed=(),
     )
+    status_page = StatusPage(edge, lambda: health.dependencies, lambda: visits.lag_seconds)
+    requests = Requests(create_functions_app(functions, edge, origins), site, status_page, edge)
+    redirect_metrics = RedirectMetrics()
+    app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
+    REGISTRY.register(GatewayCollector(redirect_metrics, resolver, visits))
+
     observation = ObservationServer("gateway", settings, health)
     host, port = listening.getsockname()[:2]
     config = uvicorn.Config(

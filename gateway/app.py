@@ -3,6 +3,7 @@
 Redirects            GET and HEAD of a short address, ahead of everything
   Requests           request id, duration, errors into answers
     FastAPI          POST of the five functions, CORS
+    StatusPage       GET and HEAD of /status
     Site             GET and HEAD of pages and files
 """
 
@@ -24,6 +25,8 @@ from gateway.edge import Edge
 from gateway.identify import identified
 from gateway.metrics import HTTP_SECONDS
 from gateway.site import Site
+from gateway.status import PATH as STATUS_PATH
+from gateway.status import StatusPage
 from services.runtime import logs, request_id
 from services.runtime.errors import AppError, Internal, InvalidArgument, NotFound
 
@@ -85,12 +88,12 @@ def _endpoint(decoder: Decoder[Any], handler: Handler, edge: Edge) -> Callable[.
 class Requests:
     """Everything that is no short address: who answers it, and what is noted of it."""
 
-    def __init__(self, functions: FastAPI, site: Site, edge: Edge) -> None:
+    def __init__(self, functions: FastAPI, site: Site, status_page: StatusPage, edge: Edge) -> None:
         self._functions: ASGIApp = functions
         self._site = site
-        self._edge = edge
-        self._names = {route.path for route in functions.routes if hasattr(route, "path")}
-        self._pages = frozenset(edge.pages)
+        self._status_page = status_page
+        self._names = frozenset(edge.functions)
+        self._routes = frozenset((*edge.functions, *edge.pages, *edge.gateway))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -117,14 +120,18 @@ class Requests:
             _log(fault or scope.get(_REFUSAL), route, status, seconds)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        reads = scope["method"] in ("GET", "HEAD")
-        app = self._site if reads and scope["path"] not in self._names else self._functions
+        path = scope["path"]
+        app: ASGIApp
+        if scope["method"] not in ("GET", "HEAD") or path in self._names:
+            app = self._functions
+        else:
+            app = self._status_page if path == STATUS_PATH else self._site
         await app(scope, receive, send)
 
     def _route(self, scope: Scope) -> tuple[str, str]:
         """Labels of a request: never more than the routes and methods there are."""
         path, method = scope["path"], scope["method"]
-        route = path if path in self._names or path in self._pages else "other"
+        route = path if path in self._routes else "other"
         return route, method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"
 
 
@@ -136,5 +143,5 @@ def _log(error: Exception | None, route: str, status: int, seconds: float) -> No
             log.error("request_failed", reason=error.reason, call=error.call, **fields)
         elif not error.call:
             log.info("request_refused", reason=error.reason, **fields)
-    elif error or status >= 500:
+    elif error:
         log.error("request_failed", exc_info=error, **fields)

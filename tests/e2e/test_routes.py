@@ -70,6 +70,15 @@ def test_axe_finds_nothing_in_either_theme(visitor: Visitors, path: str, member:
         assert axe_violations(page) == [], theme
 
 
+def test_axe_finds_nothing_in_the_page_that_tells_whether_atajo_works(visitor: Visitors) -> None:
+    page = visitor().new_page()
+    page.goto("/status")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Everything works")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        assert axe_violations(page) == [], theme
+
+
 def test_axe_finds_nothing_in_what_pages_become(visitor: Visitors, site: Product) -> None:
     """With plates, errors, toasts, an open menu, an open picker, unmet rules."""
     page = visitor(reduced_motion="reduce", viewport={"width": 390, "height": 844}).new_page()

@@ -1,0 +1,168 @@
+"""GET /status: whether Atajo works, for people.
+
+In plain words, from the state that `/readyz` and the metrics tell, made once a second however
+many ask. Nothing of it says what runs, where, or how much there is of it. It answers 503 while
+following short addresses does not work as a whole, 200 otherwise, so that whoever watches the
+product from outside need not read. With `Accept: application/json` the same as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from starlette.types import Receive, Scope, Send
+
+from gateway.edge import Edge, RawHeaders
+from services.runtime.health import OK
+
+PATH = "/status"
+_KEPT_SECONDS = 1.0
+_LATE_SECONDS = 15.0
+"""From here on the newest visits are late: not yet counted for longer than people would expect."""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="robots" content="noindex" />
+    <title>{title} · Atajo</title>
+  </head>
+  <body>
+    <main>
+      <h1>{title}</h1>
+      <ul>
+{items}
+      </ul>
+      <p>This page is never older than a few seconds. Load it again to look again.</p>
+      <p><a href="/">Atajo</a></p>
+    </main>
+  </body>
+</html>
+"""
+
+
+class Works(StrEnum):
+    """How well something works."""
+
+    YES = "works"
+    PARTLY = "partly"
+    NO = "fails"
+
+
+class Part(NamedTuple):
+    """What people do with Atajo, how well that works, and the same in words."""
+
+    name: str
+    works: Works
+    words: str
+
+
+def parts(states: Mapping[str, str], lag_seconds: float) -> list[Part]:
+    """What works, by the states of the gateway's dependencies and the age of the oldest visit."""
+    up = {name for name, state in states.items() if state == OK}
+    return [_following(up), _shortening(up), _counting(up, lag_seconds), _accounts(up)]
+
+
+def _following(up: set[str]) -> Part:
+    if "links" in up:
+        return Part("following", Works.YES, "Following links works.")
+    words = "Following links works only for links that were followed in the last minutes."
+    return Part("following", Works.PARTLY, words)
+
+
+def _shortening(up: set[str]) -> Part:
+    if "links" not in up:
+        return Part("shortening", Works.NO, "Shortening does not work.")
+    if "auth" not in up:
+        words = "Shortening works, but only for those who are not logged in."
+        return Part("shortening", Works.PARTLY, words)
+    return Part("shortening", Works.YES, "Shortening works.")
+
+
+def _counting(up: set[str], lag_seconds: float) -> Part:
+    if "journal" not in up:
+        words = "Counting visits does not work: visits of now will not be counted."
+        return Part("counting", Works.NO, words)
+    if "analytics" not in up or lag_seconds > _LATE_SECONDS:
+        words = "Counting visits is late: none is lost, and they will be counted."
+        return Part("counting", Works.PARTLY, words)
+    within = max(1, math.ceil(lag_seconds))
+    seconds = f"{within} second{'s' if within > 1 else ''}"
+    words = f"Counting visits works: the newest visits are counted within {seconds}."
+    return Part("counting", Works.YES, words)
+
+
+def _accounts(up: set[str]) -> Part:
+    if "auth" in up:
+        return Part("accounts", Works.YES, "Logging in and registering work.")
+    return Part("accounts", Works.NO, "Logging in and registering do not work.")
+
+
+@dataclass(frozen=True)
+class _Answer:
+    status: int
+    html: bytes
+    json: bytes
+    made_at: float
+
+
+class StatusPage:
+    """Answers GET and HEAD of `/status`."""
+
+    def __init__(
+        self,
+        edge: Edge,
+        states: Callable[[], Mapping[str, str]],
+        lag_seconds: Callable[[], float],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._states = states
+        self._lag_seconds = lag_seconds
+        self._clock = clock
+        self._retry_after = b"%d" % edge.retry_after
+        self._headers: RawHeaders = (
+            (b"cache-control", b"no-store"),
+            (b"vary", b"accept"),
+            *edge.page_headers,
+        )
+        self._kept: _Answer | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._kept
+        if answer is None or self._clock() - answer.made_at >= _KEPT_SECONDS:
+            answer = self._kept = self._made()
+        wants_json = b"application/json" in dict(scope["headers"]).get(b"accept", b"")
+        content_type = b"application/json" if wants_json else b"text/html; charset=utf-8"
+        body = answer.json if wants_json else answer.html
+        headers = [
+            (b"content-type", content_type),
+            (b"content-length", b"%d" % len(body)),
+            *self._headers,
+        ]
+        if answer.status != 200:
+            headers.append((b"retry-after", self._retry_after))
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def _made(self) -> _Answer:
+        all_parts = parts(self._states(), self._lag_seconds())
+        works = {part.name: part.works for part in all_parts}
+        good = all(state == Works.YES for state in works.values())
+        html = _PAGE.format(
+            title="Everything works" if good else "Not everything works",
+            items="\n".join(f"        <li>{part.words}</li>" for part in all_parts),
+        )
+        return _Answer(
+            status=200 if works["following"] == Works.YES else 503,
+            html=html.encode(),
+            json=json.dumps(works).encode(),
+            made_at=self._clock(),
+        )

@@ -1,0 +1,140 @@
+"""The page that tells people whether Atajo works."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway.edge import Edge
+from tests.product import Product
+
+NOTICED_SECONDS = 5.0
+ALL_WORKS = {"following": "works", "shortening": "works", "counting": "works", "accounts": "works"}
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Product]:
+    with Product(tmp_path, {"ATAJO_JOURNAL_BYTES": str(1 << 20)}) as product:
+        product.start()
+        yield product
+
+
+def told(product: Product) -> dict[str, str]:
+    answer = product.http.get(f"{product.url}/status", headers={"accept": "application/json"})
+    assert answer.headers["content-type"] == "application/json"
+    works: dict[str, str] = answer.json()
+    assert answer.status_code == (200 if works["following"] == "works" else 503)
+    return works
+
+
+def page(product: Product) -> httpx.Response:
+    answer = product.http.get(f"{product.url}/status", headers={"accept": "text/html,*/*;q=0.8"})
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    return answer
+
+
+def await_that(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + NOTICED_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "not seen in time"
+        time.sleep(0.02)
+
+
+class Elements(HTMLParser):
+    """The tags of a document with their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_it_says_in_plain_words_that_everything_works(running: Product) -> None:
+    answer = page(running)
+    assert answer.status_code == 200
+    for words in (
+        "Everything works",
+        "Following links works.",
+        "Shortening works.",
+        "Counting visits works: the newest visits are counted within 1 second.",
+        "Logging in and registering work.",
+    ):
+        assert words in answer.text
+    assert told(running) == ALL_WORKS
+
+
+def test_it_says_what_does_not_work_and_when_it_does_again(running: Product) -> None:
+    code = running.shorten("https://example.com/")
+    for service, works, words in (
+        ("links", {"following": "partly", "shortening": "fails"}, "Shortening does not work."),
+        ("auth", {"shortening": "partly", "accounts": "fails"}, "who are not logged in"),
+        ("analytics", {"counting": "partly"}, "Counting visits is late: none is lost"),
+    ):
+        running.kill(service)
+        await_that(lambda works=works: told(running) == ALL_WORKS | works)  # type: ignore[misc]
+        answer = page(running)
+        assert words in answer.text
+        assert "Not everything works" in answer.text
+        if service == "links":
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+            assert running.visit(code).status_code == 302, "what was followed lately works"
+        running.start(service)
+        await_that(lambda: told(running) == ALL_WORKS)
+    logged = [line for line in running.logs().splitlines() if "/status" in line]
+    assert logged == [], "that it tells a failure is no failure of its own"
+
+
+def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(running: Product) -> None:
+    code = running.shorten("https://example.com/")
+    running.kill("analytics")
+    host = ".".join(["x" * 60] * 4)
+    for n in range(5000):
+        running.visit(code, {"referer": f"https://h{n}.{host}/"})
+    await_that(lambda: told(running)["counting"] == "fails")
+    assert "visits of now will not be counted" in page(running).text
+    running.start("analytics")
+    await_that(lambda: told(running) == ALL_WORKS)
+
+
+def test_it_can_be_read_by_everyone_and_tells_strangers_nothing_more(product: Product) -> None:
+    answer = page(product)
+    document = Elements(answer.text)
+    assert ("html", {"lang": "en"}) in document.tags
+    assert ("meta", {"name": "color-scheme", "content": "light dark"}) in document.tags
+    names = [tag for tag, _ in document.tags]
+    assert [names.count(tag) for tag in ("title", "main", "h1")] == [1, 1, 1]
+    assert not {"script", "style", "link", "img"} & set(names), "the policy lets none be inline"
+    assert not any("style" in attributes for _, attributes in document.tags)
+    # No number but the seconds, no name of a part, no address.
+    assert re.findall(r"\d+", document.text) == ["1"]
+    for word in (
+        "links service",
+        "auth",
+        "analytics",
+        "mongo",
+        "sqlite",
+        "grpc",
+        "127.",
+        "version",
+    ):
+        assert word not in document.text.lower()
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["vary"] == "accept"
+    for name, value in Edge.load().page_headers:
+        assert answer.headers[name.decode()] == value.decode()
+    assert product.http.head(f"{product.url}/status").status_code == 200
+    posted = product.http.post(f"{product.url}/status")
+    assert posted.status_code == 404
