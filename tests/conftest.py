@@ -63,11 +63,14 @@ def product(
         yield started
 
 
+_ASKED_FOR = ("cluster", "real_mongod")
+"""Marks of what not every machine has: a test that bears one runs where `-m` names it."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs a real mongod, unless it is asked for: `make test-mongod`."""
-    if "real_mongod" in config.option.markexpr:
-        return
-    left_out = [item for item in items if item.get_closest_marker("real_mongod")]
+    """Leave out what was not asked for."""
+    marks = [mark for mark in _ASKED_FOR if mark not in config.option.markexpr]
+    left_out = [item for item in items if any(map(item.get_closest_marker, marks))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]

@@ -22,6 +22,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.cluster.product import ClusterProduct
 from tests.conftest import STORES, store_of_product
 from tests.e2e.stage import built_product, chromium
 from tests.product import BROWSER, Product
@@ -35,12 +36,20 @@ _FLAGS = (
 )
 
 
-@pytest.fixture(scope="module", params=STORES)
+CLUSTER = pytest.param("cluster", marks=pytest.mark.cluster)
+"""Stands for the product on the kind cluster, behind its nginx."""
+
+
+@pytest.fixture(scope="module", params=[*STORES, CLUSTER])
 def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
     """The whole product with its pages."""
     folder = tmp_path_factory.mktemp("site")
+    if request.param == "cluster":
+        with ClusterProduct(folder) as product:
+            yield product
+        return
     with store_of_product(request) as store, built_product(folder, store=store) as product:
         product.start()
         yield product

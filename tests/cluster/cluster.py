@@ -1,0 +1,220 @@
+"""The product on the kind cluster that `make kind-up` makes, through kubectl, Helm and the node."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+NAME = os.environ.get("KIND_CLUSTER") or "atajo"
+CONTEXT = f"kind-{NAME}"
+NAMESPACE = "atajo"
+URL = "http://localhost:8080"
+KINDS = {
+    "web": "deployment",
+    "gateway": "statefulset",
+    "auth": "deployment",
+    "links": "deployment",
+    "analytics": "deployment",
+}
+"""Each workload of the product, and what keeps its pods."""
+PATIENCE = 240.0
+_METRICS_PORT = 9090
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod that is not on its way out."""
+
+    name: str
+    component: str
+    ready: bool
+    restarts: int
+    container: str
+    """Id of its container."""
+    image: str
+
+
+def run(*command: str, given: str | None = None) -> str:
+    """What a command prints. Raises RuntimeError with what it complains of."""
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command[:6])}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def kubectl(*arguments: str, given: str | None = None) -> str:
+    """What kubectl prints, in the product's namespace."""
+    return run("kubectl", "--context", CONTEXT, "--namespace", NAMESPACE, *arguments, given=given)
+
+
+def helm(*arguments: str) -> str:
+    """What Helm prints, in the product's namespace."""
+    return run("helm", "--kube-context", CONTEXT, "--namespace", NAMESPACE, *arguments)
+
+
+def found(*arguments: str) -> list[dict[str, Any]]:
+    """The objects that `kubectl get` finds."""
+    items: list[dict[str, Any]] = json.loads(kubectl("get", *arguments, "-o", "json"))["items"]
+    return items
+
+
+def pods(component: str = "") -> list[Pod]:
+    """The pods of the product, or of one of its components, `mongodb` among them."""
+    selector = "app.kubernetes.io/name=atajo,app.kubernetes.io/component"
+    selector += f"={component}" if component else "!=test"
+    return [
+        _pod(item)
+        for item in found("pods", "--selector", selector)
+        if "deletionTimestamp" not in item["metadata"]
+    ]
+
+
+def _pod(item: dict[str, Any]) -> Pod:
+    (status,) = item["status"].get("containerStatuses") or [{}]
+    return Pod(
+        item["metadata"]["name"],
+        item["metadata"]["labels"]["app.kubernetes.io/component"],
+        bool(status.get("ready")),
+        int(status.get("restartCount", 0)),
+        str(status.get("containerID", "")).rpartition("/")[2],
+        item["spec"]["containers"][0]["image"],
+    )
+
+
+def await_that(condition: Callable[[], bool], what: str) -> None:
+    """Ask until it holds. Raises AssertionError."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"Awaited in vain: {what}"
+        time.sleep(0.3)
+
+
+def await_rollout(component: str) -> None:
+    """Wait until a workload has exactly the pods it wants, and all are ready."""
+    kind = KINDS.get(component, "statefulset")
+    kubectl("rollout", "status", f"{kind}/atajo-{component}", f"--timeout={PATIENCE:.0f}s")
+    await_that(
+        lambda: all(pod.ready for pod in pods(component)) and not _leaving(component),
+        f"{component} settles",
+    )
+
+
+def _leaving(component: str) -> bool:
+    items = found("pods", "--selector", f"app.kubernetes.io/component={component}")
+    return any("deletionTimestamp" in item["metadata"] for item in items)
+
+
+def await_all() -> None:
+    """Wait until every workload is complete."""
+    for component in (*KINDS, "mongodb"):
+        await_rollout(component)
+
+
+def replicas(component: str) -> int:
+    """How many pods a workload wants."""
+    wanted = kubectl(
+        "get", f"{KINDS[component]}/atajo-{component}", "-o", "jsonpath={.spec.replicas}"
+    )
+    return int(wanted)
+
+
+def scale(component: str, number: int) -> None:
+    """Give a workload so many pods, and wait for them."""
+    kubectl("scale", f"{KINDS[component]}/atajo-{component}", f"--replicas={number}")
+    await_rollout(component)
+
+
+def delete(pod: Pod) -> None:
+    """Delete a pod with grace, and wait until the workload is complete again."""
+    kubectl("delete", "pod", pod.name, "--wait=true")
+    await_that(lambda: pod.name not in _containers(pod), f"{pod.name} is gone")
+    await_rollout(pod.component)
+
+
+def _containers(old: Pod) -> set[str]:
+    return {each.name for each in pods(old.component) if each.container == old.container}
+
+
+def kill(pod: Pod) -> None:
+    """SIGKILL to every process of a pod's container, and wait until it runs again."""
+    script = f"grep -ls {pod.container} /proc/[0-9]*/cgroup | cut -d/ -f3 | xargs -r kill -9"
+    run("docker", "exec", node(), "sh", "-c", script)
+    await_that(
+        lambda: any(
+            each.name == pod.name and each.container != pod.container and each.ready
+            for each in pods(pod.component)
+        ),
+        f"{pod.name} runs again",
+    )
+    await_rollout(pod.component)
+
+
+def node() -> str:
+    """The container that is the cluster's node."""
+    return run("kind", "get", "nodes", "--name", NAME).split()[0]
+
+
+def restart_node() -> None:
+    """Restart the node with all that runs on it, and wait until the product is complete."""
+    before = {pod.container for pod in pods()}
+    run("docker", "restart", node())
+    await_that(_api_answers, "the API server answers")
+    await_that(
+        lambda: all(pod.ready and pod.container not in before for pod in pods()),
+        "every container was started anew",
+    )
+    await_all()
+
+
+def _api_answers() -> bool:
+    try:
+        return bool(pods())
+    except RuntimeError:
+        return False
+
+
+def samples(pod: Pod) -> list[tuple[str, dict[str, str], float]]:
+    """A pod's metrics: name, labels and value."""
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod.name}:{_METRICS_PORT}/proxy/metrics"
+    families = text_string_to_metric_families(kubectl("get", "--raw", path))
+    return [
+        (sample.name, sample.labels, sample.value)
+        for family in families
+        for sample in family.samples
+    ]
+
+
+@contextmanager
+def forwarded(pod: Pod) -> Iterator[str]:
+    """The host:port on this machine at which a pod shows its metrics."""
+    command = ["kubectl", "--context", CONTEXT, "--namespace", NAMESPACE, "port-forward"]
+    command += [f"pod/{pod.name}", f":{_METRICS_PORT}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert " -> " in line, line
+            yield line.removeprefix("Forwarding from ").partition(" -> ")[0]
+        finally:
+            process.terminate()
+
+
+def work(pod: Pod) -> float:
+    """What a pod has done: calls, redirects, or, of nginx, the connections it has just now."""
+    name, label, prefix = {
+        "web": ("nginx_connections_active", "", ""),
+        "gateway": ("atajo_redirects_total", "", ""),
+    }.get(pod.component, ("grpc_server_handling_seconds_count", "grpc_service", "atajo."))
+    return sum(
+        value
+        for sample, labels, value in samples(pod)
+        if sample == name and labels.get(label, "").startswith(prefix)
+    )

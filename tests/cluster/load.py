@@ -1,0 +1,80 @@
+"""A bounded load on the product, and the account of it afterwards."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.load_generator import Load
+from tests.product import Product
+
+VISITORS = 4
+_MAKERS = 1
+_PAUSE = 0.2
+_CODES = 10
+_SECONDS_TO_COUNT = 90.0
+
+
+class Account:
+    """What a load was answered, beside what the product has stored of it."""
+
+    def __init__(self, product: Product) -> None:
+        self._product = product
+        email = product.register()
+        self._token = product.log_in(email)
+        codes = [product.shorten(f"https://example.com/{n}", self._token) for n in range(_CODES)]
+        self.load = Load(
+            product, self._token, codes, visitors=VISITORS, makers=_MAKERS, pause=_PAUSE
+        )
+        self._counted: Counter[str] = Counter()
+
+    def settle(self) -> None:
+        """Wait until every answered visit is counted, and see that every creation is kept."""
+        deadline = time.monotonic() + _SECONDS_TO_COUNT
+        while True:
+            self._counted = Counter(self._product.views(self._token))
+            missing = self.load.answered - self._counted
+            if not missing:
+                break
+            assert time.monotonic() < deadline, f"not counted: {missing}"
+            time.sleep(0.5)
+        lost = self.load.created.keys() - self._counted.keys()
+        assert not lost, f"acknowledged links that are not there: {lost}"
+        assert not self.load.failures, self.load.failures
+
+    @property
+    def surplus(self) -> int:
+        """Visits counted beyond those that were answered."""
+        return (self._counted - self.load.answered).total()
+
+    @property
+    def broken(self) -> int:
+        """Requests that got no answer, or were told that a part is away."""
+        visits = sum(n for status, n in self.load.statuses.items() if status not in (302, 404))
+        calls = sum(n for status, n in self.load.calls.items() if status != 200)
+        return visits + calls
+
+    def __str__(self) -> str:
+        return (
+            f"{self.load.answered.total()} visits answered, {self._counted.total()} counted, "
+            f"{len(self.load.created)} links made and kept, {self.broken} requests failed"
+        )
+
+
+@contextmanager
+def bounded_load(product: Product) -> Iterator[Account]:
+    """Visits and creations, some twenty a second, for as long as the block takes."""
+    account = Account(product)
+    with account.load as load:
+        load.await_more(visits=20, created=3)
+        yield account
+        load.await_more(visits=40, created=5)
+    account.settle()
+
+
+def assert_nothing_failed(account: Account) -> None:
+    """Every request was answered, every answered visit counted once."""
+    assert account.broken == 0, (account.load.statuses, account.load.calls)
+    assert account.surplus == 0, "visits were counted that nobody was answered"

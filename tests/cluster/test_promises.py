@@ -1,0 +1,233 @@
+"""What the product promises on Kubernetes, shown on the cluster: `make kind-test`."""
+
+from __future__ import annotations
+
+import http.client
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from deploy.monitoring.prometheus import Prometheus, rules
+from tests.cluster import cluster
+from tests.cluster.conftest import Note
+from tests.cluster.load import VISITORS, assert_nothing_failed, bounded_load
+from tests.cluster.product import ClusterProduct
+from tests.processes import ROOT
+from tests.product import free_port
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1500)]
+
+CONNECTION_AGE = 33.0
+"""Seconds after which every caller has looked up its replicas anew: services/runtime/server.py."""
+
+
+def test_the_end_to_end_suite_passes_through_nginx(note: Note) -> None:
+    command = [sys.executable, "-m", "pytest", "-m", "cluster", "tests/e2e"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    note(done.stdout.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stdout[-5000:]
+
+
+def test_helm_test_passes(note: Note) -> None:
+    cluster.helm("test", "atajo", "--timeout", "3m")
+    note(cluster.kubectl("logs", "atajo-test").strip())
+
+
+def test_an_upgrade_to_a_new_image_fails_nothing(product: ClusterProduct, note: Note) -> None:
+    tag = f"next-{time.time():.0f}"
+    for name in ("app", "web"):
+        (old,) = {pod.image for pod in cluster.pods() if pod.image.startswith(f"atajo/{name}:")}
+        image = f"atajo/{name}:{tag}"
+        dockerfile = f"FROM {old}\nLABEL upgraded={tag}\n"
+        cluster.run("docker", "build", "--tag", image, "-", given=dockerfile)
+        cluster.run("kind", "load", "docker-image", image, "--name", cluster.NAME)
+    started = time.monotonic()
+    with bounded_load(product) as account:
+        chart = str(ROOT / "charts" / "atajo")
+        setting = f"image.tag={tag}"
+        cluster.helm(
+            "upgrade", "atajo", chart, "--reuse-values", "--set", setting, "--wait", "--timeout=8m"
+        )
+        cluster.await_all()
+    running = {pod.image for pod in cluster.pods() if pod.component != "mongodb"}
+    assert running == {f"atajo/app:{tag}", f"atajo/web:{tag}"}
+    note(f"{account}; {time.monotonic() - started:.0f} s")
+    assert_nothing_failed(account)
+
+
+def test_every_workload_scales_to_three_and_back(product: ClusterProduct, note: Note) -> None:
+    before = {component: cluster.replicas(component) for component in cluster.KINDS}
+    for component in cluster.KINDS:
+        cluster.scale(component, 1)
+    with bounded_load(product) as account:
+        for component in cluster.KINDS:
+            cluster.scale(component, 3)
+        time.sleep(CONNECTION_AGE)
+        spread = {component: _spread(component, product) for component in cluster.KINDS}
+        for component in cluster.KINDS:
+            cluster.scale(component, 1)
+    for component, number in before.items():
+        cluster.scale(component, number)
+    note(f"{account}; shares of the work by pod: {spread}")
+    for component, shares in spread.items():
+        assert len(shares) == 3, component
+        assert min(shares) > 0, f"a replica of {component} got nothing to do: {shares}"
+    assert_nothing_failed(account)
+
+
+def _spread(component: str, product: ClusterProduct) -> list[int]:
+    """Percent of new work that each pod of a component took."""
+    with ExitStack() as kept:
+        before = {pod.name: cluster.work(pod) for pod in cluster.pods(component)}
+        # Enough at once that nginx opens connections beside those it keeps.
+        connections = [_connect(kept) for _ in range(48)]
+        with ThreadPoolExecutor(len(connections)) as pool:
+            for _ in range(5):
+                list(pool.map(_ask_for_something_unknown, connections))
+        done = [cluster.work(pod) - before[pod.name] for pod in cluster.pods(component)]
+    return [round(100 * each / max(1.0, sum(done))) for each in done]
+
+
+def _connect(kept: ExitStack) -> http.client.HTTPConnection:
+    connection = http.client.HTTPConnection(cluster.URL.removeprefix("http://"), timeout=30)
+    kept.callback(connection.close)
+    return connection
+
+
+def _ask_for_something_unknown(connection: http.client.HTTPConnection) -> None:
+    payload = '{"data": {"token": "unknown"}}'
+    for method, path, body in (("GET", "/unknown_", None), ("POST", "/showProfile", payload)):
+        connection.request(method, path, body, {"content-type": "application/json"})
+        connection.getresponse().read()
+
+
+def test_a_pod_that_is_deleted_fails_nothing(product: ClusterProduct, note: Note) -> None:
+    with bounded_load(product) as account:
+        victims = [pod for pod in cluster.pods() if pod.component != "mongodb"]
+        for pod in victims:
+            cluster.delete(pod)
+    note(f"{len(victims)} pods one after another; {account}")
+    assert_nothing_failed(account)
+
+
+def test_a_pod_that_is_killed_loses_nothing(product: ClusterProduct, note: Note) -> None:
+    """What was under way on it may fail, or be counted without having been answered."""
+    with bounded_load(product) as account:
+        victims = [pod for pod in cluster.pods() if pod.component != "mongodb"]
+        for pod in victims:
+            cluster.kill(pod)
+    note(f"SIGKILL to {len(victims)} pods; {account}; counted unanswered: {account.surplus}")
+    assert account.surplus <= account.load.unanswered.total() + VISITORS * len(victims)
+
+
+def test_a_replaced_gateway_hands_over_what_it_had(product: ClusterProduct, note: Note) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    answered = 0
+    product.kill("analytics")
+    try:
+        for pod in cluster.pods("gateway"):
+            for _ in range(20):
+                answered += product.visit(code).status_code == 302
+            cluster.kill(pod)
+            cluster.delete(next(each for each in cluster.pods("gateway") if each.name == pod.name))
+    finally:
+        product.start("analytics")
+    cluster.await_that(lambda: product.views(token)[code] == answered, f"{answered} views")
+    note(
+        f"{answered} visits while analytics was away, each gateway killed and replaced: all counted"
+    )
+    assert answered == 60
+
+
+def test_mongodb_restarts(product: ClusterProduct, note: Note) -> None:
+    (server,) = cluster.pods("mongodb")
+    if not cluster.kubectl("exec", server.name, "--", "ls", "/data/db").split():
+        cluster.delete(server)
+        cluster.await_all()
+        product.shorten("https://example.com/")
+        note("the image keeps no data: shown is only that the services find it again")
+        return
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    cluster.delete(server)
+    cluster.await_all()
+    assert product.visit(code).headers["location"] == "https://example.com/"
+    cluster.await_that(lambda: product.views(token)[code] == 1, "one view")
+    note("its data is there")
+
+
+_PROBE = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
+
+
+def _stranger_reaches(name: str, host: str, port: int, labels: str) -> bool:
+    """Whether a pod with these labels gets a connection."""
+    image = cluster.pods("gateway")[0].image
+    security = (
+        '{"spec": {"securityContext": {"runAsNonRoot": true, "runAsUser": 10001,'
+        ' "seccompProfile": {"type": "RuntimeDefault"}}, "containers": [{"name": "probe",'
+        f' "image": "{image}", "command": ["python", "-c", "{_PROBE}", "{host}", "{port}"],'
+        ' "securityContext": {"allowPrivilegeEscalation": false,'
+        ' "capabilities": {"drop": ["ALL"]}}}]}}'
+    )
+    command = ["run", name, f"--image={image}", "--restart=Never", f"--labels={labels}"]
+    cluster.kubectl(*command, f"--overrides={security}")
+    try:
+        ended = ("Succeeded", "Failed")
+        phase = ("get", "pod", name, "-o", "jsonpath={.status.phase}")
+        cluster.await_that(lambda: cluster.kubectl(*phase) in ended, f"{name} ends")
+        return cluster.kubectl(*phase) == "Succeeded"
+    finally:
+        cluster.kubectl("delete", "pod", name, "--grace-period=0", "--force")
+
+
+_NOTHING_OUT = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: nothing-out}
+spec: {podSelector: {matchLabels: {probe: shut}}, policyTypes: [Egress]}
+"""
+
+
+def test_network_policies_refuse_a_stranger(note: Note) -> None:
+    assert _stranger_reaches("probe-web", "atajo-web", 80, "probe=open")
+    cluster.kubectl("apply", "-f", "-", given=_NOTHING_OUT)
+    try:
+        enforced = not _stranger_reaches("probe-shut", "atajo-web", 80, "probe=shut")
+    finally:
+        cluster.kubectl("delete", "networkpolicy", "nothing-out")
+    if not enforced:
+        note("not shown: this cluster's network does not enforce policies")
+        return
+    for host, port in (("gateway", 8000), ("auth", 50051), ("links", 50051), ("mongodb", 27017)):
+        assert not _stranger_reaches(f"probe-{host}", f"atajo-{host}", port, "probe=open"), host
+    note("a pod that is no part of the product reaches the pages and nothing else")
+
+
+def test_prometheus_scrapes_every_pod(tmp_path: Path, note: Note) -> None:
+    pods = [pod for pod in cluster.pods() if pod.component != "mongodb"]
+    with ExitStack() as forwarded:
+        targets = {pod.name: forwarded.enter_context(cluster.forwarded(pod)) for pod in pods}
+        prometheus = Prometheus(tmp_path, free_port(), rules("docs/runbooks"), every="2s")
+        prometheus.look_at(targets)
+        with prometheus:
+            wanted = {(pod.name, 1.0) for pod in pods}
+
+            def scraped() -> set[tuple[str, float]]:
+                return {
+                    (each["metric"]["job"], float(each["value"][1]))
+                    for each in prometheus.ask("up")
+                }
+
+            cluster.await_that(lambda: scraped() == wanted, "every pod is scraped")
+            families = prometheus.ask("count by (job) ({__name__=~'atajo_.+|nginx_.+|http_.+'})")
+            assert {each["metric"]["job"] for each in families} == {pod.name for pod in pods}
+            groups = prometheus.get("rules")["groups"]
+    faulty = [rule["name"] for group in groups for rule in group["rules"] if rule.get("lastError")]
+    assert not faulty
+    note(f"{len(pods)} of {len(pods)} pods up; {len(groups)} groups of rules without an error")
