@@ -22,7 +22,7 @@ from gateway.resolver import Resolver
 from gateway.settings import GatewaySettings
 from gateway.site import Site
 from gateway.status import StatusPage
-from gateway.visits.journal import Journal, JournalInUseError
+from gateway.visits.journal import Journal, JournalFullError, JournalInUseError
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import logs, ready
 from services.runtime.health import Health
@@ -53,7 +53,7 @@ class _Server(uvicorn.Server):
 
 async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     edge = Edge.load()
-    journal = Journal(settings.journal_dir, settings.journal_bytes)
+    journal = _open_journal(settings)
     auth = AuthClient(settings.auth_address)
     links = LinksClient(settings.links_address)
     analytics = AnalyticsClient(settings.analytics_address)
@@ -127,6 +127,15 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     log.info("stopped")
 
 
+def _open_journal(settings: GatewaySettings) -> Journal:
+    try:
+        return Journal(settings.journal_dir, settings.journal_bytes)
+    except JournalInUseError as error:
+        raise SystemExit(str(error)) from None
+    except (JournalFullError, OSError) as error:
+        raise SystemExit(f"Cannot use the journal in {settings.journal_dir}: {error}") from None
+
+
 def _listen(address: str) -> socket.socket:
     host, port = split_address(address)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -144,10 +153,7 @@ def _listen(address: str) -> socket.socket:
 def main() -> None:
     settings = GatewaySettings.load()
     logs.configure("gateway", settings.log_level)
-    try:
-        uvloop.run(_serve(settings, _listen(settings.listen)))
-    except JournalInUseError as error:
-        raise SystemExit(str(error)) from None
+    uvloop.run(_serve(settings, _listen(settings.listen)))
 
 
 if __name__ == "__main__":

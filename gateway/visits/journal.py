@@ -346,6 +346,8 @@ class Journal:
             self.gateway_id = secrets.token_hex(16)
             path = self._folder / f"{1:010d}{_SUFFIX}"
             self._begin_segment(path, _create(path))
+            if self._fd < 0:
+                raise JournalFullError("its disk has no room to begin it")
         if self._open_visits:
             # Without room for its end the batch waits, as it would have without a restart.
             with contextlib.suppress(JournalFullError):

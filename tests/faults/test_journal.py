@@ -118,6 +118,24 @@ def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -
         await_that(lambda: p.views(token)[code] == answered + 1100 - lost)
 
 
+def test_a_journal_that_cannot_begin_is_one_line(tmp_path: Path) -> None:
+    with Product(tmp_path) as product:
+        product.start("auth", "links", "analytics")
+        (tmp_path / "journal").write_text("no folder")
+        with pytest.raises(RuntimeError, match=r"\nCannot use the journal in .*exists"):
+            product.start("gateway")
+        (tmp_path / "journal").unlink()
+        with small_disk(tmp_path / "journal", 64 << 10) as small:
+            if not small:
+                return
+            with (tmp_path / "journal" / "other").open("wb") as other:
+                while os.fstatvfs(other.fileno()).f_bavail:
+                    other.write(bytes(4096))
+                    other.flush()
+            with pytest.raises(RuntimeError, match=r"\nCannot use the journal in .*room"):
+                product.start("gateway")
+
+
 @pytest.mark.parametrize("applied", [True, False])
 def test_a_gateway_killed_before_the_acknowledgement_sends_the_batch_again(
     tmp_path: Path, applied: bool

@@ -187,7 +187,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
         {/* The library draws once more when its image comes, and that is read too. */}
         <div
           className={styles.code}
-          style={{ backgroundColor: background }}
+          style={tooLong ? undefined : { backgroundColor: background }}
           onLoadCapture={readAgain}
         >
           {tooLong ? (
