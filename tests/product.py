@@ -32,11 +32,17 @@ class Product:
     """Four processes over one folder. A process keeps its address when it is started again.
 
     `store` is the URL of a MongoDB database, of which each service has one named after it; without,
-    the services keep SQLite files in the folder.
+    the services keep SQLite files in the folder. `front` is the port of what stands in front of the
+    gateway, where something does.
     """
 
     def __init__(
-        self, folder: Path, settings: Mapping[str, str] | None = None, *, store: str = ""
+        self,
+        folder: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        store: str = "",
+        front: int | None = None,
     ) -> None:
         self.folder = folder
         self._store = store
@@ -46,7 +52,7 @@ class Product:
         port = free_port()
         self._addresses = {"gateway": f"127.0.0.1:{port}"}
         # The name, not the number: what is public is a host, and loopback is recognised by it.
-        self.url = f"http://localhost:{port}"
+        self.url = f"http://localhost:{front or port}"
         self.http = httpx.Client(timeout=30, follow_redirects=False)
 
     def start(self, *names: str) -> None:

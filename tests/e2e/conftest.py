@@ -24,7 +24,7 @@ from playwright.sync_api import (
 
 from tests.cluster.product import ClusterProduct
 from tests.conftest import STORES, store_of_product
-from tests.e2e.stage import built_product, chromium
+from tests.e2e.stage import behind_nginx, built_product, chromium
 from tests.product import BROWSER, Product
 
 _FLAGS = (
@@ -40,7 +40,11 @@ CLUSTER = pytest.param("cluster", marks=pytest.mark.cluster)
 """Stands for the product on the kind cluster, behind its nginx."""
 
 
-@pytest.fixture(scope="module", params=[*STORES, CLUSTER])
+NGINX = pytest.param("nginx", marks=pytest.mark.slow)
+"""Stands for nginx with the pages in front; a smoke over it is not slow."""
+
+
+@pytest.fixture(scope="module", params=[*STORES, NGINX, CLUSTER])
 def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
@@ -48,6 +52,11 @@ def site(
     folder = tmp_path_factory.mktemp("site")
     if request.param == "cluster":
         with ClusterProduct(folder) as product:
+            yield product
+        return
+    if request.param == "nginx":
+        with behind_nginx(folder) as product:
+            product.start()
             yield product
         return
     with store_of_product(request) as store, built_product(folder, store=store) as product:

@@ -12,20 +12,34 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.processes import ROOT
-from tests.product import Product
+from tests.product import Product, free_port
+from tests.web import BUILT, Web
 
-WEB_DIR = ROOT / "web" / "dist"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def built_product(folder: Path, *, store: str = "", **settings: str) -> Product:
     """The product with its built pages, not started yet."""
-    if not (WEB_DIR / "index.html").exists():
+    if not (BUILT / "index.html").exists():
         raise FileNotFoundError("The pages are not built: make web/dist/index.html")
-    return Product(folder, {"ATAJO_WEB_DIR": str(WEB_DIR), **settings}, store=store)
+    return Product(folder, {"ATAJO_WEB_DIR": str(BUILT), **settings}, store=store)
+
+
+@contextmanager
+def behind_nginx(folder: Path, *, store: str = "", **settings: str) -> Iterator[Product]:
+    """The product with its built pages in nginx, which runs; its own processes do not yet."""
+    port = free_port()
+    inside = {"ATAJO_TRUSTED_PROXIES": "127.0.0.1/32", **settings}
+    with (
+        Product(folder, inside, store=store, front=port) as product,
+        Web(folder, product.address("gateway"), product.url, port=port, settings=settings),
+    ):
+        yield product
 
 
 def chromium() -> str | None:
