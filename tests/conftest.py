@@ -63,7 +63,7 @@ def product(
         yield started
 
 
-_ASKED_FOR = ("cluster", "real_mongod")
+_ASKED_FOR = ("cluster", "engine", "real_mongod")
 """Marks of what not every machine has: a test that bears one runs where `-m` names it."""
 
 
