@@ -61,6 +61,10 @@ kind-up: kind-tools ## Run Atajo on a kind cluster, or upgrade it; KIND_NODE_IMA
 kind-down: kind-tools ## Remove the kind cluster and all that is in it
 	@kind delete cluster --name $(KIND_CLUSTER)
 
+.PHONY: monitor
+monitor: $(RUN) prometheus ## Look at a running Atajo with Prometheus, rules and runbooks, until Ctrl-C
+	@exec $(PY) -m deploy.monitoring
+
 ##@ Look after
 
 .PHONY: backup

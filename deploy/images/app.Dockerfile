@@ -16,13 +16,6 @@ RUN chmod -R a+rX . \
  && python -m compileall -q -j 0 --invalidation-mode unchecked-hash /venv /app
 
 FROM ${PYTHON_IMAGE}
-ARG VERSION=unknown
-ARG REVISION=unknown
-LABEL org.opencontainers.image.title="Atajo" \
-      org.opencontainers.image.description="Gateway and services of Atajo, a link shortener" \
-      org.opencontainers.image.licenses="MIT" \
-      org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
 # Nothing is installed any more.
 RUN cd / && rm -rf usr/bin/pip* usr/local/bin/pip* usr/local/bin/wheel usr/share/python-wheels \
       usr/lib/python3*/ensurepip usr/local/lib/python3*/ensurepip \
@@ -37,3 +30,11 @@ ENV PATH=/venv/bin:${PATH} \
     PYTHONUNBUFFERED=1
 USER 10001:10001
 CMD ["python", "-m", "gateway"]
+# Last: every commit has another one.
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Atajo" \
+      org.opencontainers.image.description="Gateway and services of Atajo, a link shortener" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"

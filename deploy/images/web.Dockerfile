@@ -21,6 +21,13 @@ RUN python -m gateway.nginx.webroot dist /srv/atajo/web \
  && chmod -R a+rX /srv/atajo && chmod a+x /srv/atajo/start.sh
 
 FROM ${NGINX_IMAGE}
+COPY --from=layout /srv/atajo /srv/atajo
+USER 101:101
+EXPOSE 8080 9090
+STOPSIGNAL SIGQUIT
+ENTRYPOINT ["/srv/atajo/start.sh"]
+CMD []
+# Last: every commit has another one.
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Atajo web" \
@@ -28,9 +35,3 @@ LABEL org.opencontainers.image.title="Atajo web" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
-COPY --from=layout /srv/atajo /srv/atajo
-USER 101:101
-EXPOSE 8080 9090
-STOPSIGNAL SIGQUIT
-ENTRYPOINT ["/srv/atajo/start.sh"]
-CMD []

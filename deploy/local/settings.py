@@ -46,8 +46,8 @@ class RunSettings(ProcessSettings):
         return str(self.public_url or f"http://localhost:{self.port}").rstrip("/")
 
 
-def check_port_free(port: int) -> None:
-    """Raises SystemExit with one line when `port` cannot be listened on."""
+def check_port_free(port: int, setting: str = "ATAJO_PORT") -> None:
+    """Raises SystemExit with one line when `port`, which `setting` gives, cannot be listened on."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -55,7 +55,7 @@ def check_port_free(port: int) -> None:
         except OSError as error:
             why = os.strerror(error.errno or 0).lower()
             raise SystemExit(
-                f"Cannot use port {port} ({why}): set ATAJO_PORT to another one."
+                f"Cannot use port {port} ({why}): set {setting} to another one."
             ) from None
 
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import ProxyHandler, build_opener
 
 from deploy.local.settings import ROOT
+from deploy.monitoring.held import Held
 
 CHART = ROOT / "charts" / "atajo" / "monitoring"
 RUNBOOKS = "RUNBOOKS"
 """Stands in rules and dashboards for the address of the runbooks."""
 _LABELS = {"app_kubernetes_io_part_of": "atajo"}
-_PATIENCE = 30.0
-_HELD = 'trap "" INT; exec 3<&0; "$@" 3<&- & child=$!; (cat <&3; kill $child) & wait $child'
-"""A shell that ends what it runs when its own input ends: when we do, however that comes."""
+_SECONDS = 30.0
 
 
 def rules(runbooks: str) -> str:
@@ -37,10 +33,10 @@ class Prometheus:
     """
 
     def __init__(
-        self, folder: Path, port: int, rules: str, *, every: str = "5s", keep: str = "3d"
+        self, folder: Path, port: int, rules: str, *, every: str = "2s", keep: str = "3d"
     ) -> None:
-        self.folder = folder
         self.url = f"http://127.0.0.1:{port}"
+        self._folder = folder
         self._port = port
         self._rules = rules
         self._every = every
@@ -53,70 +49,67 @@ class Prometheus:
             {"targets": [address], "labels": {**_LABELS, "job": job, "instance": job}}
             for job, address in processes.items()
         ]
-        self.folder.mkdir(parents=True, exist_ok=True)
-        draft = self.folder / "targets.new"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        draft = self._folder / "targets.new"
         draft.write_text(json.dumps(targets), encoding="utf-8")
-        draft.replace(self.folder / "targets.json")
+        draft.replace(self._folder / "targets.json")
 
     def start(self) -> None:
         """Start and wait until it answers. Raises SystemExit with one line where it does not."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "rules.yaml").write_text(self._rules, encoding="utf-8")
-        config = self.folder / "prometheus.yml"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / "rules.yaml").write_text(self._rules, encoding="utf-8")
+        config = self._folder / "prometheus.yml"
         config.write_text(json.dumps(self._config()), encoding="utf-8")  # JSON is YAML too.
-        command = ["prometheus", f"--config.file={config}"]
-        command += [f"--web.listen-address=127.0.0.1:{self._port}", "--log.level=warn"]
-        command += [
-            f"--storage.tsdb.path={self.folder / 'data'}",
+        command = [
+            "prometheus",
+            f"--config.file={config}",
+            f"--web.listen-address=127.0.0.1:{self._port}",
+            "--log.level=warn",
+            f"--storage.tsdb.path={self._folder / 'data'}",
             "--storage.tsdb.retention.size=1GB",
+            f"--storage.tsdb.retention.time={self._keep}",
         ]
-        command += [f"--storage.tsdb.retention.time={self._keep}"]
-        log = self.folder / "prometheus.log"
-        with log.open("wb") as output:
-            self._process = subprocess.Popen(  # noqa: S603
-                ["/bin/sh", "-c", _HELD, "sh", *command],
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=output,
-            )
-        deadline = time.monotonic() + _PATIENCE
-        while not self._is_ready():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                raise SystemExit(f"Prometheus did not start: {log.read_text().strip()[-500:]}")
-            time.sleep(0.05)
+        self._held = Held(command, self._folder / "prometheus.log", self._is_ready)
 
     def stop(self) -> None:
         """Stop it and wait for its end."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._held.stop()
 
     def ask(self, expr: str) -> list[dict[str, Any]]:
-        """The series an expression gives now, each with `metric` and `value`. Raises ValueError."""
-        answer: dict[str, Any] = self.get("query", query=expr)
-        result: list[dict[str, Any]] = answer["result"]
+        """The series an expression gives now, each with `metric` and `value`.
+
+        Raises URLError where the expression is none.
+        """
+        result: list[dict[str, Any]] = self.get("query", query=expr)["result"]
         return result
 
     def get(self, what: str, **parameters: str) -> Any:
-        """What its API answers. Raises URLError, which names what it does not take."""
+        """What its API tells. Raises URLError."""
         address = f"{self.url}/api/v1/{what}?{urlencode(parameters)}"
-        with self._http.open(address, timeout=_PATIENCE) as response:
+        with self._http.open(address, timeout=_SECONDS) as response:
             return json.load(response)["data"]
 
+    def pages(self) -> str:
+        """The beginning of its pages' addresses: Debian's has the classic ones alone."""
+        classic = f"{self.url}/classic"
+        return classic if self._answers("/classic/alerts") else self.url
+
     def _is_ready(self) -> bool:
+        return self._answers("/-/ready")
+
+    def _answers(self, path: str) -> bool:
         try:
-            with self._http.open(f"{self.url}/-/ready", timeout=1) as response:
-                return bool(response.status == 200)
-        except (URLError, OSError):
+            with self._http.open(self.url + path, timeout=1):
+                return True
+        except OSError:
             return False
 
     def _config(self) -> dict[str, Any]:
-        files = {"files": [str(self.folder / "targets.json")], "refresh_interval": "5s"}
+        files = {"files": [str(self._folder / "targets.json")], "refresh_interval": "5s"}
         scrape = {"job_name": "atajo", "file_sd_configs": [files]}
         return {
             "global": {"scrape_interval": self._every, "evaluation_interval": self._every},
-            "rule_files": [str(self.folder / "rules.yaml")],
+            "rule_files": [str(self._folder / "rules.yaml")],
             "scrape_configs": [scrape],
         }
 
