@@ -24,7 +24,7 @@ from gateway.site import Site
 from gateway.status import StatusPage
 from gateway.visits.journal import Journal, JournalFullError, JournalInUseError
 from gateway.visits.pipeline import VisitPipeline
-from services.runtime import logs, ready
+from services.runtime import logs, ready, tracing
 from services.runtime.health import Health
 from services.runtime.observation import ObservationServer
 from services.runtime.settings import split_address
@@ -124,6 +124,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     await asyncio.gather(auth.close(), links.close(), analytics.close())
     health.close()
     await asyncio.to_thread(observation.close)
+    await asyncio.to_thread(tracing.stop)
     log.info("stopped")
 
 
@@ -153,6 +154,7 @@ def _listen(address: str) -> socket.socket:
 def main() -> None:
     settings = GatewaySettings.load()
     logs.configure("gateway", settings.log_level)
+    tracing.start("gateway", settings.version, outermost=True)
     uvloop.run(_serve(settings, _listen(settings.listen)))
 
 

@@ -47,7 +47,12 @@ def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str])
         "/registerUser": (f.RegisterUser, functions.register_user),
         "/showProfile": (f.ShowProfile, functions.show_profile),
     }
-    app = FastAPI(openapi_url=None, redirect_slashes=False)
+    # FastAPI makes the spans of the functions, where traces are on (services/runtime/tracing.py).
+    app = FastAPI(
+        openapi_url=None,
+        redirect_slashes=False,
+        telemetry={"operation_spans": False, "metrics": False, "logs": False},
+    )
     for path in edge.functions:
         payload, handler = table[path]
         app.post(path)(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))

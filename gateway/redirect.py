@@ -17,7 +17,7 @@ from gateway.resolver import Resolver, is_code
 from gateway.site import Site
 from gateway.visits.classify import Headers, looks_ahead
 from gateway.visits.pipeline import VisitPipeline
-from services.runtime import logs
+from services.runtime import logs, tracing
 from services.runtime.errors import AppError
 
 log = logs.get(__name__)
@@ -76,7 +76,8 @@ class Redirects:
             if len(path) == 9 and scope["method"] in ("GET", "HEAD"):
                 code = path[1:]
                 if path not in self._pages and is_code(code):
-                    await self._answer(scope, receive, send, code)
+                    with tracing.span("redirect", serves=True):
+                        await self._answer(scope, receive, send, code)
                     return
         await self._app(scope, receive, send)
 

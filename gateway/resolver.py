@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import math
 import re
 import time
@@ -18,7 +19,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from services.runtime import request_id
 from services.runtime.errors import AppError, Unavailable
 
 FRESH_SECONDS = 60.0
@@ -86,8 +86,8 @@ class Resolver:
         self._stored: set[str] = set()
         """Codes stored while they are asked for: an answer that knows nothing of it is old."""
         self._queue: list[str] = []
-        self._first_asker = ""
-        """The id of the request that asked for the first code of the queue."""
+        self._first_asker = contextvars.Context()
+        """Of the request that asked for the first code of the queue: its id, and its trace."""
         self._sending: asyncio.Handle | None = None
         self._calls: set[asyncio.Task[None]] = set()
         self._hits = self._stale_hits = self._misses = 0
@@ -183,7 +183,7 @@ class Resolver:
                     else loop.call_soon(self._send)
                 )
             if not self._queue:
-                self._first_asker = request_id.current()
+                self._first_asker = contextvars.copy_context()
             self._queue.append(code)
         return waiting
 
@@ -193,8 +193,9 @@ class Resolver:
             self._sending = None
         queue, self._queue = self._queue, []
         for start in range(0, len(queue), MOST_CODES):
-            codes = queue[start : start + MOST_CODES]
-            call = asyncio.create_task(self._look_up(codes, self._first_asker))
+            # One call has one id, however many asked.
+            look_up = self._look_up(queue[start : start + MOST_CODES])
+            call = asyncio.create_task(look_up, context=self._first_asker)
             self._calls.add(call)
             call.add_done_callback(self._called)
 
@@ -203,8 +204,7 @@ class Resolver:
         if self._queue and not call.cancelled():
             self._send()
 
-    async def _look_up(self, codes: list[str], first_asker: str) -> None:
-        request_id.take(first_asker)  # One call has one id, however many asked.
+    async def _look_up(self, codes: list[str]) -> None:
         try:
             urls = await self._source.resolve(codes)
         except AppError as error:

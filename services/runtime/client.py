@@ -16,7 +16,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from services.runtime import metrics, request_id, status
+from services.runtime import metrics, request_id, status, tracing
 from services.runtime.errors import Unavailable
 
 Request = TypeVar("Request")
@@ -67,6 +67,7 @@ def open_channel(target: str, service: ServiceDescriptor) -> grpc.aio.Channel:
             # Inside calls go straight to their service, whatever proxy the environment names.
             ("grpc.enable_http_proxy", 0),
         ],
+        interceptors=tracing.client_interceptors(),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import grpc
 from grpc.aio import ServicerContext
 
-from services.runtime import errors, logs, metrics, request_id, status
+from services.runtime import errors, logs, metrics, request_id, status, tracing
 
 log = logs.get(__name__)
 
@@ -101,6 +101,7 @@ class _Call:
         known = error if isinstance(error, errors.AppError) else errors.Internal()
         code = status.code_of(known)
         seconds = self.end(code.name)
+        tracing.failed(code)
         fields = {"method": self._method, "code": code.name, "duration": round(seconds, 6)}
         if known is not error:
             log.error("call_failed", exc_info=error, **fields)

@@ -1,6 +1,7 @@
 """JSON logs: one object a line on standard error, for our own and our libraries' messages.
 
-Fields: time, level, service, event, request_id where there is one, and what the event adds.
+Fields: time, level, service, event, request_id and trace_id where there is one, and what the
+event adds.
 A secret, a token, a password or an address is never passed to a logger.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 import structlog
 
-from services.runtime import request_id
+from services.runtime import request_id, tracing
 
 
 def configure(service: str, level: str) -> None:
@@ -25,6 +26,8 @@ def configure(service: str, level: str) -> None:
         event["service"] = service
         if current := request_id.current():
             event["request_id"] = current
+        if trace := tracing.trace_id():
+            event["trace_id"] = trace
         return event
 
     shared: list[structlog.types.Processor] = [

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from prometheus_client import Gauge, Histogram, disable_created_metrics
 
+from services.runtime import tracing
 from services.runtime.errors import AppError, Unavailable
 
 # It would put a series beside each counter of which nobody asks anything.
@@ -50,11 +51,12 @@ def _is_refusal(error: Exception) -> bool:
 def store_operation(
     name: str, is_refusal: Callable[[Exception], bool] = _is_refusal
 ) -> Iterator[None]:
-    """Measure the operation of a store that the body waits for."""
+    """Measure the operation of a store that the body waits for, and trace it."""
     started = time.perf_counter()
     result = "error"
     try:
-        yield
+        with tracing.span(name):
+            yield
         result = "ok"
     except Exception as error:
         if is_refusal(error):

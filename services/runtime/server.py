@@ -13,7 +13,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from services.runtime import logs, ready
+from services.runtime import logs, ready, tracing
 from services.runtime.health import Check, Health
 from services.runtime.interceptors import CallInterceptor
 from services.runtime.observation import ObservationServer
@@ -53,13 +53,15 @@ def run(name: str, settings: ServiceSettings, opened: Opened) -> None:
     Raises SystemExit with one line when the address is taken.
     """
     logs.configure(name, settings.log_level)
+    tracing.start(name, settings.version)
     uvloop.run(_serve(name, settings, opened))
 
 
 async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
     stop = ready.stop_requested()
     async with opened as (served, store_answers):
-        server = grpc.aio.server(interceptors=[CallInterceptor()], options=_OPTIONS)
+        interceptors = [*tracing.server_interceptors(), CallInterceptor()]
+        server = grpc.aio.server(interceptors=interceptors, options=_OPTIONS)
         served.add_to(server)
         full_name = served.descriptor.full_name
         servicer = health.aio.HealthServicer()
@@ -82,6 +84,7 @@ async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
         await server.stop(settings.drain_seconds)
         process.close()
         await asyncio.to_thread(observation.close)
+        await asyncio.to_thread(tracing.stop)
     log.info("stopped")
 
 
