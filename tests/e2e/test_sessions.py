@@ -149,7 +149,8 @@ def test_the_account_page_starts_with_its_spinner(site: Product, page: Page, tok
     keep_token(page, token, 3600)
     held: list[Route] = []
     page.route("**/showProfile", lambda route: held.append(route))
-    page.goto("/my-account")
+    with page.expect_request("**/showProfile"):
+        page.goto("/my-account")
     spinner = page.get_by_role("status").filter(has_text="Loading your links")
     expect(spinner).to_be_visible()
     expect(page.get_by_role("table")).to_have_count(0)

@@ -40,8 +40,8 @@ SECRET = re.compile(
     rb"|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b|_authToken="
 )
 PRIVATE_ADDRESS = re.compile(
-    rb"\b(10|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))"
-    rb"(\.\d{1,3}){2,3}\b(?!/)"
+    rb"\b(10\.\d{1,3}|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))"
+    rb"\.\d{1,3}\.\d{1,3}\b(?!/\d)"
 )
 TOOLS = re.compile(r"(^|/)(pip[\d.]*|npm|npx|gcc[\d.-]*|cc|g\+\+|make|ld|ensurepip|setuptools)$")
 
