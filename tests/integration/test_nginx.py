@@ -77,7 +77,7 @@ REQUESTS = [
     *[("GET", path, {}) for path in ("/{known}", "/{unknown}", "/%6bnown-%63o", "/{known}?a=b")],
     *[("GET", path, {}) for path in (SCRIPT, STYLE, "/icon.svg", "/icon-192.png")],
     *[("GET", path, {}) for path in ("/manifest.webmanifest", "/favicon.ico")],
-    *[("GET", path, {}) for path in ("/robots.txt", "/sitemap.xml")],
+    *[("GET", path, {}) for path in EDGE.gateway],
     *[
         ("GET", path, {})
         for path in (

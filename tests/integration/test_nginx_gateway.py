@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.processes import PATIENCE
-from tests.product import Product, free_port, new_code
+from tests.product import BROWSER, Product, free_port, new_code
 from tests.web import START, Web, gateway_beside
 
 LINK = {"data": {"code": "k7Qm2_xB", "url": "https://example.com/", "token": None}}
@@ -259,28 +259,81 @@ class NameServer:
         self._socket.close()
 
 
+@pytest.fixture
+def names() -> Iterator[NameServer]:
+    server = NameServer("127.0.0.1")
+    yield server
+    server.close()
+
+
 def test_a_gateway_that_comes_back_at_another_address_is_found_by_its_name(
-    product: Product, tmp_path: Path, http: httpx.Client
+    product: Product, tmp_path: Path, http: httpx.Client, names: NameServer
 ) -> None:
     code = product.shorten("https://example.com/")
     port = free_port()
-    names = NameServer("127.0.0.1")
-    try:
-        settings = {"ATAJO_RESOLVER": names.listens}
-        with Web(tmp_path, f"localhost:{port}", product.url, settings=settings) as web:
-            with gateway_beside(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.1:{port}"}):
+    settings = {"ATAJO_RESOLVER": names.listens}
+    with Web(tmp_path, f"localhost:{port}", product.url, settings=settings) as web:
+        with gateway_beside(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.1:{port}"}):
+            assert http.get(f"{web.url}/{code}").status_code == 302
+            assert names.asked == 0  # The way that keeps connections.
+        assert_away(http, web)
+        names.address = "127.0.0.2"
+        with gateway_beside(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.2:{port}"}):
+            # As long as a name server's answer is good for.
+            assert await_status(http, f"{web.url}/{code}", 302) < 10
+            for _ in range(20):
                 assert http.get(f"{web.url}/{code}").status_code == 302
-                assert names.asked == 0  # The way that keeps connections.
-            assert_away(http, web)
-            names.address = "127.0.0.2"
-            trust = {"ATAJO_TRUSTED_PROXIES": "127.0.0.0/8"}
-            with gateway_beside(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.2:{port}", **trust}):
-                # As long as a name server's answer is good for.
-                assert await_status(http, f"{web.url}/{code}", 302) < 10
-                for _ in range(20):
-                    assert http.get(f"{web.url}/{code}").status_code == 302
-                    call = http.post(f"{web.url}/accessLink", json={"data": {"code": code}})
-                    assert call.status_code == 200
-            assert_away(http, web)
-    finally:
-        names.close()
+                call = http.post(f"{web.url}/accessLink", json={"data": {"code": code}})
+                assert call.status_code == 200
+        assert_away(http, web)
+
+
+def test_a_gateway_that_ends_in_good_order_costs_no_request_while_there_is_another(
+    product: Product, tmp_path: Path, names: NameServer
+) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    port = free_port()
+    names.address = "127.0.0.2"
+    settings = {"ATAJO_RESOLVER": names.listens}
+    failed: list[int] = []
+    followed = [0, 0, 0, 0]
+    enough = threading.Event()
+
+    def visitor(number: int) -> None:
+        with httpx.Client(trust_env=False, headers={"user-agent": BROWSER}, timeout=30) as http:
+            while not enough.is_set():
+                statuses = [http.get(f"{web.url}/{code}").status_code, create(http, web, "")]
+                followed[number] += statuses[0] == 302
+                failed.extend(status for status in statuses if status not in (200, 302))
+
+    def await_followed(more: int) -> None:
+        wanted, deadline = sum(followed) + more, time.monotonic() + PATIENCE
+        while sum(followed) < wanted:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    first, second = ({"ATAJO_LISTEN": f"127.0.0.{n}:{port}"} for n in (1, 2))
+    with (
+        gateway_beside(product, tmp_path / "first", first) as ending,
+        gateway_beside(product, tmp_path / "second", second),
+        Web(tmp_path, f"localhost:{port}", product.url, settings=settings) as web,
+    ):
+        threads = [threading.Thread(target=visitor, args=(n,)) for n in range(len(followed))]
+        for thread in threads:
+            thread.start()
+        try:
+            await_followed(100)
+            assert names.asked == 0
+            assert ending.stop() == 0
+            await_followed(100)
+        finally:
+            enough.set()
+            for thread in threads:
+                thread.join()
+        assert names.asked > 0
+        assert failed == []
+        deadline = time.monotonic() + PATIENCE
+        while (views := product.views(token)[code]) != sum(followed):
+            assert time.monotonic() < deadline, f"{views} of {sum(followed)} visits counted"
+            time.sleep(0.05)
