@@ -153,9 +153,10 @@ def test_the_arrows_of_the_architecture_and_no_others(name: str) -> None:
     if name == "kind":
         inner |= {(service, "mongodb", 27017) for service in SERVICES}
     names = {(each, "namespaceSelector", 53) for each in everybody - {"mongodb"}}
-    outward = names | (
-        {(service, "ipBlock", 27017) for service in SERVICES} if name == "production" else set()
-    )
+    outward = set(names)
+    if name == "production":
+        outward |= {(service, "ipBlock", 27017) for service in SERVICES}
+        outward |= {(each, "namespaceSelector", 4317) for each in SERVICES | {"gateway"}}
     assert set(arrows(rendered, "egress", "to")) == inner | outward
 
     visitors = "anybody" if name == "kind" else "namespaceSelector"
