@@ -108,6 +108,10 @@ kind-test: $(DEV) browser kind-tools ## What the kind cluster keeps through upgr
 faults: $(DEV) ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
 	@exec $(PY) -m tests.faults.run
 
+.PHONY: drill
+drill: $(DEV) mongo prometheus ## Break what the alerts speak of, and see that the right ones go off; DRILL=
+	@exec $(PY) -m tests.monitoring.drill
+
 .PHONY: bench
 bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
 	@exec $(PY) -m tests.load.bench

@@ -44,10 +44,14 @@ class Prometheus:
         self._http = build_opener(ProxyHandler({}))
 
     def look_at(self, processes: Mapping[str, str]) -> None:
-        """Look at these addresses from now on, each `host:port` under the name of its job."""
+        """Look at these addresses from now on, `host:port` by the name of a process.
+
+        The name is its job, or begins with it, as `gateway-1` does.
+        """
         targets = [
-            {"targets": [address], "labels": {**_LABELS, "job": job, "instance": job}}
-            for job, address in processes.items()
+            {"targets": [address], "labels": {**_LABELS, "job": job, "instance": name}}
+            for name, address in processes.items()
+            for job in (name.partition("-")[0],)
         ]
         self._folder.mkdir(parents=True, exist_ok=True)
         draft = self._folder / "targets.new"

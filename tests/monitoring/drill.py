@@ -1,0 +1,250 @@
+"""Breaks each thing the alerts speak of: `make drill`, or `DRILL="store away" make drill`.
+
+Against the product's processes, started singly, under a little load, with the rules' windows in
+seconds. A drill passes if all the alerts it must raise go off, nothing does but those and what is
+known to follow from them, and all end after the repair. The table goes to reports/drill.md too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Self
+
+from deploy.monitoring.prometheus import Prometheus, rules
+from tests.faults.database import mongodb
+from tests.faults.test_journal import small_disk
+from tests.monitoring import ground
+from tests.monitoring.ground import Ground
+from tests.monitoring.rules import alerts
+from tests.monitoring.short import EVERY, shortened
+from tests.processes import ROOT
+from tests.product import free_port
+
+_PATIENCE = 90.0
+"""Seconds within which an alert fires after a break, and all end after the repair."""
+_DISK = 8 << 20
+_REPORT = ROOT / "reports" / "drill.md"
+_LABEL = re.compile(r"\$labels\.(\w+)")
+
+
+@dataclass(frozen=True)
+class Drill:
+    """What is broken, which alerts must go off for it, and which may follow from that."""
+
+    name: str
+    broken: Callable[[Ground], AbstractContextManager[None]]
+    must: tuple[str, ...]
+    follows: tuple[str, ...] = ()
+    on_mongodb: bool = False
+    as_root: bool = False
+    """Whether root alone can break it, who may mount a small disk."""
+
+
+DRILLS = (
+    Drill("gateway killed", ground.killed("gateway"), ("AtajoNotReady",)),
+    Drill(
+        "links killed",
+        ground.killed("links"),
+        ("AtajoDown", "AtajoRedirectsFailing", "AtajoCreationsFailing"),
+    ),
+    Drill("auth killed", ground.killed("auth"), ("AtajoDown", "AtajoLoginsFailing")),
+    Drill("analytics killed", ground.killed("analytics"), ("AtajoDown", "AtajoCountsLate")),
+    Drill("crash loop", ground.crash_loop, ("AtajoCrashLooping",), ("AtajoDown",)),
+    Drill("silent replica", ground.silent_replica, ("AtajoNotReady",)),
+    Drill("starved of time", ground.starved, ("AtajoEventLoopLagging", "AtajoRedirectsSlow")),
+    Drill("slow store", ground.slow_store, ("AtajoStoreSlow",)),
+    Drill("full store", ground.full_store, ("AtajoStoreFailing", "AtajoCreationsFailing")),
+    Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting",)),
+    Drill(
+        "journal disk full",
+        ground.full_disk,
+        ("AtajoJournalFilling", "AtajoVisitsLost"),
+        ("AtajoDependencyAway",),
+        as_root=True,
+    ),
+    Drill(
+        "store away",
+        ground.store_away,
+        ("AtajoDependencyAway", "AtajoCreationsFailing", "AtajoLoginsFailing"),
+        ("AtajoRedirectsFailing", "AtajoCountsLate"),
+        on_mongodb=True,
+    ),
+)
+
+
+@dataclass
+class Outcome:
+    """Seconds from the break until each alert fired, and from the repair until all had ended."""
+
+    drill: Drill
+    fired: dict[str, float] = field(default_factory=dict)
+    ended: float | None = None
+    faults: list[str] = field(default_factory=list)
+
+    def judge(self) -> None:
+        """Note what should not be so."""
+        missing = set(self.drill.must) - self.fired.keys()
+        wrong = self.fired.keys() - set(self.drill.must) - set(self.drill.follows)
+        self.faults += [f"{name} did not go off" for name in sorted(missing)]
+        self.faults += [f"{name} went off" for name in sorted(wrong)]
+        if self.ended is None:
+            self.faults.append("not all ended")
+
+
+class Watch:
+    """Notes which alerts fire, from beginning to end of the context."""
+
+    def __init__(self, prometheus: Prometheus) -> None:
+        self._prometheus = prometheus
+        self._templates = {alert.name: str(alert.annotations) for alert in alerts()}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+        self.firing: set[str] = set()
+        self.since: dict[str, float] = {}
+        self.faults: set[str] = set()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.since = {}
+        self.faults = set()
+
+    def await_that(self, condition: Callable[[], bool]) -> bool:
+        """Whether a condition on what fires comes true in time."""
+        deadline = time.monotonic() + _PATIENCE
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.2)
+        return True
+
+    def _look(self) -> None:
+        while not self._over.wait(0.5):
+            told = self._prometheus.get("alerts")["alerts"]
+            fires = [alert for alert in told if alert["state"] == "firing"]
+            self.firing = {alert["labels"]["alertname"] for alert in fires}
+            for name in self.firing:
+                self.since.setdefault(name, time.monotonic())
+            self.faults |= {fault for alert in fires for fault in self._unsaid(alert)}
+
+    def _unsaid(self, alert: dict[str, Any]) -> Iterator[str]:
+        """Labels that an alert's texts speak of and that it does not have."""
+        labels = alert["labels"]
+        for label in _LABEL.findall(self._templates[labels["alertname"]]):
+            if label not in labels:
+                yield f"{labels['alertname']} has no {label} to tell of"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+def carry_out(drills: Sequence[Drill]) -> Iterator[Outcome]:
+    """Each drill's outcome, as it comes; those on MongoDB need a server (tests/mongo)."""
+    kinds = [[drill for drill in drills if drill.on_mongodb is kind] for kind in (False, True)]
+    for kind in filter(None, kinds):
+        with (
+            TemporaryDirectory(prefix="atajo-drill-") as folder,
+            _watched(Path(folder), on_mongodb=kind[0].on_mongodb) as (place, watch),
+        ):
+            for drill in kind:
+                yield _carry_out(drill, place, watch)
+
+
+@contextmanager
+def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]]:
+    text = shortened(rules("RUNBOOKS"))
+    prometheus = Prometheus(folder / "prometheus", free_port(), text, every=EVERY)
+    with (
+        mongodb() if on_mongodb else nullcontext() as database,
+        small_disk(folder / "journal", _DISK),
+        Ground(folder, database) as place,
+    ):
+        place.start()
+        prometheus.look_at(place.targets)
+        with prometheus, place.in_use(), Watch(prometheus) as watch:
+            filled = "count(count_over_time(atajo:objective_errors:ratio_rate6h[20s]) > 15) == 5"
+            assert watch.await_that(lambda: bool(prometheus.ask(filled)) and not watch.firing)
+            yield place, watch
+
+
+def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
+    watch.forget()
+    began = time.monotonic()
+    with drill.broken(place):
+        watch.await_that(lambda: watch.firing >= set(drill.must))
+    repaired = time.monotonic()
+    over = watch.await_that(lambda: not watch.firing)
+    outcome = Outcome(drill, {name: at - began for name, at in watch.since.items()})
+    outcome.ended = time.monotonic() - repaired if over else None
+    outcome.faults += sorted(watch.faults)
+    outcome.judge()
+    return outcome
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Alert by drill: seconds from the break to the alert, in brackets where it only followed."""
+    names = [alert.name for alert in alerts()]
+    head = ["alert", *(outcome.drill.name for outcome in outcomes)]
+    rows = [[name, *(_cell(outcome, name) for outcome in outcomes)] for name in names]
+    last = ["all ended after", *(_seconds(outcome.ended) for outcome in outcomes)]
+    lines = [head, ["---"] * len(head), *rows, last]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def _cell(outcome: Outcome, name: str) -> str:
+    if name not in outcome.fired:
+        return "missing" if name in outcome.drill.must else ""
+    said = _seconds(outcome.fired[name])
+    return said if name in outcome.drill.must else f"({said})"
+
+
+def _seconds(seconds: float | None) -> str:
+    return "never" if seconds is None else f"{seconds:.0f} s"
+
+
+def main() -> None:
+    """Carry out the drills of that name, all of them without one."""
+    wanted = [drill for drill in DRILLS if os.environ.get("DRILL", "") in ("", drill.name)]
+    drills = [drill for drill in wanted if os.geteuid() == 0 or not drill.as_root]
+    for drill in wanted:
+        if drill not in drills:
+            _say(f"{drill.name}: only root can; its alerts are shown in tests/monitoring/cases.py")
+    outcomes = []
+    for outcome in carry_out(drills):
+        fired = ", ".join(f"{name} {_seconds(at)}" for name, at in sorted(outcome.fired.items()))
+        _say(f"{outcome.drill.name}: {fired or 'nothing'}; ended {_seconds(outcome.ended)}")
+        for fault in outcome.faults:
+            _say(f"  WRONG: {fault}")
+        outcomes.append(outcome)
+    _REPORT.parent.mkdir(exist_ok=True)
+    _REPORT.write_text(table(outcomes), encoding="utf-8")
+    _say("\n" + table(outcomes))
+    sys.exit(1 if any(outcome.faults for outcome in outcomes) else 0)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
