@@ -38,3 +38,4 @@ LABEL org.opencontainers.image.title="Atajo" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
+ENV ATAJO_VERSION=${VERSION}

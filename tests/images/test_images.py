@@ -119,6 +119,7 @@ def test_it_says_what_it_is_and_runs_as_a_numbered_user(name: str, image: str) -
     assert labels["licenses"] == "MIT"
     assert re.fullmatch(r"\d+\.\d+\.\d+", labels["version"])
     assert re.fullmatch(r"[0-9a-f]{40}", labels["revision"])
+    assert name != "app" or f"ATAJO_VERSION={labels['version']}" in config["Env"]
     assert labels["title"]
     assert labels["description"]
     # No shell between the engine's signals and the process.
