@@ -85,10 +85,11 @@ http {
     proxy_next_upstream error timeout non_idempotent;
     proxy_next_upstream_timeout 5s;
 
-    # The name is looked up when nginx starts. Where nobody takes connections at that address any
-    # more, the way by the socket below looks it up anew, without connections kept.
+    # The name is looked up when nginx starts. What gets no connection at that address goes by the
+    # socket below, which looks the name up anew and keeps no connections: five times the work, so
+    # that a few that broke, as when one of several gateways ends, must not send everybody there.
     upstream atajo_gateway {
-        server @GATEWAY@ max_fails=1 fail_timeout=10s;
+        server @GATEWAY@ max_fails=32 fail_timeout=5s;
         server unix:@WORK@/anew.sock backup max_fails=0;
         keepalive 64;
         # Shorter than the 5 s after which the gateway closes a connection that nobody uses.
