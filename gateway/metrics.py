@@ -33,8 +33,12 @@ LIMITED = Counter(
     "atajo_limited", "Calls refused because their address had made too many, by limit.", ["limit"]
 )
 
-# Seconds; a redirect from memory takes some 20 microseconds, one that is looked up a millisecond.
-_BOUNDS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5)
+# Seconds. Measured: from memory 4 us by the shortcut and 60 us through the application, looked up
+# 3 ms, 99 of 100 within 50; a look-up is given up after 2 s.
+_BOUNDS = (
+    0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005,
+    0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5,
+)  # fmt: skip
 _RESULTS = ("found", "not_found", "failed")
 
 

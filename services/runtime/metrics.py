@@ -14,7 +14,9 @@ from services.runtime.errors import AppError, Unavailable
 # It would put a series beside each counter of which nobody asks anything.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-# From a measured 0.2 ms for a call that reads one row to the 70 s of the client's patience.
+# Measured on two busy cores, median and 99th of 100: a row read or added 0.5 and 50 ms on SQLite,
+# 3 and 100 ms on MongoDB; a creation 5 and 100 ms for its caller; a log-in 300 ms and 1 s. On idle
+# ones a row takes 0.2 ms. The last bounds are the calls' deadlines: 2, 5, 30 and 60 s.
 LATENCY_BUCKETS = (
     0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 70,
 )  # fmt: skip
