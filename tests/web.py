@@ -140,5 +140,6 @@ def need_nginx() -> None:
 def _lay_out(folder: Path) -> None:
     if not (BUILT / "index.html").exists():
         raise FileNotFoundError("The pages are not built: make web/dist/index.html")
-    command = (sys.executable, "-m", "gateway.nginx.webroot", str(BUILT), str(folder))
+    # Without packages, as the image does it.
+    command = (sys.executable, "-S", "-m", "gateway.nginx.webroot", str(BUILT), str(folder))
     subprocess.run(command, cwd=ROOT, check=True)
