@@ -35,20 +35,17 @@ def origin_of(public_url: str) -> str:
     return GatewaySettings.model_validate(settings).origin
 
 
+ORIGINS = [
+    *("https://atajo.example", "https://atajo.example/", "HTTPS://Atajo.Example:443/"),
+    *("http://localhost:80", "http://localhost:8080", "https://atajo.example:80"),
+    "http://[::1]:8080",
+]
+CONTACTS = ["", "hello@atajo.example", r"a|b&c\d/e$f`g~h{i}*\1@example.com", "ñandú@ñ.example"]
+
+
 @pytest.mark.parametrize(
-    "public_url",
-    [
-        "https://atajo.example",
-        "https://atajo.example/",
-        "HTTPS://Atajo.Example:443/",
-        "http://localhost:80",
-        "http://localhost:8080",
-        "https://atajo.example:80",
-        "http://[::1]:8080",
-    ],
-)
-@pytest.mark.parametrize(
-    "contact", ["", "hello@atajo.example", r"a|b&c\d/e$f`g~h{i}*\1@example.com", "ñandú@ñ.example"]
+    ("public_url", "contact"),
+    [*[(url, CONTACTS[1]) for url in ORIGINS], *[(ORIGINS[0], contact) for contact in CONTACTS]],
 )
 def test_documents_are_those_that_the_gateway_writes(
     tmp_path: Path, public_url: str, contact: str
