@@ -446,6 +446,23 @@ CASES: tuple[Case, ...] = (
         ("AtajoDependencyAway ticket",),
     ),
     Case(
+        "AtajoStoreFailing",
+        "all failed, and the store is back for three minutes",
+        13,
+        {
+            **_store("analytics-0", error=(100, 0)),
+            _series("atajo_dependency_up", "analytics-0", dependency="store"): _level((0, 1)),
+        },
+    ),
+    Case(
+        "AtajoDependencyAway",
+        "it is away for a quarter of the time",
+        60,
+        {
+            _series("atajo_dependency_up", "gateway-0", dependency="auth"): "1 1 1 0 " * 20,
+        },
+    ),
+    Case(
         "AtajoStoreSlow",
         "one operation in four is slow",
         25,

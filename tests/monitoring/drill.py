@@ -64,7 +64,13 @@ DRILLS = (
     Drill("starved of time", ground.starved, ("AtajoEventLoopLagging", "AtajoRedirectsSlow")),
     Drill("slow store", ground.slow_store, ("AtajoStoreSlow",)),
     Drill("full store", ground.full_store, ("AtajoStoreFailing", "AtajoCreationsFailing")),
-    Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting",)),
+    # The crowd itself takes from the machine what redirects need.
+    Drill(
+        "burst of log-ins",
+        ground.burst,
+        ("AtajoPasswordChecksWaiting",),
+        ("AtajoRedirectsSlow", "AtajoEventLoopLagging"),
+    ),
     Drill(
         "journal disk full",
         ground.full_disk,
@@ -76,7 +82,7 @@ DRILLS = (
         "store away",
         ground.store_away,
         ("AtajoDependencyAway", "AtajoCreationsFailing", "AtajoLoginsFailing"),
-        ("AtajoRedirectsFailing", "AtajoCountsLate"),
+        ("AtajoRedirectsFailing", "AtajoRedirectsSlow", "AtajoCountsLate"),
         on_mongodb=True,
     ),
 )

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -45,31 +45,32 @@ class Ground(Product):
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Visits, half of them of unknown codes, new links and log-ins, a few of each a second."""
+        """Visits, a third of them of unknown codes, new links and log-ins."""
         email = self.register()
         code = self.shorten("https://example.com/")
         with (
             self.calling(0.03, lambda call: call.ask("GET", f"/{code}")),
-            self.calling(0.03, lambda call: call.ask("GET", f"/{new_code()}")),
+            self.calling(0.06, lambda call: call.ask("GET", f"/{new_code()}")),
             self.calling(0.1, lambda call: call.ask("POST", "/createShortLink", _link())),
             self.calling(0.2, lambda call: call.ask("POST", "/verifyUser", _log_in(email))),
         ):
             yield
 
     def calling(
-        self, pause: float, ask: Callable[[Connection], object]
+        self, pause: float, ask: Callable[[Connection], object], people: int = 1
     ) -> AbstractContextManager[None]:
-        """Somebody who asks over and over, whatever the answer is."""
-        connection = Connection(self.url, 70)
+        """People who ask over and over, whatever the answer is."""
 
         def call(over: threading.Event) -> None:
-            try:
-                ask(connection)
-            except (NotReachedError, OSError):
-                over.wait(0.1)
-            over.wait(pause)
+            connection = Connection(self.url, 70)
+            while not over.wait(pause):
+                try:
+                    ask(connection)
+                except (NotReachedError, OSError):
+                    over.wait(0.1)
+            connection.close()
 
-        return _repeating(call)
+        return _beside(call, people)
 
     def _env(self, name: str) -> dict[str, str]:
         return super()._env(name) | {"ATAJO_METRICS_LISTEN": self.targets[name]}
@@ -93,21 +94,18 @@ def _log_in(email: str) -> dict[str, str]:
 
 
 @contextmanager
-def _repeating(act: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Do something over and over beside the block; `act` may wait on the event that ends it."""
+def _beside(act: Callable[[threading.Event], None], threads: int = 1) -> Iterator[None]:
+    """Do something beside the block, in so many threads, until the event says that it is over."""
     over = threading.Event()
-
-    def go_on() -> None:
-        while not over.is_set():
-            act(over)
-
-    thread = threading.Thread(target=go_on)
-    thread.start()
+    running = [threading.Thread(target=act, args=(over,)) for _ in range(threads)]
+    for thread in running:
+        thread.start()
     try:
         yield
     finally:
         over.set()
-        thread.join()
+        for thread in running:
+            thread.join()
 
 
 def killed(name: str) -> Callable[[Ground], AbstractContextManager[None]]:
@@ -128,11 +126,11 @@ def crash_loop(ground: Ground) -> AbstractContextManager[None]:
     """analytics ends every two seconds or so."""
 
     def crash(over: threading.Event) -> None:
-        ground.kill("analytics")
-        ground.start("analytics")
-        over.wait(1.5)
+        while not over.wait(1.5):
+            ground.kill("analytics")
+            ground.start("analytics")
 
-    return _repeating(crash)
+    return _beside(crash)
 
 
 @contextmanager
@@ -150,12 +148,12 @@ def starved(ground: Ground) -> AbstractContextManager[None]:
     pid = ground.pid("links")
 
     def starve(over: threading.Event) -> None:
-        os.kill(pid, signal.SIGSTOP)
-        time.sleep(0.3)
-        os.kill(pid, signal.SIGCONT)
-        over.wait(0.1)
+        while not over.wait(0.1):
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.3)
+            os.kill(pid, signal.SIGCONT)
 
-    return _repeating(starve)
+    return _beside(starve)
 
 
 def slow_store(ground: Ground) -> AbstractContextManager[None]:
@@ -163,12 +161,12 @@ def slow_store(ground: Ground) -> AbstractContextManager[None]:
 
     def hold(over: threading.Event) -> None:
         with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
-            file.execute("BEGIN IMMEDIATE")
-            over.wait(0.8)
-            file.rollback()
-        over.wait(0.05)
+            while not over.wait(0.05):
+                file.execute("BEGIN IMMEDIATE")
+                over.wait(0.8)
+                file.rollback()
 
-    return _repeating(hold)
+    return _beside(hold)
 
 
 @contextmanager
@@ -190,27 +188,20 @@ def full_disk(ground: Ground) -> Iterator[None]:
     assert ballast.parent.is_mount(), "it would fill a disk that others use"
 
     def fill(over: threading.Event) -> None:
-        disk = os.statvfs(ballast.parent)
-        room = disk.f_bavail * disk.f_frsize - HEADROOM
-        if room > 0:
-            with ballast.open("ab") as file:
-                file.write(b"\0" * room)
-        over.wait(0.2)
+        with ballast.open("ab", buffering=0) as file:
+            while not over.wait(0.2):
+                disk = os.statvfs(ballast.parent)
+                file.write(bytes(max(0, disk.f_bavail * disk.f_frsize - HEADROOM)))
 
-    with _repeating(fill):
+    with _beside(fill):
         yield
     ballast.unlink()
 
 
-@contextmanager
-def burst(ground: Ground) -> Iterator[None]:
+def burst(ground: Ground) -> AbstractContextManager[None]:
     """A hundred people log in at once, again and again."""
     email = ground.register()
-    with ExitStack() as crowd:
-        for _ in range(100):
-            log_in = ground.calling(0, lambda call: call.ask("POST", "/verifyUser", _log_in(email)))
-            crowd.enter_context(log_in)
-        yield
+    return ground.calling(0, lambda call: call.ask("POST", "/verifyUser", _log_in(email)), 100)
 
 
 @contextmanager

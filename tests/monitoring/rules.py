@@ -22,7 +22,14 @@ class Rule:
     name: str
     expr: str
     is_alert: bool
+    labels: dict[str, str]
     annotations: dict[str, str]
+
+    @property
+    def series(self) -> str:
+        """What it records, as an expression selects it."""
+        labels = ",".join(f'{label}="{value}"' for label, value in self.labels.items())
+        return f"{self.name}{{{labels}}}"
 
     @property
     def runbook(self) -> str:
@@ -38,6 +45,7 @@ def rules() -> list[Rule]:
             name=rule.get("record") or rule["alert"],
             expr=rule["expr"],
             is_alert="alert" in rule,
+            labels=rule.get("labels", {}),
             annotations=rule.get("annotations", {}),
         )
         for group in groups

@@ -153,7 +153,7 @@ def test_every_selector_matches(suffered: Watched) -> None:
 def test_every_rule_that_records_gives_something(suffered: Watched) -> None:
     for rule in all_rules():
         if not rule.is_alert:
-            _await(suffered, rule.name)
+            _await(suffered, rule.series)
 
 
 def test_every_rule_is_evaluated_without_fault(suffered: Watched) -> None:
