@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 import grpc
 import uvloop
 from google.protobuf.descriptor import ServiceDescriptor
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime import logs, ready, tracing
+from services.runtime.grpc_health import GrpcHealth
 from services.runtime.health import Check, Health
 from services.runtime.interceptors import CallInterceptor
 from services.runtime.observation import ObservationServer
@@ -43,9 +44,6 @@ class Served:
 Opened = AbstractAsyncContextManager[tuple[Served, Check]]
 """What is served over an opened store, and whether that store answers."""
 
-LIVENESS = "liveness"
-"""A name in gRPC health beside the service's own: it is serving while the process turns."""
-
 
 def run(name: str, settings: ServiceSettings, opened: Opened) -> None:
     """Serve what `opened` gives until SIGTERM or SIGINT, then drain and close it.
@@ -64,18 +62,16 @@ async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
         server = grpc.aio.server(interceptors=interceptors, options=_OPTIONS)
         served.add_to(server)
         full_name = served.descriptor.full_name
-        servicer = health.aio.HealthServicer()
-        health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+        grpc_health = GrpcHealth(server, full_name)
         reflection.enable_server_reflection(
             (full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), server
         )
         address = _bind(server, settings.listen)
         process = Health({"store": store_answers}, needed=["store"])
         observation = ObservationServer(name, settings, process)
-        await _tell(servicer, [LIVENESS], True)
-        await _tell(servicer, ["", full_name], False)
+        await grpc_health.start()
         await server.start()
-        await process.start(lambda is_ready: _tell(servicer, ["", full_name], is_ready))
+        await process.start(grpc_health.tell)
         ready.announce({"grpc": address, "metrics": observation.address})
         log.info("serving", listen=address, metrics=observation.address)
         await stop.wait()
@@ -95,11 +91,3 @@ def _bind(server: grpc.aio.Server, listen: str) -> str:
     except RuntimeError:
         raise SystemExit(f"Cannot listen on {listen}: the port is taken.") from None
     return f"{host}:{port}"
-
-
-async def _tell(
-    servicer: health.aio.HealthServicer, names: Sequence[str], is_serving: bool
-) -> None:
-    status = health_pb2.HealthCheckResponse
-    for name in names:
-        await servicer.set(name, status.SERVING if is_serving else status.NOT_SERVING)

@@ -18,8 +18,9 @@ import httpx
 import pytest
 
 from gateway.visits.journal import HEADROOM
-from tests.faults.test_store_away import await_that, away
+from tests.faults.test_store_away import away
 from tests.product import BROWSER, Product
+from tests.waiting import await_that
 
 
 def visit_often(product: Product, code: str, times: int) -> None:

@@ -20,12 +20,12 @@ from gateway.clients import AuthClient
 from services.runtime import client
 from services.runtime.errors import Unauthenticated, Unavailable
 from tests.product import BROWSER, Product, new_code, registration
+from tests.waiting import await_that
 
 RESOLVE_SECONDS = 2.0
 CALL_SECONDS = 5.0
 LEEWAY = 1.5
 """On a machine where others work too."""
-RECOVERY_SECONDS = 5.0
 SHORT_CACHE = {"ATAJO_CACHE_FRESH_SECONDS": "0.3", "ATAJO_CACHE_STALE_SECONDS": "0.3"}
 
 
@@ -49,13 +49,6 @@ def away(product: Product, name: str, how: str) -> Iterator[None]:
             yield
         finally:
             os.kill(product.pid(name), signal.SIGCONT)
-
-
-def await_that(condition: Callable[[], bool], seconds: float = RECOVERY_SECONDS) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "no recovery in time"
-        time.sleep(0.02)
 
 
 def timed(ask: Callable[[], httpx.Response]) -> tuple[httpx.Response, float]:

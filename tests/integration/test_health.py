@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from services.runtime.settings import ProcessSettings
 from tests.mongo.gate import Gate
 from tests.processes import Process
 from tests.product import PROCESSES, Product
+from tests.waiting import await_that
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -39,15 +40,6 @@ def observed(process: Process, path: str) -> httpx.Response:
     return httpx.get(f"http://{process.addresses['metrics']}{path}")
 
 
-def eventually(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + NOTICED_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 @pytest.fixture
 def gate(mongo_url: str) -> Iterator[Gate]:
     port = urlsplit(mongo_url).port
@@ -56,15 +48,10 @@ def gate(mongo_url: str) -> Iterator[Gate]:
         yield shut
 
 
-def through(gate: Gate, url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.replace(str(parts.port), str(gate.port))).geturl()
-
-
 async def test_a_service_is_ready_while_its_store_answers_and_alive_all_the_time(
     gate: Gate, mongo_url: str, tmp_path: Path
 ) -> None:
-    env = {"ATAJO_STORE": through(gate, mongo_url), "ATAJO_PUBLIC_URL": "http://localhost:1"}
+    env = {"ATAJO_STORE": gate.through(mongo_url), "ATAJO_PUBLIC_URL": "http://localhost:1"}
     with Process.start("services.links", env, tmp_path / "log") as process:
         async with grpc.aio.insecure_channel(process.grpc) as channel:
             stub: Any = health_pb2_grpc.HealthStub(channel)
@@ -111,9 +98,9 @@ def test_the_gateway_names_the_service_that_is_away_and_stays_ready(tmp_path: Pa
             return bool(readyz.json() == {"ready": True, "dependencies": dependencies})
 
         product.kill("links")
-        assert eventually(lambda: said(up | {"links": "UNAVAILABLE"}))
+        await_that(lambda: said(up | {"links": "UNAVAILABLE"}))
         product.start("links")
-        assert eventually(lambda: said(up))
+        await_that(lambda: said(up))
 
 
 def test_the_gateway_says_that_its_journal_is_full(tmp_path: Path) -> None:
@@ -130,9 +117,9 @@ def test_the_gateway_says_that_its_journal_is_full(tmp_path: Path) -> None:
         host = ".".join(["x" * 60] * 4)
         for n in range(5000):
             product.visit(code, {"referer": f"https://h{n}.{host}/"})
-        assert eventually(lambda: journal() == "JOURNAL_FULL")
+        await_that(lambda: journal() == "JOURNAL_FULL")
         product.start("analytics")
-        assert eventually(lambda: journal() == "ok")
+        await_that(lambda: journal() == "ok")
 
 
 def test_the_gateway_is_not_ready_while_it_stops(tmp_path: Path) -> None:
@@ -152,7 +139,7 @@ def test_the_gateway_is_not_ready_while_it_stops(tmp_path: Path) -> None:
             assert product.http.get(f"{base}/readyz").status_code == 200
             product.http.get(f"{product.url}/")  # Answered after the log-in was taken in.
             os.kill(product.pid("gateway"), signal.SIGTERM)
-            assert eventually(lambda: product.http.get(f"{base}/readyz").status_code == 503)
+            await_that(lambda: product.http.get(f"{base}/readyz").status_code == 503)
             assert product.http.get(f"{base}/livez").status_code == 200
             os.kill(product.pid("auth"), signal.SIGCONT)
             assert b"no exist" in under_way.recv(65536)

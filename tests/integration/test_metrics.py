@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -18,13 +18,15 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from gateway.edge import Edge
 from services.runtime import client
 from tests.mongo.gate import Gate
 from tests.processes import Process
 from tests.product import PROCESSES, Product, new_code, registration
+from tests.waiting import await_that
 
+EDGE = Edge.load()
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
-NOTICED_SECONDS = 5.0
 ALLOWED_VALUES = {
     "dependency": {"store", "auth", "links", "analytics", "journal"},
     "generation": {"0", "1", "2"},
@@ -32,6 +34,7 @@ ALLOWED_VALUES = {
     "kind": {"person", "bot"},
     "limit": {"create", "register"},
     "method": {"GET", "HEAD", "POST", "OPTIONS", "other"},
+    "route": {*EDGE.functions, *EDGE.gateway, *EDGE.pages, "other"},
     "service": set(PROCESSES),
 }
 """Of labels whose values a stranger must not be able to choose."""
@@ -72,13 +75,6 @@ def own(tmp_path: Path) -> Iterator[Product]:
     with Product(tmp_path, settings) as product:
         product.start()
         yield product
-
-
-def await_that(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + NOTICED_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "not seen in time"
-        time.sleep(0.02)
 
 
 def test_redirects_visits_and_the_cache(own: Product) -> None:
@@ -201,7 +197,7 @@ async def test_a_store_that_refuses_is_told_from_one_that_is_away(
     env = {"ATAJO_PUBLIC_URL": "http://localhost:1"}
     with Gate(port) as gate:
         gate.open()
-        env["ATAJO_STORE"] = mongo_url.replace(f":{port}", f":{gate.port}")
+        env["ATAJO_STORE"] = gate.through(mongo_url)
         with Process.start("services.links", env, tmp_path / "log") as process:
             async with client.open_channel(process.grpc, LINKS) as channel:
                 stub = pb_grpc.LinksServiceStub(channel)

@@ -47,12 +47,6 @@ def gate(mongo_url: str) -> Iterator[Gate]:
         yield shut
 
 
-def through(gate: Gate, url: str) -> str:
-    """The URL of the same database behind the gate."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.replace(str(parts.port), str(gate.port))).geturl()
-
-
 @asynccontextmanager
 async def links(process: Process) -> AsyncIterator[Any]:
     """Calls ResolveLinks."""
@@ -88,7 +82,7 @@ def start(url: str, folder: Path) -> Process:
 async def test_a_service_starts_without_its_server_and_finds_it_again_whenever_it_is_back(
     gate: Gate, mongo_url: str, tmp_path: Path
 ) -> None:
-    with start(through(gate, mongo_url), tmp_path) as process:
+    with start(gate.through(mongo_url), tmp_path) as process:
         async with links(process) as resolve:
             with pytest.raises(Unavailable) as away:
                 await resolve("abcdefgh")
@@ -106,7 +100,7 @@ async def test_a_service_starts_without_its_server_and_finds_it_again_whenever_i
 
 async def test_a_server_that_is_slow_is_away(gate: Gate, mongo_url: str, tmp_path: Path) -> None:
     gate.open()
-    with start(through(gate, mongo_url), tmp_path) as process:
+    with start(gate.through(mongo_url), tmp_path) as process:
         async with links(process) as resolve:
             assert await answers(resolve, 5)
             gate.hold()

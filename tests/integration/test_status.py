@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,8 +12,8 @@ import pytest
 
 from gateway.edge import Edge
 from tests.product import Product
+from tests.waiting import await_that
 
-NOTICED_SECONDS = 5.0
 ALL_WORKS = {"following": "works", "shortening": "works", "counting": "works", "accounts": "works"}
 
 
@@ -37,13 +36,6 @@ def page(product: Product) -> httpx.Response:
     answer = product.http.get(f"{product.url}/status", headers={"accept": "text/html,*/*;q=0.8"})
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     return answer
-
-
-def await_that(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + NOTICED_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "not seen in time"
-        time.sleep(0.02)
 
 
 class Elements(HTMLParser):

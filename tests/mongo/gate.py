@@ -7,6 +7,7 @@ import socket
 import threading
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 from tests.product import free_port
 
@@ -22,6 +23,11 @@ class Gate:
         self._threads: list[threading.Thread] = []
         self._flowing = threading.Event()
         self._flowing.set()
+
+    def through(self, url: str) -> str:
+        """The URL of the same database behind the gate."""
+        parts = urlsplit(url)
+        return parts._replace(netloc=parts.netloc.replace(str(parts.port), str(self.port))).geturl()
 
     def open(self) -> None:
         """Let connections through."""
