@@ -70,6 +70,12 @@ def _counter(course: Course, start: float = 0) -> str:
     return f"{start:f}+{before:f}x{_TURN - 1} {turn:f}+{after:f}x{_LENGTH - _TURN - 1}"
 
 
+def _between(rate: float, start: int, end: int) -> str:
+    """A counter that goes up by so much a second from one minute to another."""
+    most = rate * 60 * (end - start)
+    return f"0+0x{start - 1} 0+{rate * 60}x{end - start} {most}+0x{_LENGTH}"
+
+
 def _latencies(
     name: str, instance: str, rates: Mapping[str, Course], **labels: str
 ) -> dict[str, str]:
@@ -187,6 +193,8 @@ def _store(instance: str, *, slow: float = 0, error: Course = 0) -> dict[str, st
     }
 
 
+_FAILED = _series("atajo_redirects_total", "gateway-0", result="failed")
+
 CASES: tuple[Case, ...] = (
     Case(
         "AtajoRedirectsFailing",
@@ -194,6 +202,20 @@ CASES: tuple[Case, ...] = (
         30,
         _redirects("gateway-0", failed=4),
         ("AtajoRedirectsFailing page", "AtajoRedirectsFailing ticket"),
+    ),
+    Case(
+        "AtajoRedirectsFailing",
+        "one in ten fails for twelve minutes after five good hours",
+        312,
+        {_FAILED: _between(20, 300, 312)},
+        ("AtajoRedirectsFailing page", "AtajoRedirectsFailing ticket"),
+    ),
+    Case(
+        "AtajoRedirectsFailing",
+        "one in ten failed for twelve minutes, and none since for six",
+        318,
+        {_FAILED: _between(20, 300, 312)},
+        ("AtajoRedirectsFailing ticket",),
     ),
     Case(
         "AtajoRedirectsFailing",
@@ -413,6 +435,17 @@ CASES: tuple[Case, ...] = (
         15,
         {**_silent("auth-0"), **_process("gateway-0", away=("auth",))},
         ("AtajoDown page",),
+    ),
+    Case(
+        "AtajoDependencyAway",
+        "auth was down, and is back for two minutes",
+        12,
+        {
+            _series("up", "auth-0"): _level((0, 1)),
+            _series("atajo_ready", "auth-0"): f"_x{_TURN} 1+0x50",
+            _series("atajo_dependency_up", "auth-0", dependency="store"): f"_x{_TURN} 1+0x50",
+            _series("atajo_dependency_up", "gateway-0", dependency="auth"): _level((0, 1)),
+        },
     ),
     Case(
         "AtajoCrashLooping",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -229,6 +230,7 @@ def _seconds(seconds: float | None) -> str:
 
 def main() -> None:
     """Carry out the drills of that name, all of them without one."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # Whatever is mounted is taken down.
     wanted = [drill for drill in DRILLS if os.environ.get("DRILL", "") in ("", drill.name)]
     drills = [drill for drill in wanted if os.geteuid() == 0 or not drill.as_root]
     for drill in wanted:

@@ -45,12 +45,12 @@ class Ground(Product):
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Visits, a third of them of unknown codes, new links and log-ins."""
+        """Visits, one in ten of an unknown code, new links and log-ins."""
         email = self.register()
         code = self.shorten("https://example.com/")
         with (
             self.calling(0.03, lambda call: call.ask("GET", f"/{code}")),
-            self.calling(0.06, lambda call: call.ask("GET", f"/{new_code()}")),
+            self.calling(0.3, lambda call: call.ask("GET", f"/{new_code()}")),
             self.calling(0.1, lambda call: call.ask("POST", "/createShortLink", _link())),
             self.calling(0.2, lambda call: call.ask("POST", "/verifyUser", _log_in(email))),
         ):
@@ -143,8 +143,9 @@ def silent_replica(ground: Ground) -> Iterator[None]:
         os.kill(ground.replica.popen.pid, signal.SIGCONT)
 
 
-def starved(ground: Ground) -> AbstractContextManager[None]:
-    """links gets a quarter of the time, in pieces."""
+@contextmanager
+def starved(ground: Ground) -> Iterator[None]:
+    """links gets little of the time, in pieces, and is asked much."""
     pid = ground.pid("links")
 
     def starve(over: threading.Event) -> None:
@@ -153,7 +154,9 @@ def starved(ground: Ground) -> AbstractContextManager[None]:
             time.sleep(0.3)
             os.kill(pid, signal.SIGCONT)
 
-    return _beside(starve)
+    unknown = ground.calling(0.02, lambda call: call.ask("GET", f"/{new_code()}"))
+    with unknown, _beside(starve):
+        yield
 
 
 def slow_store(ground: Ground) -> AbstractContextManager[None]:
