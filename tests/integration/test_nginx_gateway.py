@@ -28,7 +28,8 @@ class _Upstream(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, answers: int, host: str) -> None:
-        super().__init__((host, 0), _Handler)
+        # Free on 127.0.0.1 whatever the host: nobody must answer there in its place.
+        super().__init__((host, free_port()), _Handler)
         self.answers = answers
         self.connections = 0
         self.requests = 0
