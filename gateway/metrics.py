@@ -73,7 +73,10 @@ class GatewayCollector(Collector):
 
     def _of_redirects(self) -> Iterable[Metric]:
         answered = CounterMetricFamily(
-            "atajo_redirects", "Answers to short addresses by result.", labels=["result"]
+            "atajo_redirects",
+            "Answers to short addresses by result: found; not_found, no such link; failed, it "
+            "could not be looked up.",
+            labels=["result"],
         )
         duration = HistogramMetricFamily(
             "atajo_redirect_duration_seconds",
@@ -118,7 +121,8 @@ class GatewayCollector(Collector):
         )
         yield CounterMetricFamily(
             "atajo_visits_lost",
-            "Answered visits that will never be counted: the journal had no room for them.",
+            "Answered visits that will never be counted: the journal had no room for them or "
+            "could not be read back, or analytics refused them.",
             value=self._visits.lost,
         )
         yield GaugeMetricFamily(

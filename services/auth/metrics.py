@@ -11,7 +11,10 @@ from prometheus_client import Counter, Gauge
 from services.auth.domain import LoginsBusy, NoAccount, TooManyAttempts, WrongPassword
 
 LOGINS = Counter(
-    "atajo_logins", "Log-ins by how they ended; faults of ours are left out.", ["result"]
+    "atajo_logins",
+    "Log-ins by how they ended: limited, too many had failed; busy, too many waited. Faults of "
+    "ours are left out.",
+    ["result"],
 )
 
 ACCOUNTS_CREATED = Counter(
