@@ -14,7 +14,7 @@ from typing import Any
 
 import structlog
 
-from services.runtime import request_id, tracing
+from services.runtime import request_id, trace_id
 
 
 def configure(service: str, level: str) -> None:
@@ -26,7 +26,7 @@ def configure(service: str, level: str) -> None:
         event["service"] = service
         if current := request_id.current():
             event["request_id"] = current
-        if trace := tracing.trace_id():
+        if trace := trace_id.current():
             event["trace_id"] = trace
         return event
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import grpc
 
+from services.runtime import trace_id
+
 if TYPE_CHECKING:
     from services.runtime.otel import Traces
 
@@ -39,6 +41,7 @@ def start(service: str, version: str, *, outermost: bool = False) -> None:
     from services.runtime.otel import Traces
 
     _traces = Traces(service, version, outermost)
+    trace_id.read_from(_traces.trace_id)
 
 
 def stop() -> None:
@@ -59,11 +62,6 @@ def failed(code: grpc.StatusCode) -> None:
     """Note how a served call ended, on its span."""
     if _traces:
         _traces.failed(code)
-
-
-def trace_id() -> str:
-    """The trace that the current span belongs to, where one is sampled; else empty."""
-    return _traces.trace_id() if _traces else ""
 
 
 def server_interceptors() -> Sequence[grpc.aio.ServerInterceptor]:
