@@ -35,6 +35,8 @@ _PATIENCE = 90.0
 """Seconds within which an alert fires after a break, and all end after the repair."""
 _DISK = 8 << 20
 _REPORT = ROOT / "reports" / "drill.md"
+_OF_BUSY_MACHINE = frozenset({"AtajoRedirectsSlow", "AtajoEventLoopLagging"})
+"""What goes off, and rightly so, where more wants to run than there are cores for."""
 _LABEL = re.compile(r"\$labels\.(\w+)")
 
 
@@ -65,13 +67,7 @@ DRILLS = (
     Drill("starved of time", ground.starved, ("AtajoEventLoopLagging", "AtajoRedirectsSlow")),
     Drill("slow store", ground.slow_store, ("AtajoStoreSlow",)),
     Drill("full store", ground.full_store, ("AtajoStoreFailing", "AtajoCreationsFailing")),
-    # The crowd itself takes from the machine what redirects need.
-    Drill(
-        "burst of log-ins",
-        ground.burst,
-        ("AtajoPasswordChecksWaiting",),
-        ("AtajoRedirectsSlow", "AtajoEventLoopLagging"),
-    ),
+    Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting",)),
     Drill(
         "journal disk full",
         ground.full_disk,
@@ -89,6 +85,12 @@ DRILLS = (
 )
 
 
+def _excused() -> frozenset[str]:
+    """What may go off by itself here and now."""
+    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1)
+    return _OF_BUSY_MACHINE if is_busy else frozenset()
+
+
 @dataclass
 class Outcome:
     """Seconds from the break until each alert fired, and from the repair until all had ended."""
@@ -102,6 +104,7 @@ class Outcome:
         """Note what should not be so."""
         missing = set(self.drill.must) - self.fired.keys()
         wrong = self.fired.keys() - set(self.drill.must) - set(self.drill.follows)
+        wrong -= _excused()
         self.faults += [f"{name} did not go off" for name in sorted(missing)]
         self.faults += [f"{name} went off" for name in sorted(wrong)]
         if self.ended is None:
@@ -124,6 +127,10 @@ class Watch:
         """Begin anew."""
         self.since = {}
         self.faults = set()
+
+    def is_quiet(self, awaited: Sequence[str] = ()) -> bool:
+        """Whether nothing fires but what a busy machine raises; of `awaited`, nothing at all."""
+        return not self.firing - (_excused() - set(awaited))
 
     def await_that(self, condition: Callable[[], bool]) -> bool:
         """Whether a condition on what fires comes true in time."""
@@ -189,7 +196,7 @@ def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]
         prometheus.look_at(place.targets)
         with prometheus, place.in_use(), Watch(prometheus) as watch:
             filled = "count(count_over_time(atajo:objective_errors:ratio_rate6h[20s]) > 15) == 5"
-            assert watch.await_that(lambda: bool(prometheus.ask(filled)) and not watch.firing)
+            assert watch.await_that(lambda: bool(prometheus.ask(filled)) and watch.is_quiet())
             yield place, watch
 
 
@@ -199,7 +206,7 @@ def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
     with drill.broken(place):
         watch.await_that(lambda: watch.firing >= set(drill.must))
     repaired = time.monotonic()
-    over = watch.await_that(lambda: not watch.firing)
+    over = watch.await_that(lambda: watch.is_quiet(drill.must))
     outcome = Outcome(drill, {name: at - began for name, at in watch.since.items()})
     outcome.ended = time.monotonic() - repaired if over else None
     outcome.faults += sorted(watch.faults)

@@ -8,8 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import pytest
 from tests.monitoring.rules import alerts
 from tests.processes import PATIENCE, ROOT
 from tests.product import PROCESSES, Product, free_port
+from tests.waiting import await_that
 
 _STAND_IN = f"""#!{sys.executable}
 import http.server, os
@@ -97,13 +97,6 @@ def write_state(folder: Path, product: Product) -> None:
     (folder / "run.json").write_text(json.dumps({"processes": addresses}))
 
 
-def await_that(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 def ended(port: int) -> bool:
     try:
         httpx.get(f"http://127.0.0.1:{port}/", trust_env=False)
@@ -117,13 +110,15 @@ def test_it_follows_a_run_and_leads_to_everything(tmp_path: Path) -> None:
         assert monitor.up() == {}
         product.start()
         write_state(tmp_path, product)
-        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"))
+        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"), PATIENCE)
         (tmp_path / "run.json").unlink()
         product.kill("links")
-        await_that(lambda: monitor.up() == {**dict.fromkeys(PROCESSES, "1"), "links": "0"})
+        await_that(
+            lambda: monitor.up() == {**dict.fromkeys(PROCESSES, "1"), "links": "0"}, PATIENCE
+        )
         product.start("links")
         write_state(tmp_path, product)
-        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"))
+        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"), PATIENCE)
 
         answer = monitor.get(f"{monitor.prometheus}/api/v1/rules?type=alert").json()
         loaded = [rule for group in answer["data"]["groups"] for rule in group["rules"]]
@@ -148,7 +143,7 @@ def test_an_interrupt_ends_all_that_it_started(tmp_path: Path) -> None:
 def test_what_it_started_ends_with_it_when_it_is_killed(tmp_path: Path) -> None:
     with monitoring(tmp_path) as monitor:
         monitor.kill()
-        await_that(lambda: ended(monitor.port))
+        await_that(lambda: ended(monitor.port), PATIENCE)
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
