@@ -25,7 +25,10 @@ start_cluster() {
     kind create cluster --name "$cluster" --config deploy/kind/cluster.yaml \
       ${KIND_NODE_IMAGE:+--image "$KIND_NODE_IMAGE"}
   fi
-  until kubectl --context "$context" get --raw /readyz >/dev/null 2>&1; do sleep 1; done
+  for _ in $(seq 180); do
+    kubectl --context "$context" get --raw /readyz >/dev/null 2>&1 && break
+    sleep 1
+  done
   kubectl --context "$context" wait --for=condition=Ready nodes --all --timeout=180s >/dev/null
 }
 

@@ -50,16 +50,20 @@ class Account:
         return (self._counted - self.load.answered).total()
 
     @property
-    def broken(self) -> int:
-        """Requests that got no answer, or were told that a part is away."""
-        visits = sum(n for status, n in self.load.statuses.items() if status not in (302, 404))
-        calls = sum(n for status, n in self.load.calls.items() if status != 200)
-        return visits + calls
+    def broken(self) -> dict[str, int]:
+        """Requests that failed, by status or `broken` (no answer) or `unreached` (nobody there)."""
+        kinds = {0: "broken", -1: "unreached"}
+        both = self.load.statuses + self.load.calls
+        return {
+            str(kinds.get(status, status)): number
+            for status, number in sorted(both.items())
+            if status not in (200, 302, 404)
+        }
 
     def __str__(self) -> str:
         return (
             f"{self.load.answered.total()} visits answered, {self._counted.total()} counted, "
-            f"{len(self.load.created)} links made and kept, {self.broken} requests failed"
+            f"{len(self.load.created)} links made and kept, failed requests: {self.broken or 0}"
         )
 
 
@@ -76,5 +80,5 @@ def bounded_load(product: Product) -> Iterator[Account]:
 
 def assert_nothing_failed(account: Account) -> None:
     """Every request was answered, every answered visit counted once."""
-    assert account.broken == 0, (account.load.statuses, account.load.calls)
+    assert not account.broken, account.broken
     assert account.surplus == 0, "visits were counted that nobody was answered"

@@ -211,23 +211,23 @@ def test_network_policies_refuse_a_stranger(note: Note) -> None:
 
 def test_prometheus_scrapes_every_pod(tmp_path: Path, note: Note) -> None:
     pods = [pod for pod in cluster.pods() if pod.component != "mongodb"]
+    names = {pod.name.removeprefix("atajo-") for pod in pods}
     with ExitStack() as forwarded:
-        targets = {pod.name: forwarded.enter_context(cluster.forwarded(pod)) for pod in pods}
-        prometheus = Prometheus(tmp_path, free_port(), rules("docs/runbooks"), every="2s")
+        targets = {
+            pod.name.removeprefix("atajo-"): forwarded.enter_context(cluster.forwarded(pod))
+            for pod in pods
+        }
+        prometheus = Prometheus(tmp_path, free_port(), rules("docs/runbooks"))
         prometheus.look_at(targets)
         with prometheus:
-            wanted = {(pod.name, 1.0) for pod in pods}
 
-            def scraped() -> set[tuple[str, float]]:
-                return {
-                    (each["metric"]["job"], float(each["value"][1]))
-                    for each in prometheus.ask("up")
-                }
+            def scraped() -> set[str]:
+                return {each["metric"]["instance"] for each in prometheus.ask("up == 1")}
 
-            cluster.await_that(lambda: scraped() == wanted, "every pod is scraped")
-            families = prometheus.ask("count by (job) ({__name__=~'atajo_.+|nginx_.+|http_.+'})")
-            assert {each["metric"]["job"] for each in families} == {pod.name for pod in pods}
+            cluster.await_that(lambda: scraped() == names, "every pod is scraped")
+            series = prometheus.ask("count by (instance) ({__name__=~'(atajo|nginx)_.+'})")
             groups = prometheus.get("rules")["groups"]
+    assert {each["metric"]["instance"] for each in series} == names
     faulty = [rule["name"] for group in groups for rule in group["rules"] if rule.get("lastError")]
     assert not faulty
-    note(f"{len(pods)} of {len(pods)} pods up; {len(groups)} groups of rules without an error")
+    note(f"{len(names)} of {len(pods)} pods up; {len(groups)} groups of rules without an error")
