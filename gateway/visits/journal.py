@@ -115,6 +115,7 @@ class Journal:
         self._synced_number = 0
         self._closed: deque[_Closed] = deque()
         self._closed_visits = 0
+        self._unnoted = False
         self._open: Counts = {}
         self._open_visits = 0
         self._open_start = 0
@@ -148,6 +149,11 @@ class Journal:
     def last_number(self) -> int:
         """Number of the last batch that was closed, 0 for none."""
         return self._next_number - 1
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits, and who reads the files anew will find so."""
+        return not self.pending and not self._unnoted
 
     @property
     def open_visits(self) -> int:
@@ -224,9 +230,11 @@ class Journal:
         if batch.number != number:
             raise ValueError(f"batch {number} is not the oldest, {batch.number} is")
         self._closed_visits -= batch.visits
-        # Without room for this line the batch is sent again after a restart: that changes nothing.
-        with contextlib.suppress(JournalFullError):
+        try:
             self._write(_line(f"a {number}"))
+            self._unnoted = False
+        except JournalFullError:  # After a restart the batch is sent again: that changes nothing.
+            self._unnoted = True
         self._drop_segments()
 
     async def sync(self) -> None:
@@ -263,8 +271,10 @@ class Journal:
 
     async def close(self) -> None:
         """Sync, where the disk lets us, and give the folder back."""
-        with contextlib.suppress(OSError):
+        try:
             await self.sync()
+        except OSError:
+            self._unnoted = True
         if self._next is not None:
             path, fd = self._next
             os.close(fd)

@@ -133,7 +133,7 @@ class VisitPipeline:
         except (TimeoutError, AppError, JournalFullError, OSError) as error:
             log.warning("visits_left_in_journal", visits=self.pending, error=type(error).__name__)
         await self._journal.close()
-        if self._journal.last_number and not self.pending:
+        if self._journal.last_number and self._journal.is_empty:
             await self._say_closed()
 
     async def _close_batches(self) -> None:

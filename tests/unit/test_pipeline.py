@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+
+import pytest
 
 from gateway.visits.journal import Batch, Journal
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
@@ -67,3 +70,38 @@ async def test_a_journal_closed_empty_is_said_to_be_and_one_with_visits_is_not(
         await pipeline.stop(0.2)
     assert unused.closed == away.closed == []
     assert used.closed == [(used.batches[0].gateway_id, 1)]
+
+
+class FillsTheDisk(Sink):
+    """Takes a batch while the journal's disk runs full."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self._patch = patch
+
+    async def record(self, batch: Batch) -> None:
+        await super().record(batch)
+
+        def no_room(_fd: int, _data: bytes) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        self._patch.setattr("gateway.visits.journal.os.write", no_room)
+
+
+async def test_a_journal_that_will_send_its_last_batch_again_is_not_said_to_be_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        sink = FillsTheDisk(patch)
+        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
+        pipeline.start()
+        pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+        await pipeline.stop(5)
+    assert (len(sink.batches), sink.closed) == (1, [])
+
+    again = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), again)
+    pipeline.start()
+    await pipeline.stop(5)
+    assert again.batches == sink.batches
+    assert again.closed == [(again.batches[0].gateway_id, 1)]
