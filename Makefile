@@ -18,6 +18,7 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 # Where prerequisites.sh puts the helm it gets.
 export PATH := $(PATH):$(CURDIR)/.cache/bin
+
 # What the caller has on the path stays on it.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/proto/gen$(if $(PYTHONPATH),:$(PYTHONPATH))
 
