@@ -46,7 +46,7 @@ load_images() {
   # What is not on this machine the node pulls itself.
   if docker image inspect "$mongodb" >/dev/null 2>&1; then images+=("$mongodb"); fi
   say "Loading ${images[*]}."
-  kind load docker-image --name "$cluster" "${images[@]}" 2>/dev/null
+  kind load docker-image --name "$cluster" "${images[@]}" >&2
 }
 
 install_chart() {

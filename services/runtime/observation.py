@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 from collections.abc import Iterable
 from socketserver import TCPServer, ThreadingMixIn
@@ -15,9 +16,15 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from prometheus_client import make_wsgi_app
 
+from services.runtime import logs
 from services.runtime.health import Health
 from services.runtime.metrics import BUILD_INFO
 from services.runtime.settings import ProcessSettings, split_address
+
+log = logs.get(__name__)
+
+_PATIENCE = 5.0
+"""Seconds a looker may be silent: each holds a thread."""
 
 
 class ObservationServer:
@@ -84,7 +91,17 @@ class _Server(ThreadingMixIn, WSGIServer):
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
         self.setup_environ()
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        # The library's own prints the address, and a traceback for everybody who leaves.
+        error = sys.exception()
+        if isinstance(error, OSError):
+            log.debug("look_broken_off", error=type(error).__name__)
+        else:
+            log.error("look_failed", exc_info=error)
+
 
 class _Handler(WSGIRequestHandler):
+    timeout = _PATIENCE
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Nothing: probes and scrapes come every few seconds."""

@@ -210,3 +210,16 @@ def test_what_every_process_exposes_passes_promtool(product: Product) -> None:
         public = product.http.get(f"{product.url}/metrics")
         assert public.status_code == 404
         assert "atajo_" not in public.text
+
+
+async def test_who_is_silent_on_the_metrics_port_is_left(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    health = Health({}, needed=())
+    observation = ObservationServer("links", ProcessSettings(), health)
+    host, _, port = observation.address.partition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as silent:
+        silent.sendall(b"GET /livez HT")
+        assert await asyncio.to_thread(silent.recv, 1) == b""
+    observation.close()
+    assert "Traceback" not in capfd.readouterr().err
