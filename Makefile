@@ -82,7 +82,6 @@ remove-account: $(RUN) ## Remove an account and its links: make remove-account E
 
 ##@ Verify
 
-
 .PHONY: test
 test: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Set up and pass every test but the slow ones
 	@$(NPM) test
@@ -102,7 +101,7 @@ image-test: $(DEV) images ## Look into the images, and run them
 	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_ENGINE=$(ENGINE) $(PY) -m pytest -s -m engine tests/images
 
 .PHONY: kind-test
-kind-test: $(DEV) browser kind-tools ## What the kind cluster keeps through upgrades, scaling and kills, into reports/
+kind-test: $(DEV) $(NODE) browser kind-tools ## What the kind cluster keeps through upgrades, scaling and kills, into reports/
 	@exec $(PY) -m pytest -m cluster tests/cluster
 
 .PHONY: faults

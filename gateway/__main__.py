@@ -98,7 +98,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     host, port = listening.getsockname()[:2]
     config = uvicorn.Config(
         app,
-        http=protocol_with(app.at_once),
+        http=protocol_with(app),
         ws="none",
         lifespan="off",
         log_config=None,

@@ -4,41 +4,59 @@ uvicorn hands status line with headers and body to the transport apart, and uvlo
 once: two system calls and two segments. Held back until the loop's turn ends they are one.
 
 A request that can be answered from memory is answered as soon as its headers are read: no scope,
-no task, no events (figures in ARCHITECTURE.md). This relies on uvicorn's insides, which the lock
-pins and tests/integration/test_redirects.py watches over: it compares the shortcut's answer with
-the application's own.
+no task, no events. One whose answer is a look-up away waits for it without a task, and goes to the
+application only if the look-up did not find it (figures in ARCHITECTURE.md). This relies on
+uvicorn's insides, which the lock pins and tests/integration/test_redirects.py watches over: it
+compares the shortcut's answers with the application's own.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gateway.visits.classify import Headers
-
-Shortcut = Callable[[bytes, Headers, Headers], bytes | None]
-"""From the path of a GET, its headers and the server's own ones to a whole answer, or None."""
 
 MOST_HEAD_BYTES = 65_536
 """Of a request's line and headers; a longer one is cut off."""
 
+_PATH_BYTES = 9
+"""Of a short address."""
+_PLAIN = "plain"
+"""In the state of a scope: the shortcut may be taken."""
 _WITH_BODY = frozenset({b"content-length", b"transfer-encoding", b"expect"})
+
+
+class Shortcut(Protocol):
+    """Answers plain GETs of what may be a short address without a task."""
+
+    def at_once(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
+        """The whole answer, the server's own headers in it, if memory has it."""
+        ...
+
+    def ask(self, scope: Scope) -> asyncio.Future[Any] | None:
+        """What is to be awaited before `answer`; None: the application answers."""
+        ...
+
+    def answer(self, scope: Scope, server_headers: Headers) -> bytes | None:
+        """The whole answer when what `ask` gave is done; None: the application answers."""
+        ...
 
 
 def protocol_with(shortcut: Shortcut) -> type[asyncio.Protocol]:
     """The protocol class to give to `uvicorn.Config(http=...)`."""
 
     class ShortcutProtocol(_Protocol):
-        answer_at_once = staticmethod(shortcut)
+        shortcut_to = shortcut
 
     return ShortcutProtocol
 
 
 class _Protocol(HttpToolsProtocol):
-    answer_at_once: Shortcut
+    shortcut_to: Shortcut
     _head_bytes = 0
     _answered = False
 
@@ -57,13 +75,16 @@ class _Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_bytes = 0
-        if len(self.url) == 9 and self._is_free() and self._is_plain_get():
-            answer = self.answer_at_once(self.url, self.headers, self.server_state.default_headers)
+        if len(self.url) == _PATH_BYTES and self._is_free() and self._is_plain_get():
+            answer = self.shortcut_to.at_once(
+                self.url, self.headers, self.server_state.default_headers
+            )
             if answer is not None:
                 self._answered = True
                 self.transport.write(answer)
                 self.on_response_complete()
                 return
+            self.scope["state"][_PLAIN] = True
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -74,6 +95,28 @@ class _Protocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         self._head_bytes = 0
         super().on_body(body)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        scope = cast(Scope, cycle.scope)
+        asked = self.shortcut_to.ask(scope) if _PLAIN in scope["state"] else None
+        if asked is None:
+            super()._start_asgi_task(cycle, app)
+        else:
+            asked.add_done_callback(lambda _: self._answer(cycle, app))
+
+    def _answer(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Answer what was asked for. A visitor who left meanwhile is counted all the same."""
+        if cycle.keep_alive and not self.flow.write_paused:
+            answer = self.shortcut_to.answer(
+                cast(Scope, cycle.scope), self.server_state.default_headers
+            )
+            if answer is not None:
+                if not cycle.disconnected:
+                    self.transport.write(answer)
+                cycle.response_complete = True
+                self.on_response_complete()
+                return
+        super()._start_asgi_task(cycle, app)
 
     def _is_free(self) -> bool:
         """Whether no answer is under way and the client takes what it is sent."""

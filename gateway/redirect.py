@@ -6,14 +6,17 @@ ARCHITECTURE.md), and this path is what the product is for.
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import time
+from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.edge import Edge
-from gateway.identify import identified
+from gateway.identify import identified, identify
 from gateway.metrics import RedirectMetrics
-from gateway.resolver import Resolver, is_code
+from gateway.resolver import Resolver, Target, is_code
 from gateway.site import Site
 from gateway.visits.classify import Headers, looks_ahead
 from gateway.visits.pipeline import VisitPipeline
@@ -23,13 +26,25 @@ from services.runtime.errors import AppError
 log = logs.get(__name__)
 
 _BODY = b"Redirecting..."
+_QUESTION = "question"
+"""In the state of a scope: a question that is under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Where a code leads, asked for at a time of the clock that measures."""
+
+    code: str
+    started: float
+    answer: asyncio.Future[Target | None]
 
 
 class Redirects:
     """Answers `/<code>`; hands everything else to `app`.
 
-    `at_once` is the shortcut of gateway/http.py: it answers a GET of a code that memory knows
-    before there is a request to speak of. Whatever it leaves comes here as ASGI.
+    `at_once`, `ask` and `answer` are the shortcut of gateway/http.py: a GET of a code that memory
+    knows is answered before there is a request to speak of, one of a code that was found without a
+    task. Whatever they leave comes here as ASGI.
     """
 
     def __init__(
@@ -52,6 +67,7 @@ class Redirects:
             (b"content-length", b"%d" % len(_BODY)),
             *edge.redirect_headers,
         ]
+        self._traced = tracing.is_on()
         self._server_headers: Headers = ()
         self._head = b""
 
@@ -62,6 +78,37 @@ class Redirects:
         target = self._resolver.known(code)
         if target is None:
             return None
+        return self._found(code, target, headers, server_headers, started)
+
+    def ask(self, scope: Scope) -> asyncio.Future[Target | None] | None:
+        """The answer to come of a code of which memory has nothing; the scope keeps the question.
+
+        None where that is not the way: no code, or one of which `resolve` knows more. With traces
+        on every question is a span of the application's.
+        """
+        path = scope["path"]
+        if self._traced or path in self._pages or not is_code(path[1:]):
+            return None
+        started = time.perf_counter()
+        context = contextvars.Context()
+        context.run(identify, scope)
+        answer = context.run(self._resolver.ask, path[1:])
+        if answer is not None:
+            scope["state"][_QUESTION] = _Question(path[1:], started, answer)
+        return answer
+
+    def answer(self, scope: Scope, server_headers: Headers) -> bytes | None:
+        """The whole answer to a GET, its visit taken down, if its question found the code."""
+        question: _Question = scope["state"][_QUESTION]
+        if question.answer.exception() or not (target := question.answer.result()):
+            return None
+        return self._found(
+            question.code, target, scope["headers"], server_headers, question.started
+        )
+
+    def _found(
+        self, code: str, target: Target, headers: Headers, server_headers: Headers, started: float
+    ) -> bytes:
         self._visit(code, headers)
         if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
             self._server_headers = server_headers
@@ -82,10 +129,14 @@ class Redirects:
         await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
-        started = time.perf_counter()
         send_with_id = identified(scope, send)
+        question: _Question | None = scope.get("state", {}).get(_QUESTION)
+        started = question.started if question else time.perf_counter()
         try:
-            target = self._resolver.known(code) or await self._resolver.resolve(code)
+            if question:
+                target = await question.answer
+            else:
+                target = self._resolver.known(code) or await self._resolver.resolve(code)
         except AppError as error:
             seconds = round(time.perf_counter() - started, 6)
             log.error("redirect_failed", reason=error.reason, call=error.call, duration=seconds)

@@ -116,6 +116,16 @@ class Resolver:
         self._entries.move_to_end(code)
         return target
 
+    def ask(self, code: str) -> asyncio.Future[Target | None] | None:
+        """The answer to come of a code of which memory has nothing; None means: `resolve` it.
+
+        The answer is what `resolve` would return or raise. `code` is well-formed.
+        """
+        if code in self._entries or len(self._asked) >= MOST_WAITING:
+            return None
+        self._misses += 1
+        return self._answer_to(code)
+
     async def resolve(self, code: str) -> Target | None:
         """Where a code leads, None for nowhere. `code` is well-formed.
 

@@ -50,6 +50,11 @@ def stop() -> None:
         _traces.close()
 
 
+def is_on() -> bool:
+    """Whether anything is traced."""
+    return _traces is not None
+
+
 def span(name: str, *, serves: bool = False) -> AbstractContextManager[None]:
     """A span around the body. `name` is one of a few fixed ones, never a visitor's.
 
