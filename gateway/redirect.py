@@ -90,9 +90,12 @@ class Redirects:
         if self._traced or path in self._pages or not is_code(path[1:]):
             return None
         started = time.perf_counter()
-        context = contextvars.Context()
-        context.run(identify, scope)
-        answer = context.run(self._resolver.ask, path[1:])
+        if self._resolver.gathers:
+            answer = self._resolver.ask(path[1:])
+        else:  # The call has the id of this request.
+            context = contextvars.Context()
+            context.run(identify, scope)
+            answer = context.run(self._resolver.ask, path[1:])
         if answer is not None:
             scope["state"][_QUESTION] = _Question(path[1:], started, answer)
         return answer

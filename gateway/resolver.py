@@ -65,7 +65,10 @@ _NOTHING: _Entry = (None, -math.inf, -math.inf)
 
 
 class Resolver:
-    """A cache of at most `entries` codes, least recently used out first, over a link source."""
+    """A cache of at most `entries` codes, least recently used out first, over a link source.
+
+    Belongs to the loop it is made in.
+    """
 
     def __init__(
         self,
@@ -75,6 +78,7 @@ class Resolver:
         fresh: float = FRESH_SECONDS,
         stale: float = STALE_SECONDS,
     ) -> None:
+        self._loop = asyncio.get_running_loop()
         self._source = source
         self._most = entries
         self._clock = clock
@@ -96,6 +100,11 @@ class Resolver:
     def lookups(self) -> dict[str, int]:
         """Look-ups since the start by what memory could tell."""
         return {"hit": self._hits, "stale": self._stale_hits, "miss": self._misses}
+
+    @property
+    def gathers(self) -> bool:
+        """Whether the next question joins a call that another one began."""
+        return bool(self._queue)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -174,7 +183,7 @@ class Resolver:
     def _answer_to(self, code: str) -> asyncio.Future[Target | None]:
         """The answer to the question for a code, which is asked if it is not yet."""
         waiting = self._ask(code)
-        future = asyncio.get_running_loop().create_future()
+        future = self._loop.create_future()
         waiting.append(future)
         return future
 
@@ -186,11 +195,10 @@ class Resolver:
                 raise Unavailable("Too many look-ups wait.", "RESOLVER_OVERLOADED")
             waiting = self._asked[code] = []
             if self._sending is None:
-                loop = asyncio.get_running_loop()
                 self._sending = (
-                    loop.call_later(GATHER_SECONDS, self._send)
+                    self._loop.call_later(GATHER_SECONDS, self._send)
                     if self._calls
-                    else loop.call_soon(self._send)
+                    else self._loop.call_soon(self._send)
                 )
             if not self._queue:
                 self._first_asker = contextvars.copy_context()
