@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +33,18 @@ def await_views(product: Product, token: str, code: str, wanted: int) -> float:
         assert views < wanted
         assert time.monotonic() - started < 10, f"{views} of {wanted} views"
     return time.monotonic() - started
+
+
+def look_ups(product: Product, outcome: str = "OK") -> float:
+    """Calls of the gateway that looked codes up."""
+    series = (
+        f'grpc_client_handling_seconds_count{{grpc_code="{outcome}",grpc_method="ResolveLinks"'
+        ',grpc_service="atajo.links.v1.LinksService"}'
+    )
+    try:
+        return product.metric(series)
+    except StopIteration:  # There was none yet.
+        return 0.0
 
 
 def test_a_known_code_is_a_302_with_the_headers_it_is_promised(product: Product) -> None:
@@ -126,11 +143,7 @@ def test_an_unknown_code_is_a_404_with_the_document_and_counts_nothing(product: 
 
 
 def test_a_hundred_misses_at_once_share_few_calls(product: Product) -> None:
-    line = (
-        'grpc_client_handling_seconds_count{grpc_code="OK",grpc_method="ResolveLinks"'
-        ',grpc_service="atajo.links.v1.LinksService"}'
-    )
-    before = product.metric(line)
+    before = look_ups(product)
     port = int(product.url.rpartition(":")[2])
     request = "GET /{} HTTP/1.1\r\nhost: x\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
@@ -139,7 +152,7 @@ def test_a_hundred_misses_at_once_share_few_calls(product: Product) -> None:
         answers = b""
         while answers.count(b"HTTP/1.1 404") < 100:
             answers += connection.recv(65_536)
-    assert product.metric(line) - before <= 2
+    assert look_ups(product) - before <= 2
 
 
 def test_paths_that_are_no_codes_are_pages_or_not_found(product: Product) -> None:
@@ -211,6 +224,106 @@ def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(product:
     ]
     for code in codes:
         await_views(product, token, code, 20)
+
+
+@pytest.fixture
+def forgetful(tmp_path: Path) -> Iterator[Product]:
+    """A product whose gateway remembers one link: any other must be looked up."""
+    with Product(tmp_path, {"ATAJO_CACHE_ENTRIES": "1"}) as started:
+        started.start()
+        yield started
+
+
+def test_what_is_looked_up_is_answered_as_the_application_does(forgetful: Product) -> None:
+    token = forgetful.log_in(forgetful.register())
+    code, other = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
+    agent = f"host: x\r\nuser-agent: {BROWSER}\r\n"
+    answers = []
+    for address in (code, f"{code}?x"):
+        before = look_ups(forgetful)
+        [(status, headers, _)] = exchange(forgetful, f"GET /{address} HTTP/1.1\r\n{agent}\r\n", 1)
+        assert look_ups(forgetful) == before + 1
+        answers.append((status, {k: v for k, v in headers.items() if k != "date"}))
+        assert forgetful.visit(other).status_code == 302
+    assert answers[0] == answers[1]
+    await_views(forgetful, token, code, 2)
+    await_views(forgetful, token, other, 2)
+
+
+def test_looked_up_and_remembered_in_one_go_are_answered_in_order(forgetful: Product) -> None:
+    token = forgetful.log_in(forgetful.register())
+    codes = [forgetful.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    agent = f"host: x\r\nuser-agent: {BROWSER}\r\n"
+    asked = [codes[(n // 2) % 3] for n in range(60)]
+    requests = "".join(f"GET /{code} HTTP/1.1\r\n{agent}\r\n" for code in asked)
+    answers = exchange(forgetful, requests, len(asked))
+    assert [headers["location"] for _, headers, _ in answers] == [
+        f"https://example.com/{codes.index(code)}" for code in asked
+    ]
+    for code in codes:
+        await_views(forgetful, token, code, 20)
+
+
+@contextmanager
+def frozen(product: Product, service: str) -> Iterator[None]:
+    """A service that takes calls and does nothing."""
+    pid = product.pid(service)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def ask(product: Product, code: str) -> socket.socket:
+    """A connection on which a short address was asked for that is being looked up."""
+    misses = 'atajo_cache_lookups_total{result="miss"}'
+    before = product.metric(misses)
+    port = int(product.url.rpartition(":")[2])
+    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    request = f"GET /{code} HTTP/1.1\r\nhost: x\r\nuser-agent: {BROWSER}\r\n\r\n"
+    connection.sendall(request.encode())
+    deadline = time.monotonic() + 10
+    while product.metric(misses) == before:
+        assert time.monotonic() < deadline
+    return connection
+
+
+def can_be_reached(product: Product) -> bool:
+    """Whether the gateway takes connections."""
+    try:
+        socket.create_connection(("127.0.0.1", int(product.url.rpartition(":")[2]))).close()
+    except ConnectionError:
+        return False
+    return True
+
+
+def test_a_look_up_in_vain_is_one(forgetful: Product) -> None:
+    with frozen(forgetful, "links"):
+        assert forgetful.visit(new_code()).status_code == 503
+    assert look_ups(forgetful, "DEADLINE_EXCEEDED") == 1
+
+
+def test_one_who_leaves_before_the_answer_was_there(forgetful: Product) -> None:
+    token = forgetful.log_in(forgetful.register())
+    code, _ = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
+    with frozen(forgetful, "links"):
+        ask(forgetful, code).close()
+    await_views(forgetful, token, code, 1)
+    assert "Traceback" not in forgetful.logs()
+
+
+def test_who_waits_while_the_gateway_stops_is_answered_and_let_go(forgetful: Product) -> None:
+    code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
+    with frozen(forgetful, "links"):
+        connection = ask(forgetful, code)
+        os.kill(forgetful.pid("gateway"), signal.SIGTERM)
+        while can_be_reached(forgetful):
+            pass
+    with connection:
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert answer.startswith(b"HTTP/1.1 302 Found\r\n")
+    assert b"connection: close\r\n" in answer
 
 
 def test_headers_without_end_are_cut_off(product: Product) -> None:
