@@ -11,6 +11,7 @@
 #
 # Writes below ${TMPDIR:-/tmp} alone.
 set -eu
+trap 'exit 143' TERM INT # As a container's first process a shell would go on.
 export LC_ALL=C
 
 here=$(dirname "$0")
@@ -61,6 +62,17 @@ text() { # name, value
   printf '%s' "$2" | sed -e 's/&/\&amp;/g' -e 's/[\\|&]/\\&/g'
 }
 
+# Where a whole machine starts at once, its name servers may come after this: nginx would end. They
+# are waited for, a minute at most.
+await_name() { # host:port
+  tries=60
+  until getent ahosts "${1%:*}" >/dev/null || [ "$tries" = 0 ]; do
+    [ "$tries" != 60 ] || echo "Waiting for the address of ${1%:*}." >&2
+    tries=$((tries - 1))
+    sleep 1
+  done
+}
+
 # nginx asks name servers for a name as it stands: it must be the full one.
 full_name() { # host:port
   host=${1%:*}
@@ -81,6 +93,10 @@ resolver() {
 public_url=$(origin "${ATAJO_PUBLIC_URL:?is needed}")
 contact=$(text ATAJO_CONTACT "${ATAJO_CONTACT:-}")
 gateway=$(address ATAJO_GATEWAY "${ATAJO_GATEWAY:?is needed}")
+case $gateway in
+'['*) ;; # A number, which is nobody's name.
+*) await_name "$gateway" ;;
+esac
 gateway=$(full_name "$gateway")
 listen=$(address ATAJO_LISTEN "${ATAJO_LISTEN:-0.0.0.0:8080}")
 metrics_listen=$(address ATAJO_METRICS_LISTEN "${ATAJO_METRICS_LISTEN:-0.0.0.0:9090}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,35 @@ def test_what_a_killed_one_left_is_not_in_the_way(tmp_path: Path) -> None:
     assert (tmp_path / "atajo-web" / "anew.sock").exists()
     with web:
         assert web.stop() == ""
+
+
+def test_a_gateway_whose_name_is_not_known_yet_is_waited_for(tmp_path: Path) -> None:
+    """As where name servers start beside it."""
+    getent = tmp_path / "bin" / "getent"
+    getent.parent.mkdir()
+    getent.write_text(
+        f"""#!/bin/sh
+echo >>{tmp_path}/asked
+[ $(wc -l <{tmp_path}/asked) -gt 2 ] || exit 2
+exec {shutil.which("getent")} "$@"
+"""
+    )
+    getent.chmod(0o755)
+    path = f"{getent.parent}:{os.environ['PATH']}"
+    code, said = start(tmp_path, ATAJO_GATEWAY="localhost:8000", PATH=path)
+    assert code == 0
+    assert said.startswith("Waiting for the address of localhost.\n")
+    assert "server localhost:8000 " in (tmp_path / "atajo-web" / "nginx.conf").read_text()
+
+
+def test_who_waits_for_a_name_can_be_told_to_stop(tmp_path: Path) -> None:
+    settings = {"ATAJO_GATEWAY": "nowhere.invalid:8000"}
+    process = Web(tmp_path, "", "http://localhost", settings=settings).run()
+    assert process.stderr
+    assert "nowhere.invalid" in process.stderr.readline()
+    process.terminate()
+    process.communicate(timeout=20)
+    assert process.returncode == 143
 
 
 def test_without_a_setting_it_needs_it_says_which(tmp_path: Path) -> None:
