@@ -101,7 +101,7 @@ image-test: $(DEV) images ## Look into the images, and run them
 	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_ENGINE=$(ENGINE) $(PY) -m pytest -s -m engine tests/images
 
 .PHONY: kind-test
-kind-test: $(DEV) $(NODE) browser kind-tools ## What the kind cluster keeps through upgrades, scaling and kills, into reports/
+kind-test: $(DEV) $(WEB) browser kind-tools ## What the kind cluster keeps through upgrades, scaling and kills, into reports/
 	@exec $(PY) -m pytest -m cluster tests/cluster
 
 .PHONY: faults

@@ -1,13 +1,14 @@
-"""uvicorn's HTTP protocol, with one write an answer and a shortcut for what needs no waiting.
+"""uvicorn's HTTP protocol, with one write an answer and a shortcut for short addresses.
 
 uvicorn hands status line with headers and body to the transport apart, and uvloop sends each at
 once: two system calls and two segments. Held back until the loop's turn ends they are one.
 
-A request that can be answered from memory is answered as soon as its headers are read: no scope,
-no task, no events. One whose answer is a look-up away waits for it without a task, and goes to the
-application only if the look-up did not find it (figures in ARCHITECTURE.md). This relies on
-uvicorn's insides, which the lock pins and tests/integration/test_redirects.py watches over: it
-compares the shortcut's answers with the application's own.
+A request that can be answered from memory is answered as soon as its headers are read: nothing is
+made of it but its headers. One whose answer is a look-up away waits for that without a task, and
+goes to the application only where the look-up does not give the plain answer (figures in
+ARCHITECTURE.md). This relies on uvicorn's insides, which the lock pins and
+tests/integration/test_redirects.py watches over: it compares the shortcut's answers with the
+application's own.
 """
 
 from __future__ import annotations
@@ -46,17 +47,17 @@ class Shortcut(Protocol):
         ...
 
 
-def protocol_with(shortcut: Shortcut) -> type[asyncio.Protocol]:
+def protocol_with(answers: Shortcut) -> type[asyncio.Protocol]:
     """The protocol class to give to `uvicorn.Config(http=...)`."""
 
     class ShortcutProtocol(_Protocol):
-        shortcut_to = shortcut
+        shortcut = answers
 
     return ShortcutProtocol
 
 
 class _Protocol(HttpToolsProtocol):
-    shortcut_to: Shortcut
+    shortcut: Shortcut
     _head_bytes = 0
     _answered = False
 
@@ -76,7 +77,7 @@ class _Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._head_bytes = 0
         if len(self.url) == _PATH_BYTES and self._is_free() and self._is_plain_get():
-            answer = self.shortcut_to.at_once(
+            answer = self.shortcut.at_once(
                 self.url, self.headers, self.server_state.default_headers
             )
             if answer is not None:
@@ -85,6 +86,8 @@ class _Protocol(HttpToolsProtocol):
                 self.on_response_complete()
                 return
             self.scope["state"][_PLAIN] = True
+        # An answer given at once may have begun the wait for the next request: this is it.
+        self._unset_keepalive_if_required()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -98,22 +101,29 @@ class _Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         scope = cast(Scope, cycle.scope)
-        asked = self.shortcut_to.ask(scope) if _PLAIN in scope["state"] else None
+        asked = self.shortcut.ask(scope) if _PLAIN in scope["state"] else None
         if asked is None:
             super()._start_asgi_task(cycle, app)
         else:
-            asked.add_done_callback(lambda _: self._answer(cycle, app))
+            # As a task of uvicorn's: it stops when they have ended, or cancels them.
+            tasks = cast(set[asyncio.Future[Any]], self.tasks)
+            tasks.add(asked)
+            asked.add_done_callback(tasks.discard)
+            asked.add_done_callback(lambda _: self._answer(cycle, app, asked))
 
-    def _answer(self, cycle: RequestResponseCycle, app: Any) -> None:
+    def _answer(self, cycle: RequestResponseCycle, app: Any, asked: asyncio.Future[Any]) -> None:
         """Answer what was asked for. A visitor who left meanwhile is counted all the same."""
+        if asked.cancelled():
+            return
         if cycle.keep_alive and not self.flow.write_paused:
-            answer = self.shortcut_to.answer(
+            answer = self.shortcut.answer(
                 cast(Scope, cycle.scope), self.server_state.default_headers
             )
             if answer is not None:
                 if not cycle.disconnected:
                     self.transport.write(answer)
                 cycle.response_complete = True
+                cycle.on_response = _nothing  # It leads back here: no cycle to be collected.
                 self.on_response_complete()
                 return
         super()._start_asgi_task(cycle, app)
@@ -134,6 +144,10 @@ class _Protocol(HttpToolsProtocol):
             and parser.should_keep_alive()
             and not parser.should_upgrade()
         )
+
+
+def _nothing() -> None:
+    """There is no more to do."""
 
 
 class _CorkedTransport:

@@ -32,7 +32,7 @@ _QUESTION = "question"
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Where a code leads, asked for at a time of the clock that measures."""
+    """Where a code leads, and since when (`time.perf_counter`) that is being asked."""
 
     code: str
     started: float
@@ -43,8 +43,8 @@ class Redirects:
     """Answers `/<code>`; hands everything else to `app`.
 
     `at_once`, `ask` and `answer` are the shortcut of gateway/http.py: a GET of a code that memory
-    knows is answered before there is a request to speak of, one of a code that was found without a
-    task. Whatever they leave comes here as ASGI.
+    knows is answered before there is a request to speak of; one of a code that is then found needs
+    no task to wait in. Whatever they leave comes here as ASGI.
     """
 
     def __init__(

@@ -11,7 +11,7 @@
 #
 # Writes below ${TMPDIR:-/tmp} alone.
 set -eu
-trap 'exit 143' TERM INT # As a container's first process a shell would go on.
+trap 'exit 143' TERM INT QUIT # As a container's first process a shell would go on.
 export LC_ALL=C
 
 here=$(dirname "$0")
@@ -65,10 +65,10 @@ text() { # name, value
 # Where a whole machine starts at once, its name servers may come after this: nginx would end. They
 # are waited for, a minute at most.
 await_name() { # host:port
-  tries=60
-  until getent ahosts "${1%:*}" >/dev/null || [ "$tries" = 0 ]; do
-    [ "$tries" != 60 ] || echo "Waiting for the address of ${1%:*}." >&2
-    tries=$((tries - 1))
+  end=$(($(date +%s) + 60))
+  until timeout 3 getent ahosts "${1%:*}" >/dev/null || [ "$(date +%s)" -ge "$end" ]; do
+    [ "${told:-}" ] || echo "Waiting for the address of ${1%:*}." >&2
+    told=yes
     sleep 1
   done
 }

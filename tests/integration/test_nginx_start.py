@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -155,12 +156,13 @@ exec {shutil.which("getent")} "$@"
     assert "server localhost:8000 " in (tmp_path / "atajo-web" / "nginx.conf").read_text()
 
 
-def test_who_waits_for_a_name_can_be_told_to_stop(tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGQUIT])
+def test_who_waits_for_a_name_can_be_told_to_stop(tmp_path: Path, told: signal.Signals) -> None:
     settings = {"ATAJO_GATEWAY": "nowhere.invalid:8000"}
     process = Web(tmp_path, "", "http://localhost", settings=settings).run()
     assert process.stderr
     assert "nowhere.invalid" in process.stderr.readline()
-    process.terminate()
+    process.send_signal(told)
     process.communicate(timeout=20)
     assert process.returncode == 143
 
