@@ -5,10 +5,14 @@ Every method raises `services.runtime.errors.AppError`; callers branch on its re
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Generic, TypeVar
 
+import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
@@ -16,6 +20,7 @@ from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.visits.journal import Batch
 from services.runtime.client import Caller, check_serving, open_channel
+from services.runtime.errors import AppError
 
 # Seconds. A log-in waits its turn behind others; everything else is a look-up or one write.
 LOGIN_SECONDS = 60.0
@@ -24,6 +29,10 @@ RESOLVE_SECONDS = 2.0
 LIST_SECONDS = 30.0
 CLOSE_SECONDS = 0.5
 """The process ends: it does not wait long to say so."""
+ANEW_SECONDS = 5.0
+"""For how long a channel may lead nowhere: by then it has looked the name up four times."""
+
+Stub = TypeVar("Stub")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +53,65 @@ class StoredLink:
     created_at: datetime
 
 
-class ServiceClient:
+class ServiceClient(Generic[Stub]):
     """What the clients of all services can do."""
 
-    def __init__(self, address: str, service: ServiceDescriptor) -> None:
-        self._channel = open_channel(address, service)
+    def __init__(
+        self, address: str, service: ServiceDescriptor, stub: Callable[[grpc.aio.Channel], Stub]
+    ) -> None:
+        self._address = address
+        self._service = service
+        self._make_stub = stub
         self._caller = Caller(service)
+        self._away_since: float | None = None
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._open()
 
     async def answers(self) -> None:
-        """Return if the service says that it is ready."""
-        await check_serving(self._channel)
+        """Return if the service says that it is ready. To be asked again and again.
+
+        A channel looks a name that is not there up less and less often, in the end every two
+        minutes: one that leads nowhere for long is replaced by one that begins anew.
+        """
+        away = False
+        try:
+            await check_serving(self._channel)
+        except AppError as error:
+            away = error.reason == "UNAVAILABLE"
+            raise
+        finally:
+            self._note(away)
 
     async def close(self) -> None:
         """Leave the service."""
+        for leaving in self._leaving:
+            leaving.cancel()
         await self._channel.close()
 
+    def _open(self) -> None:
+        self._channel = open_channel(self._address, self._service)
+        self._stub = self._make_stub(self._channel)
 
-class AuthClient(ServiceClient):
+    def _note(self, away: bool) -> None:
+        now = time.monotonic()
+        if not away:
+            self._away_since = None
+        elif self._away_since is None:
+            self._away_since = now
+        elif now - self._away_since >= ANEW_SECONDS:
+            self._away_since = now
+            leaving = asyncio.create_task(self._channel.close(LOGIN_SECONDS))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+            self._open()
+
+
+class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
     """The auth service."""
 
     def __init__(self, address: str) -> None:
-        super().__init__(address, auth_pb2.DESCRIPTOR.services_by_name["AuthService"])
-        self._stub = auth_pb2_grpc.AuthServiceStub(self._channel)
+        service = auth_pb2.DESCRIPTOR.services_by_name["AuthService"]
+        super().__init__(address, service, auth_pb2_grpc.AuthServiceStub)
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
         """Make an account. Reasons: EMAIL_TAKEN, INVALID_*."""
@@ -91,12 +137,12 @@ class AuthClient(ServiceClient):
         return reply.account_id
 
 
-class LinksClient(ServiceClient):
+class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
     """The links service."""
 
     def __init__(self, address: str) -> None:
-        super().__init__(address, links_pb2.DESCRIPTOR.services_by_name["LinksService"])
-        self._stub = links_pb2_grpc.LinksServiceStub(self._channel)
+        service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
+        super().__init__(address, service, links_pb2_grpc.LinksServiceStub)
 
     async def create(self, code: str, url: str, creator: str | None) -> str:
         """Store a link; returns its URL as stored. Reasons: CODE_TAKEN, INVALID_*."""
@@ -123,12 +169,12 @@ class LinksClient(ServiceClient):
             ]
 
 
-class AnalyticsClient(ServiceClient):
+class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStub"]):
     """The analytics service."""
 
     def __init__(self, address: str) -> None:
-        super().__init__(address, analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"])
-        self._stub = analytics_pb2_grpc.AnalyticsServiceStub(self._channel)
+        service = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
+        super().__init__(address, service, analytics_pb2_grpc.AnalyticsServiceStub)
 
     async def record(self, batch: Batch) -> None:
         """Add a batch of visits; one that was added before changes nothing."""

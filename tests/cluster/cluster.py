@@ -26,6 +26,8 @@ KINDS = {
 }
 """Each workload of the product, and what keeps its pods."""
 PATIENCE = 240.0
+FOUND_SECONDS = 20.0
+"""Until a name that led nowhere is found: the time of gateways for it, and of the DNS inside."""
 _METRICS_PORT = 9090
 
 
@@ -89,9 +91,9 @@ def _pod(item: dict[str, Any]) -> Pod:
     )
 
 
-def await_that(condition: Callable[[], bool], what: str) -> None:
+def await_that(condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
     """Ask until it holds. Raises AssertionError."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"Awaited in vain: {what}"
         time.sleep(0.3)
@@ -190,6 +192,19 @@ def samples(pod: Pod) -> list[tuple[str, dict[str, str], float]]:
         for family in families
         for sample in family.samples
     ]
+
+
+def await_found(service: str) -> None:
+    """Wait until every gateway has found a service whose pods were all gone."""
+
+    def is_found(gateway: Pod) -> bool:
+        up = "atajo_dependency_up"
+        return any(
+            name == up and labels["dependency"] == service and value == 1
+            for name, labels, value in samples(gateway)
+        )
+
+    await_that(lambda: all(map(is_found, pods("gateway"))), f"{service} is found", FOUND_SECONDS)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cluster import cluster
-from tests.product import PROCESSES, Product
+from tests.product import PROCESSES, SERVICES, Product
 
 
 class ClusterProduct(Product):
@@ -17,10 +17,12 @@ class ClusterProduct(Product):
         self._wanted: dict[str, int] = {}
 
     def start(self, *names: str) -> None:
-        """Give components back the pods that `kill` took."""
+        """Give components back the pods that `kill` took, and wait until they are found."""
         for name in names or PROCESSES:
             if wanted := self._wanted.pop(name, 0):
                 cluster.scale(name, wanted)
+                if name in SERVICES:
+                    cluster.await_found(name)
 
     def kill(self, *names: str) -> None:
         """Take all pods of components away."""

@@ -139,13 +139,7 @@ def test_a_replaced_gateway_hands_over_what_it_had(product: ClusterProduct, note
     finally:
         product.start("analytics")
     back = time.monotonic()
-
-    # A gateway looks up a name that had no pod at all less and less often: it may still be away.
-    def counted() -> bool:
-        reply = product.call("showProfile", {"token": token})
-        return reply.is_success and reply.json()["data"]["data"][0]["views"] == answered
-
-    cluster.await_that(counted, f"{answered} views")
+    cluster.await_that(lambda: product.views(token)[code] == answered, f"{answered} views")
     seconds = time.monotonic() - back
     note(
         f"each gateway killed and replaced while analytics was away: {answered} visits answered, "
