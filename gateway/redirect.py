@@ -34,7 +34,6 @@ _QUESTION = "question"
 class _Question:
     """Where a code leads, and since when (`time.perf_counter`) that is being asked."""
 
-    code: str
     started: float
     answer: asyncio.Future[Target | None]
 
@@ -97,7 +96,7 @@ class Redirects:
             context.run(identify, scope)
             answer = context.run(self._resolver.ask, path[1:])
         if answer is not None:
-            scope["state"][_QUESTION] = _Question(path[1:], started, answer)
+            scope["state"][_QUESTION] = _Question(started, answer)
         return answer
 
     def answer(self, scope: Scope, server_headers: Headers) -> bytes | None:
@@ -105,9 +104,8 @@ class Redirects:
         question: _Question = scope["state"][_QUESTION]
         if question.answer.exception() or not (target := question.answer.result()):
             return None
-        return self._found(
-            question.code, target, scope["headers"], server_headers, question.started
-        )
+        code = scope["path"][1:]
+        return self._found(code, target, scope["headers"], server_headers, question.started)
 
     def _found(
         self, code: str, target: Target, headers: Headers, server_headers: Headers, started: float

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import socket
 import string
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -73,6 +76,16 @@ class Product:
         """Stop a process in good order; returns its exit code."""
         with self._processes.pop(name) as process:
             return process.stop()
+
+    @contextmanager
+    def asleep(self, name: str) -> Iterator[None]:
+        """For the block a process takes what it is sent and answers nothing."""
+        pid = self.pid(name)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     def pid(self, name: str) -> int:
         """Process id of a running process."""

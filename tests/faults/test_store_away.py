@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 import threading
 import time
@@ -44,11 +42,8 @@ def away(product: Product, name: str, how: str) -> Iterator[None]:
         yield
         product.start(name)
     else:
-        os.kill(product.pid(name), signal.SIGSTOP)
-        try:
+        with product.asleep(name):
             yield
-        finally:
-            os.kill(product.pid(name), signal.SIGCONT)
 
 
 def timed(ask: Callable[[], httpx.Response]) -> tuple[httpx.Response, float]:

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import struct
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -25,8 +26,8 @@ class Names(asyncio.DatagramProtocol):
         self.asked = 0
         self.knows = False
 
-    def connection_made(self, transport: asyncio.DatagramTransport) -> None:  # type: ignore[override]
-        self._transport = transport
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, address: tuple[str, int]) -> None:
         """Answer a question (RFC 1035, section 4.1)."""

@@ -8,12 +8,12 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.product import BROWSER, Product, new_code
+from tests.waiting import await_that
 
 BOTS = {
     "a crawler": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
@@ -265,17 +265,6 @@ def test_looked_up_and_remembered_in_one_go_are_answered_in_order(forgetful: Pro
         await_views(forgetful, token, code, 20)
 
 
-@contextmanager
-def frozen(product: Product, service: str) -> Iterator[None]:
-    """A service that takes calls and does nothing."""
-    pid = product.pid(service)
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
 def ask(product: Product, code: str) -> socket.socket:
     """A connection on which a short address was asked for that is being looked up."""
     misses = 'atajo_cache_lookups_total{result="miss"}'
@@ -284,14 +273,12 @@ def ask(product: Product, code: str) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port), timeout=10)
     request = f"GET /{code} HTTP/1.1\r\nhost: x\r\nuser-agent: {BROWSER}\r\n\r\n"
     connection.sendall(request.encode())
-    deadline = time.monotonic() + 10
-    while product.metric(misses) == before:
-        assert time.monotonic() < deadline
+    await_that(lambda: product.metric(misses) > before)
     return connection
 
 
 def test_a_look_up_in_vain_is_one(forgetful: Product) -> None:
-    with frozen(forgetful, "links"):
+    with forgetful.asleep("links"):
         assert forgetful.visit(new_code()).status_code == 503
     assert look_ups(forgetful, "DEADLINE_EXCEEDED") == 1
 
@@ -299,27 +286,27 @@ def test_a_look_up_in_vain_is_one(forgetful: Product) -> None:
 def test_one_who_leaves_before_the_answer_was_there(forgetful: Product) -> None:
     token = forgetful.log_in(forgetful.register())
     code, _ = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
-    with frozen(forgetful, "links"):
+    with forgetful.asleep("links"):
         ask(forgetful, code).close()
     await_views(forgetful, token, code, 1)
     assert "Traceback" not in forgetful.logs()
 
 
-def await_closed(product: Product) -> None:
-    """Wait until the gateway takes no more connections."""
-    deadline = time.monotonic() + 10
-    with suppress(ConnectionError):
-        while time.monotonic() < deadline:
-            socket.create_connection(("127.0.0.1", int(product.url.rpartition(":")[2]))).close()
-        raise AssertionError("The gateway still takes connections.")
+def is_closed(product: Product) -> bool:
+    """Whether the gateway takes no more connections."""
+    try:
+        socket.create_connection(("127.0.0.1", int(product.url.rpartition(":")[2]))).close()
+    except ConnectionError:
+        return True
+    return False
 
 
 def test_who_waits_while_the_gateway_stops_is_answered_and_let_go(forgetful: Product) -> None:
     code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
-    with frozen(forgetful, "links"):
+    with forgetful.asleep("links"):
         connection = ask(forgetful, code)
         os.kill(forgetful.pid("gateway"), signal.SIGTERM)
-        await_closed(forgetful)
+        await_that(lambda: is_closed(forgetful))
     with connection:
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     # The latter where closing took longer than a look-up may.
@@ -330,7 +317,7 @@ def test_who_waits_while_the_gateway_stops_is_answered_and_let_go(forgetful: Pro
 def test_the_look_up_of_one_who_left_ends_before_the_gateway(forgetful: Product) -> None:
     """Its visit would come to a journal that is closed."""
     code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
-    with frozen(forgetful, "links"):
+    with forgetful.asleep("links"):
         ask(forgetful, code).close()
         assert forgetful.stop("gateway") == 0
     lines = [json.loads(line) for line in forgetful.logs().splitlines()]
