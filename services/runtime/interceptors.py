@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NoReturn
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc.aio import ServicerContext
 
 from services.runtime import errors, logs, metrics, request_id, status, tracing
@@ -29,26 +30,28 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         method = handler_call_details.method
         if handler is None or not method.startswith("/atajo."):
             return handler  # Health and reflection are watched by those who use them.
+        # Bytes come as they are and are read inside: gRPC would answer UNKNOWN to what is no
+        # message, and write a traceback for each.
         if handler.unary_unary:
             return grpc.unary_unary_rpc_method_handler(
-                _wrap_unary(handler.unary_unary, method),
-                handler.request_deserializer,
+                _wrap_unary(handler.unary_unary, method, handler.request_deserializer),
+                None,
                 handler.response_serializer,
             )
         if handler.unary_stream:
             return grpc.unary_stream_rpc_method_handler(
-                _wrap_stream(handler.unary_stream, method),
-                handler.request_deserializer,
+                _wrap_stream(handler.unary_stream, method, handler.request_deserializer),
+                None,
                 handler.response_serializer,
             )
         raise TypeError(f"{method} streams requests, which no call of this product does")
 
 
-def _wrap_unary(behavior: Any, method: str) -> Any:
-    async def call(request: Any, context: ServicerContext[Any, Any]) -> Any:
+def _wrap_unary(behavior: Any, method: str, read: Any) -> Any:
+    async def call(request: bytes, context: ServicerContext[Any, Any]) -> Any:
         observed = _Call(method, context)
         try:
-            response = await behavior(request, context)
+            response = await behavior(_message(request, read), context)
         except asyncio.CancelledError:
             observed.abandon()
             raise
@@ -60,11 +63,11 @@ def _wrap_unary(behavior: Any, method: str) -> Any:
     return call
 
 
-def _wrap_stream(behavior: Any, method: str) -> Any:
-    async def call(request: Any, context: ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+def _wrap_stream(behavior: Any, method: str, read: Any) -> Any:
+    async def call(request: bytes, context: ServicerContext[Any, Any]) -> AsyncIterator[Any]:
         observed = _Call(method, context)
         try:
-            async for response in behavior(request, context):
+            async for response in behavior(_message(request, read), context):
                 yield response
         except asyncio.CancelledError:
             observed.abandon()
@@ -74,6 +77,13 @@ def _wrap_stream(behavior: Any, method: str) -> Any:
         observed.end("OK")
 
     return call
+
+
+def _message(data: bytes, read: Callable[[bytes], Any]) -> Any:
+    try:
+        return read(data)
+    except DecodeError:
+        raise errors.InvalidArgument("The message cannot be read.", "MALFORMED_MESSAGE") from None
 
 
 class _Call:
