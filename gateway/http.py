@@ -170,9 +170,9 @@ class _CorkedTransport:
         self._transport.close()
 
     def _flush(self) -> None:
-        if self._held:
-            self._transport.write(b"".join(self._held))
-            self._held.clear()
+        held, self._held = self._held, []
+        if held and not self._transport.is_closing():  # Who has left is sent nothing.
+            self._transport.write(b"".join(held))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
