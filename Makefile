@@ -108,6 +108,10 @@ kind-test: $(DEV) $(WEB) browser kind-tools ## What the kind cluster keeps throu
 faults: $(DEV) ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
 	@exec $(PY) -m tests.faults.run
 
+.PHONY: fuzz
+fuzz: $(DEV) ## Send a running product random requests, until Ctrl-C; FOR= seconds, SEED=, CASE=
+	@exec $(PY) -m tests.fuzz.run
+
 .PHONY: drill
 drill: $(DEV) mongo prometheus ## Break what the alerts speak of, and see that the right ones go off; DRILL=
 	@exec $(PY) -m tests.monitoring.drill

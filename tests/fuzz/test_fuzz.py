@@ -1,0 +1,69 @@
+"""Random requests do no harm, and a product to which they did some would not go unnoticed."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.http_cases import case
+from tests.fuzz.run import fuzz
+from tests.fuzz.targets import DefectError, PublicPort
+
+SEED = 1
+
+
+def test_twenty_seconds_of_random_requests_do_no_harm(tmp_path: Path) -> None:
+    ends = fuzz(tmp_path, SEED, 20)
+    assert all(counts.total() for counts in ends.values()), "a port was sent nothing"
+    assert {"200", "302", "400", "404"} <= set(ends["public"])
+    for service in ("auth", "links", "analytics"):
+        assert {"OK", "INVALID_ARGUMENT", "UNIMPLEMENTED"} <= set(ends[service])
+
+
+@contextmanager
+def _server_that_answers(data: bytes) -> Iterator[str]:
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            while b"\r\n\r\n" not in self.request.recv(65536):
+                pass
+            self.request.sendall(data)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n", "answered 503"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", "no whole answer"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nno header\r\n\r\n", "no whole answer"),
+        (b"", "no whole answer"),
+    ],
+)
+def test_a_product_that_answers_so_is_found_out(answer: bytes, said: str) -> None:
+    # A well-framed request of one piece.
+    number = next(n for n in range(100) if _is_plain(n))
+    with _server_that_answers(answer) as address, pytest.raises(DefectError, match=said):
+        PublicPort(address, SEED, "token").send(number)
+
+
+def _is_plain(number: int) -> bool:
+    one = case(SEED, number, "token")
+    return one.methods == (b"GET",) and len(one.pieces) == 1
+
+
+def test_a_case_can_be_told_by_its_number() -> None:
+    assert case(SEED, 7, "token") == case(SEED, 7, "token")
+    assert case(SEED, 7, "token") != case(SEED + 1, 7, "token")
