@@ -9,9 +9,24 @@ refuse() {
   exit 1
 }
 
+# A program of the PATH; `command -v` would find a function of this script as well.
+has() { type -P "$1" >/dev/null; }
+
+# As root, where Debian's packages are.
+may_install() { [[ $(id -u) == 0 ]] && has apt-get; }
+
+# What and why, then the packages. Whether they did what they should is for the caller to see.
+packages() {
+  may_install || return 1
+  echo "Installing $1."
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get -qq update
+  apt-get -qq install -y --no-install-recommends "${@:2}" </dev/null
+}
+
 base() {
   local python=$1 version
-  command -v "$python" >/dev/null || refuse "Python 3.11 or later is needed; there is no $python."
+  has "$python" || refuse "Python 3.11 or later is needed; there is no $python."
   version=$("$python" -c 'import platform; print(platform.python_version())' 2>/dev/null) ||
     refuse "Python 3.11 or later is needed; $python does not run."
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
@@ -19,76 +34,64 @@ base() {
   "$python" -c 'import venv, ensurepip' 2>/dev/null ||
     refuse "Python's venv and ensurepip are needed; on Debian and Ubuntu: apt-get install python3-venv"
 
-  command -v node >/dev/null || refuse "Node.js 20.19 or later is needed; there is no node."
+  has node || refuse "Node.js 20.19 or later is needed; there is no node."
   version=$(node --version 2>/dev/null) || refuse "Node.js 20.19 or later is needed; node does not run."
   node -e 'const [a, b] = process.versions.node.split(".").map(Number);
     process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
     refuse "Node.js 20.19 or later is needed; node is ${version#v}."
-  command -v npm >/dev/null || refuse "npm is needed, which comes with Node.js; there is no npm."
+  has npm || refuse "npm is needed, which comes with Node.js; there is no npm."
 }
 
 has_browser() {
   local name
   for name in chromium chromium-browser google-chrome; do
-    if command -v "$name" >/dev/null; then return 0; fi
+    if has "$name"; then return 0; fi
   done
   return 1
 }
 
 browser() {
   if has_browser; then return; fi
-  if [[ $(id -u) == 0 ]] && [[ -e /etc/debian_version ]]; then
-    echo "Installing chromium, which the browser tests drive."
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -qq update
-    apt-get -qq install -y --no-install-recommends chromium </dev/null
-    has_browser && return
-  fi
+  if packages "chromium, which the browser tests drive" chromium && has_browser; then return; fi
   refuse "The tests need Chromium; on Debian and Ubuntu: sudo apt-get install chromium"
 }
 
 # How the tests find one is in tests/mongo/server.py.
 has_mongo() {
-  [[ -n ${ATAJO_TEST_MONGODB_URL:-} ]] || command -v mongod >/dev/null ||
-    { command -v docker >/dev/null && timeout 10 docker info >/dev/null 2>&1; } ||
-    { command -v mvn >/dev/null && command -v javac >/dev/null; }
+  [[ -n ${ATAJO_TEST_MONGODB_URL:-} ]] || has mongod ||
+    { has docker && timeout 10 docker info >/dev/null 2>&1; } ||
+    { has mvn && has javac; }
 }
 
 mongo() {
   if has_mongo; then return; fi
-  if [[ $(id -u) == 0 ]] && [[ -e /etc/debian_version ]]; then
-    echo "Installing Maven and a JDK, which the tests' MongoDB runs on."
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -qq update
-    apt-get -qq install -y --no-install-recommends maven default-jdk-headless </dev/null
-    has_mongo && return
-  fi
+  if packages "Maven and a JDK, which the tests' MongoDB runs on" maven default-jdk-headless &&
+    has_mongo; then return; fi
   refuse "The tests need a MongoDB server: mongod, Docker, or Maven and a JDK; on Debian and Ubuntu:
   sudo apt-get install maven default-jdk-headless"
 }
 
 has_prometheus() {
-  command -v prometheus >/dev/null && command -v promtool >/dev/null
+  has prometheus && has promtool
 }
 
 prometheus() {
   if has_prometheus; then return; fi
-  if [[ $(id -u) == 0 ]] && [[ -e /etc/debian_version ]]; then
-    echo "Installing prometheus, which loads and tests the rules."
-    export DEBIAN_FRONTEND=noninteractive
-    # The package's own service would listen on every address: only its programs are wanted.
-    if [[ -d /run/systemd/system ]]; then systemctl --quiet mask prometheus; fi
-    apt-get -qq update
-    apt-get -qq install -y --no-install-recommends prometheus </dev/null
-    has_prometheus && return
-  fi
+  # The package's own service would listen on every address: only its programs are wanted.
+  if may_install && [[ -d /run/systemd/system ]]; then systemctl --quiet mask prometheus; fi
+  if packages "prometheus, which loads and tests the rules" prometheus && has_prometheus; then return; fi
   refuse "Prometheus and promtool are needed; on Debian and Ubuntu: sudo apt-get install prometheus"
 }
 
 HELM_VERSION=v3.19.0
 
-# The tests look on the PATH and in .cache/bin.
-has_helm() { command -v helm >/dev/null || [[ -x .cache/bin/helm ]]; }
+# One of the caller's own, or ours where it is of this version: make has both on its PATH.
+has_helm() {
+  local found
+  found=$(type -P helm) || found=.cache/bin/helm
+  [[ -x $found ]] || return 1
+  [[ ! $found -ef .cache/bin/helm ]] || [[ $("$found" version --template '{{.Version}}') == "$HELM_VERSION" ]]
+}
 
 fetch_helm() {
   local platform sum archive=.cache/helm.tar.gz
@@ -99,7 +102,7 @@ fetch_helm() {
       platform=linux-arm64 sum=440cf7add0aee27ebc93fada965523c1dc2e0ab340d4348da2215737fc0d76ad ;;
     *) return 1 ;;
   esac
-  command -v curl >/dev/null || return 1
+  has curl || return 1
   curl -fsSL --connect-timeout 5 --max-time 120 -o "$archive" \
     "https://get.helm.sh/helm-$HELM_VERSION-$platform.tar.gz" 2>/dev/null || return 1
   echo "$sum  $archive" | sha256sum --check --status || refuse "The helm that was fetched is not the one that is known."
@@ -107,23 +110,34 @@ fetch_helm() {
   rm "$archive"
 }
 
-# Go verifies what it fetches by itself.
+# Go verifies what it fetches by itself. As in helm's own build, the linker tells helm its version
+# and, by that of client-go (0.34 is of 1.34), the Kubernetes it stands for: untold, that is 1.20.
 build_helm() {
-  command -v go >/dev/null && GOBIN=$PWD/.cache/bin GOFLAGS= go install "helm.sh/helm/v3/cmd/helm@$HELM_VERSION" 2>/dev/null
+  has go || return 1
+  local -x GOFLAGS='' GOBIN=$PWD/.cache/bin
+  local module=helm.sh/helm/v3 requirements minor variable flags
+  requirements=$(go mod download -json "$module@$HELM_VERSION" | sed -n 's/^.*"GoMod": "\(.*\)".*$/\1/p')
+  minor=$(sed -n 's/^.*k8s.io\/client-go v0\.\([0-9]*\)\..*$/\1/p' "$requirements")
+  [[ -n $minor ]] || return 1
+  flags="-X $module/internal/version.version=$HELM_VERSION"
+  for variable in pkg/chartutil.k8sVersion pkg/lint/rules.k8sVersion; do
+    flags+=" -X $module/${variable}Major=1 -X $module/${variable}Minor=$minor"
+  done
+  go install -ldflags "$flags" "$module/cmd/helm@$HELM_VERSION"
 }
 
 helm_client() {
   if has_helm; then return; fi
   echo "Getting helm $HELM_VERSION, which renders the chart: seconds, or minutes where Go builds it."
   mkdir -p .cache/bin
-  if fetch_helm || build_helm; then return; fi
-  refuse "The chart's tests need helm: https://helm.sh/docs/intro/install/"
+  if fetch_helm || build_helm 2>.cache/helm.log; then return; fi
+  refuse "The chart's tests need helm: https://helm.sh/docs/intro/install/ (Go's words: .cache/helm.log)"
 }
 
 kind_tools() {
   local missing=()
   for name in docker kind kubectl helm; do
-    command -v "$name" >/dev/null || missing+=("$name")
+    has "$name" || missing+=("$name")
   done
   [[ ${#missing[@]} == 0 ]] || refuse "A kind cluster needs ${missing[*]}:
   docker   https://docs.docker.com/engine/install/
@@ -134,20 +148,15 @@ kind_tools() {
 }
 
 nginx() {
-  if command -v nginx >/dev/null; then return; fi
-  if [[ $(id -u) == 0 ]] && [[ -e /etc/debian_version ]]; then
-    echo "Installing nginx, which the tests put in front of the gateway."
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -qq update
-    # Without the package's own start: the tests start one of their own.
-    RUNLEVEL=1 apt-get -qq install -y --no-install-recommends nginx-light </dev/null
-    command -v nginx >/dev/null && return
-  fi
+  if has nginx; then return; fi
+  # Without the package's own start: the tests start one of their own.
+  export RUNLEVEL=1
+  if packages "nginx, which the tests put in front of the gateway" nginx-light && has nginx; then return; fi
   refuse "The tests need nginx; on Debian and Ubuntu: sudo apt-get install nginx-light"
 }
 
 engine() {
-  command -v "$1" >/dev/null ||
+  has "$1" ||
     refuse "Images need a container engine; there is no $1. Another one: make ... ENGINE=podman"
   timeout 10 "$1" info >/dev/null 2>&1 ||
     refuse "Images need a container engine; $1 is there, but its engine does not answer: $1 info"

@@ -6,7 +6,6 @@ is here ends with each module.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,16 +18,15 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     Request,
-    sync_playwright,
 )
 
+from tests.browsers import running_chromium
 from tests.cluster.product import ClusterProduct
 from tests.conftest import STORES, store_of_product
-from tests.e2e.stage import behind_nginx, built_product, chromium
+from tests.e2e.stage import behind_nginx, built_product
 from tests.product import BROWSER, Product
 
 _FLAGS = (
-    "--disable-gpu",
     "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",
@@ -90,12 +88,9 @@ def target() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium of the PATH, else Playwright's own."""
-    with sync_playwright() as playwright:
-        flags = [*_FLAGS, "--no-sandbox"] if os.geteuid() == 0 else list(_FLAGS)
-        launched = playwright.chromium.launch(executable_path=chromium(), args=flags)
+    """A real browser."""
+    with running_chromium(*_FLAGS) as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture

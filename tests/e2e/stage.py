@@ -8,7 +8,6 @@ runs a command with `{url}` in its arguments replaced by the product's address a
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,11 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.browsers import chromium
 from tests.processes import ROOT
 from tests.product import Product, free_port
 from tests.web import BUILT, Web
-
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def built_product(folder: Path, *, store: str = "", **settings: str) -> Product:
@@ -40,11 +38,6 @@ def behind_nginx(folder: Path, *, store: str = "", **settings: str) -> Iterator[
         Web(folder, product.address("gateway"), product.url, port=port, settings=settings),
     ):
         yield product
-
-
-def chromium() -> str | None:
-    """A Chromium of the PATH, if there is one."""
-    return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 def main(command: list[str]) -> int:

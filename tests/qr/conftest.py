@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request
 
-from tests.e2e.stage import built_product, chromium
+from tests.browsers import running_chromium
+from tests.e2e.stage import built_product
 from tests.product import Product
 from tests.qr.readers import Readers
 from tests.qr.studio import Studio
@@ -25,11 +25,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A real browser."""
-    with sync_playwright() as playwright:
-        flags = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-        launched = playwright.chromium.launch(executable_path=chromium(), args=flags)
+    with running_chromium() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,38 @@
+"""The browsers that tests drive."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def chromium() -> str | None:
+    """A Chromium of the PATH, if there is one."""
+    return next(filter(None, map(shutil.which, _NAMES)), None)
+
+
+@contextmanager
+def driver() -> Iterator[Playwright]:
+    """Playwright, on the machine's Node: its own wants libatomic, which few machines have."""
+    if node := shutil.which("node"):
+        os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", node)
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@contextmanager
+def running_chromium(*flags: str) -> Iterator[Browser]:
+    """Chromium of the PATH, else Playwright's own, with further flags."""
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with driver() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--disable-gpu", *sandbox, *flags]
+        )
+        yield browser
+        browser.close()

@@ -1,0 +1,188 @@
+"""deploy/local/prerequisites.sh on machines that lack what it looks for.
+
+Each is a PATH of its own, with an apt-get that only notes what it is told and brings programs that
+do nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.processes import ROOT
+
+SCRIPT = ROOT / "deploy" / "local" / "prerequisites.sh"
+BROUGHT = {
+    "chromium": ("chromium",),
+    "maven": ("mvn",),
+    "default-jdk-headless": ("java", "javac"),
+    "prometheus": ("prometheus", "promtool"),
+    "nginx-light": ("nginx",),
+}
+"""Programs by Debian package."""
+WANTED = {
+    "--browser": ("chromium",),
+    "--mongo": ("maven", "default-jdk-headless"),
+    "--prometheus": ("prometheus",),
+    "--nginx": ("nginx-light",),
+}
+"""Packages by what is asked for."""
+PLAIN = ("chmod", "cp", "mkdir", "sed", "timeout", "uname")
+HELM = "v3.19.0"
+
+
+class Machine:
+    """A folder with the programs of a PATH, and what was done with its apt-get."""
+
+    def __init__(self, folder: Path, *, root: bool = True) -> None:
+        self.folder = folder
+        self._log = folder / "installed"
+        (folder / "bin").mkdir()
+        for name in PLAIN:
+            (folder / "bin" / name).symlink_to(shutil.which(name) or name)
+        self.add("id", f"echo {0 if root else 1000}")
+        self.add("systemctl")
+
+    def add(self, name: str, does: str = "") -> None:
+        """Put a program on the PATH, in the language of sh."""
+        program = self.folder / "bin" / name
+        program.write_text(f"#!/bin/sh\n{does}\n")
+        program.chmod(0o755)
+
+    def add_apt(self, *, works: bool = True) -> None:
+        """Put an apt-get on the PATH."""
+        cases = "".join(
+            f"{package}) programs='{' '.join(programs)}' ;;\n"
+            for package, programs in BROUGHT.items()
+        )
+        bring = f'cp "{self.folder}/bin/id" "{self.folder}/bin/$program"' if works else "exit 100"
+        self.add(
+            "apt-get",
+            f"""
+[ "$2" = install ] || exit 0
+shift 2
+for package; do
+  case $package in
+  -*) continue ;;
+  {cases}
+  esac
+  echo "$package" >>{self._log}
+  for program in $programs; do {bring}; done
+done""",
+        )
+
+    def ask(self, what: str, *more: str) -> tuple[int, str]:
+        """Run the script; returns its exit code and what it wrote to standard error."""
+        bash = shutil.which("bash")
+        assert bash
+        done = subprocess.run(
+            [bash, str(SCRIPT), what, *more],
+            cwd=self.folder,
+            env={"PATH": str(self.folder / "bin"), "HOME": str(self.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stderr
+
+    @property
+    def installed(self) -> Sequence[str]:
+        return self._log.read_text().split() if self._log.exists() else ()
+
+
+asked_for = pytest.mark.parametrize(("what", "packages"), WANTED.items())
+
+
+@asked_for
+def test_root_on_debian_gets_what_is_missing_and_gets_it_once(
+    tmp_path: Path, what: str, packages: tuple[str, ...]
+) -> None:
+    machine = Machine(tmp_path)
+    machine.add_apt()
+    for _ in range(2):
+        assert machine.ask(what) == (0, "")
+        assert machine.installed == list(packages)
+
+
+@asked_for
+@pytest.mark.parametrize("case", ["nobody", "elsewhere", "offline"])
+def test_elsewhere_the_line_that_installs_it_is_said(
+    tmp_path: Path, what: str, packages: tuple[str, ...], case: str
+) -> None:
+    machine = Machine(tmp_path, root=case != "nobody")
+    if case != "elsewhere":
+        machine.add_apt(works=case != "offline")
+    code, said = machine.ask(what)
+    assert code == 1
+    assert said.splitlines()[-1].endswith(f"sudo apt-get install {' '.join(packages)}")
+    assert len(said.splitlines()) <= 2
+
+
+@asked_for
+def test_what_is_there_is_left_alone(tmp_path: Path, what: str, packages: tuple[str, ...]) -> None:
+    machine = Machine(tmp_path)
+    machine.add_apt()
+    for package in packages:
+        for program in BROUGHT[package]:
+            machine.add(program)
+    assert machine.ask(what) == (0, "")
+    assert machine.installed == ()
+
+
+def test_half_a_prometheus_is_none(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, root=False)
+    machine.add("promtool")
+    assert machine.ask("--prometheus")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("no-such-python",), "there is no no-such-python"),
+        (("--engine", "no-such-engine"), "there is no no-such-engine"),
+        (("--kind",), "needs docker kind kubectl helm:"),
+        (("--helm",), "https://helm.sh/docs/intro/install/"),
+    ],
+)
+def test_what_is_not_installed_here_is_named(
+    tmp_path: Path, arguments: tuple[str, ...], named: str
+) -> None:
+    code, said = Machine(tmp_path).ask(*arguments)
+    assert code == 1
+    assert named in said.splitlines()[0]
+
+
+def test_a_helm_that_go_builds_knows_its_version_and_its_kubernetes(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    requirements = tmp_path / "helm.mod"
+    requirements.write_text("require (\n\tk8s.io/api v0.9.0\n\tk8s.io/client-go v0.77.3\n)\n")
+    machine.add(
+        "go",
+        f"""
+case $1 in
+mod) printf '{{\\n\\t"Version": "{HELM}",\\n\\t"GoMod": "{requirements}",\\n\\t"Zip": ""\\n}}\\n' ;;
+install) echo "$@" >>{tmp_path}/built
+  printf '#!/bin/sh\\necho {HELM}\\n' >"$GOBIN/helm" && chmod +x "$GOBIN/helm" ;;
+esac""",
+    )
+    older = tmp_path / ".cache" / "bin" / "helm"
+    older.parent.mkdir(parents=True)
+    older.write_text("#!/bin/sh\necho v3.19\n")
+    older.chmod(0o755)
+    for _ in range(2):
+        assert machine.ask("--helm") == (0, "")
+    (built,) = (tmp_path / "built").read_text().splitlines()
+    module = "helm.sh/helm/v3"
+    assert built.endswith(f" {module}/cmd/helm@{HELM}")
+    for told in (
+        f"{module}/internal/version.version={HELM}",
+        f"{module}/pkg/chartutil.k8sVersionMajor=1",
+        f"{module}/pkg/chartutil.k8sVersionMinor=77",
+        f"{module}/pkg/lint/rules.k8sVersionMajor=1",
+        f"{module}/pkg/lint/rules.k8sVersionMinor=77",
+    ):
+        assert f"-X {told}" in built
