@@ -1,0 +1,96 @@
+"""Tasks that nobody waits for, and what becomes of the process when one of them breaks.
+
+A task whose end nobody awaits would take its error to the grave, and the process would go on
+without it: visits that nobody sends, a health that nobody looks at. Here such an error is logged as
+`background_task_failed`, counted in `atajo_background_failures_total`, and stops the process in
+good order. It then exits with status 1: a kubelet starts it anew, `make run` ends and says so.
+
+The process's main calls `stop_on_failure` with the event it waits for, and `exit_if_failed` at its
+end. Without the first, as in a test of a part, failures are logged and counted alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from typing import Any
+
+from prometheus_client import Counter
+
+from services.runtime import logs
+
+log = logs.get(__name__)
+
+FAILURES = Counter(
+    "atajo_background_failures",
+    "Background tasks that an unforeseen error ended, by task; the process stops after the first.",
+    ["task"],
+)
+
+
+class _Process:
+    """What is known of this process: its unfinished tasks, whether one broke, how to stop it."""
+
+    def __init__(self) -> None:
+        self.running: set[asyncio.Task[None]] = set()
+        self.failed = False
+        self.stop: Callable[[], object] | None = None
+
+
+_process = _Process()
+
+
+def run(
+    work: Coroutine[Any, Any, None], name: str, context: Context | None = None
+) -> asyncio.Task[None]:
+    """Start a task in the running loop, and note its end where an error caused it.
+
+    It may return, and whoever has the task may cancel it: neither is a failure. `name` stands in
+    the log, in the metric's label and in the task; take one of few.
+    """
+    task = asyncio.get_running_loop().create_task(work, name=name, context=context)
+    _process.running.add(task)  # The loop itself holds tasks weakly.
+    task.add_done_callback(_ended)
+    return task
+
+
+def failed(name: str, error: BaseException) -> None:
+    """Note that background work which is no task, such as a thread's, broke. For any thread."""
+    _process.failed = True
+    FAILURES.labels(name).inc()
+    log.error("background_task_failed", task=name, exc_info=error)
+    if _process.stop:
+        _process.stop()
+
+
+def stop_on_failure(stop: asyncio.Event) -> None:
+    """From here on a failure sets `stop`, one that came before included. Call inside the loop."""
+    loop = asyncio.get_running_loop()
+
+    def request() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(stop.set)
+
+    _process.stop = request
+    if _process.failed:
+        stop.set()
+
+
+def exit_if_failed() -> None:
+    """Raise SystemExit with status 1 if any background work broke. Call after the loop's end."""
+    _process.stop = None
+    if _process.failed:
+        raise SystemExit(1)
+
+
+def _ended(task: asyncio.Task[None]) -> None:
+    _process.running.discard(task)
+    if not task.cancelled():
+        error = task.exception()
+    elif task.cancelling():
+        error = None
+    else:  # Nobody asked for it: something that the task waited for was cancelled.
+        error = asyncio.CancelledError("what it waited for was cancelled")
+    if error is not None:
+        failed(task.get_name(), error)
