@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -357,3 +358,30 @@ def test_headers_without_end_are_cut_off(product: Product) -> None:
             pass
         assert b"302" not in answer
     assert product.visit(new_code()).status_code == 404
+
+
+def resident_megabytes(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    assert found
+    return int(found[1]) / 1024
+
+
+def test_headers_that_are_long_and_never_the_same_leave_no_memory(forgetful: Product) -> None:
+    code = forgetful.shorten("https://example.com/")
+    for _ in range(100):
+        forgetful.visit(code)
+    before = resident_megabytes(forgetful.pid("gateway"))
+    port = int(forgetful.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        answers = connection.makefile("rb")
+        for n in range(8192):
+            more = b"%d " % n + b"x" * 28_000
+            connection.sendall(
+                b"GET /%s HTTP/1.1\r\nhost: x\r\nuser-agent: Mozilla/5.0 %s\r\n"
+                b"referer: https://h%d.example/%s\r\n\r\n" % (code.encode(), more, n, more)
+            )
+            head = b"".join(iter(answers.readline, b"\r\n"))
+            assert head.startswith(b"HTTP/1.1 302 "), head
+            answers.read(len(b"Redirecting..."))
+    assert resident_megabytes(forgetful.pid("gateway")) - before < 30
