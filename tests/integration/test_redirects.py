@@ -373,8 +373,10 @@ def test_headers_that_are_long_and_never_the_same_leave_no_memory(forgetful: Pro
         forgetful.visit(code)
     before = resident_megabytes(forgetful.pid("gateway"))
     port = int(forgetful.url.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        answers = connection.makefile("rb")
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
+        connection.makefile("rb") as answers,
+    ):
         for n in range(8192):
             more = b"%d " % n + b"x" * 28_000
             connection.sendall(
