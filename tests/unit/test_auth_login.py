@@ -334,6 +334,16 @@ def test_a_token_stands_for_its_account_for_four_hours() -> None:
     assert jwt.get_unverified_header(token)["alg"] == "HS256"
 
 
+@pytest.mark.parametrize("years", [-20, 20])
+def test_a_token_ends_by_the_clock_of_the_service(years: int) -> None:
+    issued_at = now() + timedelta(days=365 * years)
+    token, expires_at = tokens_at(issued_at).issue("ana")
+
+    assert tokens_at(expires_at - timedelta(microseconds=1)).account_of(token) == "ana"
+    with pytest.raises(InvalidToken):
+        tokens_at(expires_at).account_of(token)
+
+
 def test_a_replica_whose_clock_is_behind_takes_a_token() -> None:
     token, _ = tokens_at(now() + timedelta(minutes=1)).issue("ana")
     assert tokens_at(now()).account_of(token) == "ana"
@@ -379,12 +389,15 @@ def _segment(value: object) -> str:
         signed(exp=int(now().timestamp()) - 1),
         signed(exp=None),
         signed(exp="tomorrow"),
+        signed(exp=True),
+        signed(exp=1e300),
         signed(sub=None),
         signed(sub=7),
         signed(iat=None),
         signed(iss=None),
         signed(iss="other"),
         signed(nbf=int(now().timestamp()) + 60),
+        signed(nbf="yesterday"),
         tokens_at(now() - timedelta(hours=4, seconds=1)).issue("ana")[0],
     ],
     ids=lambda token: token[:20].encode("unicode_escape").decode(),
