@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -142,8 +143,22 @@ def checked_email(given: str) -> str:
 
 
 def key_of(email: str) -> str:
-    """What addresses are compared by: that of a checked address, without regard to case."""
-    return email.casefold()
+    """What addresses are compared by: that of a checked address, without regard to case.
+
+    Two spellings of one letter are one: `é` may be one character, or `e` and an accent. Folding
+    takes some letters apart; they stay so, and a key is never made of a key.
+    """
+    return unicodedata.normalize("NFC", email).casefold()
+
+
+def earlier_keys(email: str) -> tuple[str, ...]:
+    """Other keys that earlier versions stored an account of this address under.
+
+    They folded what was typed as it came: that of the spelling at hand first, then that of the
+    one whose letters are all taken apart. Most addresses have none: all their spellings are one.
+    """
+    folded = (email.casefold(), unicodedata.normalize("NFD", email).casefold())
+    return tuple(key for key in dict.fromkeys(folded) if key != key_of(email))
 
 
 def password_bytes(password: str) -> bytes | None:

@@ -15,6 +15,7 @@ from services.auth.domain import (
     Session,
     WrongPassword,
     checked_email,
+    earlier_keys,
     key_of,
     new_account,
     password_bytes,
@@ -48,6 +49,7 @@ class AuthService:
         Raises InvalidEmail, InvalidUsername, InvalidPasswordHash, EmailTaken, Unavailable.
         """
         wanted = new_account(email, password_hash, salt, username, self._now())
+        await self._held(wanted.email)
         stored = await self._accounts.add(wanted)
         if not stored.same_as(wanted):
             raise EmailTaken("An account with this e-mail address exists.")
@@ -84,10 +86,8 @@ class AuthService:
 
         Raises NoAccount, Unavailable.
         """
-        try:
-            account_id = await self._accounts.close(key_of(checked_email(email)))
-        except InvalidEmail:
-            account_id = None
+        held = await self._held(email)
+        account_id = await self._accounts.close(held.email_key) if held else None
         if account_id is None:
             raise _no_account()
         return account_id
@@ -97,13 +97,30 @@ class AuthService:
         await self._accounts.remove(account_id)
 
     async def _account_of(self, email: str) -> Account:
-        try:
-            account = await self._accounts.by_email(key_of(checked_email(email)))
-        except InvalidEmail:
-            account = None
+        account = await self._held(email)
         if account is None or account.closed:
             raise _no_account()
         return account
+
+    async def _held(self, email: str) -> Account | None:
+        """The account of an address, closed or not.
+
+        One that an earlier version stored is given its key on the way. Where another account
+        has that, the same address was registered in two spellings: each is found by its own.
+        """
+        try:
+            email = checked_email(email)
+        except InvalidEmail:
+            return None
+        key = key_of(email)
+        for earlier in earlier_keys(email):
+            held = await self._accounts.by_email(earlier)
+            # Some letters of some scripts, folded, are another letter's earlier key.
+            if held is None or key_of(held.email) != key:
+                continue
+            if not await self._accounts.rekey(held, key) and earlier == email.casefold():
+                return held
+        return await self._accounts.by_email(key)
 
 
 def _no_account() -> NoAccount:

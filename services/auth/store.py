@@ -20,6 +20,10 @@ class AccountStore(Protocol):
         """The account with this e-mail key."""
         ...
 
+    async def rekey(self, account: Account, email_key: str) -> bool:
+        """Give an account another e-mail key; False when that, or the account, is gone by now."""
+        ...
+
     async def exists(self, account_id: str) -> bool:
         """Whether there is an account with this id that is not closed."""
         ...

@@ -56,6 +56,17 @@ class MongoAccountStore:
         )
         return _account(found) if found else None
 
+    async def rekey(self, account: Account, email_key: str) -> bool:
+        query = {"_id": account.id, "email_key": account.email_key}
+        change = {"$set": {"email_key": email_key}}
+        try:
+            changed = await self._database.write(
+                "accounts_rekey", lambda of: of.accounts.update_one(query, change)
+            )
+        except DuplicateKeyError:
+            return False
+        return changed.matched_count == 1
+
     async def exists(self, account_id: str) -> bool:
         found = await self._database.read(
             "accounts_exists",

@@ -79,6 +79,16 @@ class SqliteAccountStore:
 
         return await self._database.read("accounts_by_email", operation)
 
+    async def rekey(self, account: Account, email_key: str) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            changed = connection.execute(
+                "UPDATE OR IGNORE accounts SET email_key = ? WHERE id = ? AND email_key = ?",
+                (email_key, account.id, account.email_key),
+            )
+            return changed.rowcount == 1
+
+        return await self._database.write("accounts_rekey", operation)
+
     async def exists(self, account_id: str) -> bool:
         def operation(connection: sqlite3.Connection) -> bool:
             row = connection.execute(

@@ -106,6 +106,30 @@ async def test_of_many_at_once_one_gets_the_key(stores: Stores) -> None:
     assert there.count(True) == 1
 
 
+async def test_an_account_takes_another_key_that_is_free(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.add(BEA)
+
+    assert await stores.accounts.rekey(ANA, "anna@example.com")
+    assert not await stores.accounts.rekey(ANA, "elsewhere")  # Not as it was any more.
+    moved = replace(ANA, email_key="anna@example.com")
+    assert not await stores.accounts.rekey(moved, BEA.email_key)
+
+    assert await stores.accounts.by_email("anna@example.com") == moved
+    assert await stores.accounts.by_email(BEA.email_key) == BEA
+    assert await stores.accounts.by_email(ANA.email_key) is None
+    assert await stores.accounts.by_email("elsewhere") is None
+
+
+async def test_of_two_accounts_that_want_a_key_one_gets_it(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.add(BEA)
+
+    both = await asyncio.gather(*(stores.accounts.rekey(each, "key") for each in (ANA, BEA)))
+
+    assert sorted(both) == [False, True]
+
+
 async def test_a_closed_account_holds_its_key_until_it_is_removed(stores: Stores) -> None:
     await stores.accounts.add(ANA)
     await stores.accounts.add(BEA)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime
 
 import bcrypt
@@ -37,6 +38,52 @@ def test_an_account_keeps_what_was_typed_and_compares_by_the_folded_address() ->
     assert made.email_key == "ana.strasse@example.com"
     assert made.username == "Ana Ñ"
     assert (made.password_hash, made.salt, made.created_at) == (HASH, SALT, NOW)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Jos\u00c9@b", "jose\u0301@b"),
+        ("\u212bngstr\u00f6m@b", "a\u030angstro\u0308m@b"),
+        ("J\u030ca@b", "\u01f0a@b"),
+        ("q\u0323\u0307@b", "q\u0307\u0323@b"),
+        ("\uac00@b", "\u1100\u1161@b"),
+    ],
+)
+def test_two_spellings_of_one_letter_are_one_address(one: str, other: str) -> None:
+    assert domain.key_of(one) == domain.key_of(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("jose@b", "jos\u00e9@b"),
+        ("\ufb01x@b", "f\u0131x@b"),
+        ("\uff41@b", "a@b"),
+        ("2@b", "\u00b2@b"),
+    ],
+)
+def test_letters_that_are_only_alike_are_two_addresses(one: str, other: str) -> None:
+    assert domain.key_of(one) != domain.key_of(other)
+
+
+@given(st.text(max_size=50))
+def test_what_is_canonically_the_same_has_one_key(text: str) -> None:
+    spellings = {text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD"))}
+    assert len({domain.key_of(each) for each in spellings}) == 1
+
+
+@given(st.text(max_size=50))
+def test_an_earlier_version_stored_a_key_that_is_looked_under(text: str) -> None:
+    """Under the key itself, or for the two spellings that keyboards and files have, beside it."""
+    for typed in (text, unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)):
+        assert typed.casefold() in {domain.key_of(typed), *domain.earlier_keys(typed)}
+    composed, apart = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
+    assert apart.casefold() in {domain.key_of(composed), *domain.earlier_keys(composed)}
+
+
+def test_an_address_without_accents_has_no_earlier_key() -> None:
+    assert domain.earlier_keys("Ana.Straße@Example.COM") == ()
 
 
 def test_every_account_has_an_id_of_its_own() -> None:
