@@ -13,10 +13,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import IPv6Address, ip_address
 from weakref import WeakValueDictionary
 
-from services.auth.domain import TooManyAttempts, WrongPassword, busy
+from services.auth.domain import TooManyAttempts, WrongPassword
+from services.auth.fairness import WaitingRoom, network_of
 from services.auth.store import AttemptStore
 
 
@@ -47,8 +47,7 @@ class AttemptLimiter:
         self._rules = sorted(rules, key=lambda rule: not rule.by_address)
         self._window = window
         self._now = now
-        self._most_waiting = most_waiting
-        self._waiting = 0
+        self._room = WaitingRoom(most_waiting)
         # A lock lives for as long as somebody holds it or waits for it.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -61,12 +60,13 @@ class AttemptLimiter:
         passwords which come at once do not fill the count. Raises TooManyAttempts, LoginsBusy
         and Unavailable.
         """
-        async with self._turn(self._key(account_id, _network(address))):
+        network = network_of(address)
+        async with self._turn(self._key(account_id, network), network):
             taken: list[tuple[str, datetime]] = []
             failed = False
             try:
                 for rule in self._rules:
-                    taken.append(await self._take(rule, account_id, address))
+                    taken.append(await self._take(rule, account_id, network))
                 yield
             except WrongPassword:
                 failed = True
@@ -77,25 +77,20 @@ class AttemptLimiter:
                     await asyncio.shield(self._give_back(taken))
 
     @asynccontextmanager
-    async def _turn(self, key: str) -> AsyncIterator[None]:
+    async def _turn(self, key: str, network: str) -> AsyncIterator[None]:
         if not self._rules:
             yield
             return
-        if self._waiting >= self._most_waiting:
-            raise busy()
         lock = self._turns.setdefault(key, asyncio.Lock())
-        self._waiting += 1
-        try:
+        async with self._room.waiting_for(network):
             await lock.acquire()
-        finally:
-            self._waiting -= 1
         try:
             yield
         finally:
             lock.release()
 
-    async def _take(self, rule: Rule, account_id: str, address: str) -> tuple[str, datetime]:
-        key = self._key(account_id, _network(address) if rule.by_address else None)
+    async def _take(self, rule: Rule, account_id: str, network: str) -> tuple[str, datetime]:
+        key = self._key(account_id, network if rule.by_address else None)
         now = self._now()
         taken = await self._store.take(key, rule.limit, self._window, now)
         if not taken.granted:
@@ -111,16 +106,3 @@ class AttemptLimiter:
     def _key(self, account_id: str, network: str | None) -> str:
         subject = account_id if network is None else f"{account_id} {network}"
         return hmac.new(self._secret, subject.encode(), hashlib.sha256).hexdigest()
-
-
-def _network(address: str) -> str:
-    """What one household or machine comes from: an IPv4 address, or the /64 of an IPv6 one."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    if parsed.ipv4_mapped:
-        return str(parsed.ipv4_mapped)
-    return f"{int(parsed) >> 64:x}/64"

@@ -161,6 +161,11 @@ def earlier_keys(email: str) -> tuple[str, ...]:
     return tuple(key for key in dict.fromkeys(folded) if key != key_of(email))
 
 
+def cost_of(password_hash: str) -> int:
+    """The cost of a well-formed bcrypt hash: one more takes twice as long."""
+    return int(password_hash.split("$")[2])
+
+
 def password_bytes(password: str) -> bytes | None:
     """A password as bcrypt takes it, or None for one that no account can have."""
     try:

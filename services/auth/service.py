@@ -20,6 +20,7 @@ from services.auth.domain import (
     new_account,
     password_bytes,
 )
+from services.auth.fairness import network_of
 from services.auth.hasher import Hasher
 from services.auth.metrics import ACCOUNTS_CREATED, login_counted
 from services.auth.store import AccountStore
@@ -66,7 +67,9 @@ class AuthService:
             account = await self._account_of(email)
             async with self._attempts.attempt(account.id, client_address):
                 given = password_bytes(password)
-                if given is None or not await self._hasher.verify(given, account.password_hash):
+                if given is None or not await self._hasher.verify(
+                    given, account.password_hash, network_of(client_address)
+                ):
                     raise WrongPassword("The password is wrong.")
             token, expires_at = self._tokens.issue(account.id)
             return Session(token, expires_at, account.username)

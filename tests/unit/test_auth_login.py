@@ -232,6 +232,26 @@ async def test_right_passwords_that_come_at_once_take_turns_and_fill_no_count(
     assert {type(outcome) for outcome in crowd} == {type(None), LoginsBusy}
 
 
+async def test_an_address_that_waits_for_its_turns_leaves_room_for_others(
+    limiter: AttemptLimiter,
+) -> None:
+    release = asyncio.Event()
+
+    async def right(address: str) -> None:
+        async with limiter.attempt("ana", address):
+            await release.wait()
+
+    greedy = [asyncio.create_task(right("192.0.2.1")) for _ in range(51)]
+    await asyncio.sleep(0.01)
+    modest = [asyncio.create_task(right("192.0.2.2")) for _ in range(2)]
+    refused, _ = await asyncio.wait(greedy, return_when=asyncio.FIRST_COMPLETED)
+    release.set()
+
+    await asyncio.gather(*modest)
+    assert {type(task.exception()) for task in refused} == {LoginsBusy}
+    await asyncio.wait(greedy)
+
+
 class Gate:
     """Stands in for bcrypt: holds every verification up until it is opened."""
 
@@ -261,46 +281,98 @@ async def hasher() -> AsyncIterator[Hasher]:
     await hasher.close()
 
 
+def verify(
+    hasher: Hasher, password: str, network: str = "192.0.2.1", cost: int = 10
+) -> asyncio.Task[bool]:
+    """Have a password checked against a hash of some cost."""
+    return asyncio.create_task(hasher.verify(password.encode(), f"$2b${cost}$...", network))
+
+
+async def held_up(gate: Gate) -> None:
+    """Wait until the gate holds a check up, and all that was sent meanwhile is in the queue."""
+    assert await asyncio.to_thread(gate.reached.wait, 30)
+
+
 async def test_passwords_are_verified(hasher: Hasher) -> None:
     password_hash = bcrypt.hashpw(b"right", bcrypt.gensalt(4)).decode()
 
-    assert await hasher.verify(b"right", password_hash)
-    assert not await hasher.verify(b"wrong", password_hash)
+    assert await hasher.verify(b"right", password_hash, "192.0.2.1")
+    assert not await hasher.verify(b"wrong", password_hash, "192.0.2.1")
 
 
 async def test_one_more_than_may_wait_is_refused(hasher: Hasher, gate: Gate) -> None:
-    running = [asyncio.create_task(hasher.verify(b"%d" % n, "hash")) for n in range(4)]
-    await asyncio.to_thread(gate.reached.wait, 30)
+    running = [verify(hasher, str(n)) for n in range(4)]
+    await held_up(gate)
 
+    assert (hasher.running, hasher.waiting) == (1, 3)
     with pytest.raises(LoginsBusy) as busy:
-        await hasher.verify(b"one more", "hash")
+        await verify(hasher, "one more")
     assert busy.value.reason == "LOGINS_BUSY"
     assert busy.value.retry_after in range(1, 6)
 
     gate.open.set()
     assert await asyncio.gather(*running) == [True] * 4
-    assert await hasher.verify(b"later", "hash")
+    assert await verify(hasher, "later")
+    assert (hasher.running, hasher.waiting) == (0, 0)
 
 
 async def test_who_gave_up_while_waiting_costs_nothing(hasher: Hasher, gate: Gate) -> None:
-    running = asyncio.create_task(hasher.verify(b"running", "hash"))
-    await asyncio.to_thread(gate.reached.wait, 30)
-    waiting = [asyncio.create_task(hasher.verify(b"waiting", "hash")) for _ in range(3)]
+    running = verify(hasher, "running")
+    await held_up(gate)
+    waiting = [verify(hasher, "waiting") for _ in range(3)]
     await asyncio.sleep(0)
     for task in waiting:
         task.cancel()
     await asyncio.wait(waiting)
 
-    last = asyncio.create_task(hasher.verify(b"last", "hash"))
+    last = verify(hasher, "last")
     gate.open.set()
     await asyncio.gather(running, last)
     assert gate.verified == [b"running", b"last"]
 
 
+async def test_who_gave_up_while_it_ran_does_not_free_the_thread(
+    hasher: Hasher, gate: Gate
+) -> None:
+    running = verify(hasher, "running")
+    await held_up(gate)
+    running.cancel()
+    await asyncio.wait([running])
+    later = verify(hasher, "later")
+    await asyncio.sleep(0)
+
+    assert (hasher.running, hasher.waiting) == (1, 1)
+    gate.open.set()
+    assert await later
+    assert gate.verified == [b"running", b"later"]
+
+
+async def test_who_gives_up_in_the_moment_of_its_turn_passes_it_on(
+    hasher: Hasher, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = verify(hasher, "first")
+    await held_up(gate)
+    second, third = (verify(hasher, name) for name in ("second", "third"))
+    await asyncio.sleep(0)
+    end = hasher._end
+
+    def end_and_cancel() -> None:
+        end()
+        second.cancel()  # It has its turn, and does not know yet.
+
+    monkeypatch.setattr(hasher, "_end", end_and_cancel)
+    gate.open.set()
+
+    async with asyncio.timeout(30):
+        assert list(await asyncio.gather(first, third)) == [True, True]
+    assert second.cancelled()
+    assert gate.verified == [b"first", b"third"]
+
+
 async def test_closing_drops_what_waits(gate: Gate) -> None:
     hasher = Hasher(threads=1, most_waiting=3)
-    tasks = [asyncio.create_task(hasher.verify(b"%d" % n, "hash")) for n in range(4)]
-    await asyncio.to_thread(gate.reached.wait, 30)
+    tasks = [verify(hasher, str(n)) for n in range(4)]
+    await held_up(gate)
 
     closing = asyncio.create_task(hasher.close())
     await asyncio.wait(tasks[1:])
@@ -308,6 +380,84 @@ async def test_closing_drops_what_waits(gate: Gate) -> None:
     await closing
     await tasks[0]
     assert gate.verified == [b"0"]
+
+
+async def test_an_address_gets_its_share_however_much_another_sends(gate: Gate) -> None:
+    hasher = Hasher(threads=1, most_waiting=500)
+    greedy = [verify(hasher, f"greedy {n}", "192.0.2.1", cost=14) for n in range(20)]
+    await held_up(gate)
+    modest = [verify(hasher, f"modest {n}", "192.0.2.2") for n in range(20)]
+    other = verify(hasher, "other", "2001:db8::/64", cost=12)
+    gate.open.set()
+    await asyncio.gather(*greedy, *modest, other)
+    await hasher.close()
+
+    order = [password.decode() for password in gate.verified]
+    # One runs already. Then it is the turn of the others, until they have had as much: sixteen
+    # checks of cost 10 are one of cost 14.
+    assert order[0] == "greedy 0"
+    assert set(order[1:3]) == {"modest 0", "other"}
+    assert order.index("greedy 1") == 18
+    assert order[18:] == [
+        "greedy 1",
+        *(f"modest {n}" for n in range(16, 20)),
+        *(f"greedy {n}" for n in range(2, 20)),
+    ]
+
+
+async def test_who_has_had_much_does_not_go_first_by_asking_one_at_a_time(gate: Gate) -> None:
+    hasher = Hasher(threads=1, most_waiting=500)
+    running = verify(hasher, "greedy", "192.0.2.1", cost=14)
+    await held_up(gate)
+    modest = [verify(hasher, f"modest {n}", "192.0.2.2") for n in range(20)]
+    await asyncio.sleep(0)
+    running.add_done_callback(lambda _: again.append(verify(hasher, "again", "192.0.2.1")))
+    again: list[asyncio.Task[bool]] = []
+    gate.open.set()
+    await asyncio.gather(running, *modest)
+    await asyncio.gather(*again)
+    await hasher.close()
+
+    assert 16 <= gate.verified.index(b"again") <= 18
+
+
+async def test_who_comes_after_a_while_does_not_wait_for_what_others_had(gate: Gate) -> None:
+    gate.open.set()
+    hasher = Hasher(threads=1, most_waiting=500)
+    for _ in range(50):
+        await verify(hasher, "before", "192.0.2.1", cost=14)
+    gate.open.clear()
+    gate.reached.clear()
+    running = verify(hasher, "new", "192.0.2.2")
+    await held_up(gate)
+    queue = [verify(hasher, f"new {n}", "192.0.2.2") for n in range(40)]
+    back = verify(hasher, "back", "192.0.2.1")
+    gate.open.set()
+    await asyncio.gather(running, *queue, back)
+    await hasher.close()
+
+    # It owes no more than what it had last.
+    assert gate.verified[50:].index(b"back") <= 17
+
+
+async def test_a_full_queue_takes_in_who_has_fewer_waiting(gate: Gate) -> None:
+    hasher = Hasher(threads=1, most_waiting=4)
+    greedy = [verify(hasher, f"greedy {n}", "192.0.2.1") for n in range(5)]
+    await held_up(gate)
+
+    modest = [verify(hasher, f"modest {n}", "192.0.2.2") for n in range(2)]
+    with pytest.raises(LoginsBusy):
+        await verify(hasher, "greedy 5", "192.0.2.1")
+    with pytest.raises(LoginsBusy):
+        await verify(hasher, "modest 2", "192.0.2.2")
+    gate.open.set()
+    outcomes = await asyncio.gather(*greedy, return_exceptions=True)
+
+    # The last to come made room, and were told so.
+    assert [type(each) for each in outcomes] == [bool] * 3 + [LoginsBusy] * 2
+    assert await asyncio.gather(*modest) == [True, True]
+    assert hasher.waiting == 0
+    await hasher.close()
 
 
 def tokens_at(moment: datetime, secret: str = SECRET) -> Tokens:
