@@ -5,6 +5,7 @@ Which calls may be retried is said once, in the proto: those whose `idempotency_
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -34,6 +35,9 @@ KEEPALIVE_MS = 20_000
 """How long a connection with calls under way may be silent before it is asked for a sign."""
 KEEPALIVE_TIMEOUT_MS = 5_000
 """How soon the sign must come; else the calls fail and a new connection is made."""
+
+_REPLICAS = 3
+"""How many are asked at a time whether they are ready: fewer are asked where fewer are there."""
 
 
 def service_config(service: ServiceDescriptor) -> dict[str, Any]:
@@ -72,7 +76,26 @@ def open_channel(target: str, service: ServiceDescriptor) -> grpc.aio.Channel:
 
 
 async def check_serving(channel: grpc.aio.Channel, seconds: float = 1.0) -> None:
-    """Ask the service behind a channel whether it is ready. Raises AppError if it is not."""
+    """Ask the service behind a channel whether it is ready. Raises AppError if it is not.
+
+    Several replicas are asked at once: asked one after the other, calls between them would decide
+    which replica it is. The service is ready if one is, and the first that says so ends the asking.
+    """
+    asked = [asyncio.create_task(_check_one(channel, seconds)) for _ in range(_REPLICAS)]
+    waiting = set(asked)
+    try:
+        while waiting:
+            answered, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if any(one.exception() is None for one in answered):
+                return
+        asked[0].result()
+    finally:
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+
+
+async def _check_one(channel: grpc.aio.Channel, seconds: float) -> None:
     stub: Any = health_pb2_grpc.HealthStub(channel)  # Its types know no asynchronous channels.
     try:
         reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=seconds)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 
 from prometheus_client import Gauge
 
-from services.runtime import logs
+from services.runtime import background, logs
 from services.runtime.errors import AppError
 from services.runtime.heartbeat import Heartbeat
 
@@ -27,11 +27,14 @@ _UNKNOWN = "UNKNOWN"
 _EVERY_SECONDS = 1.0
 _CHECK_SECONDS = 1.0
 """Most a check may take: what is slower than this cannot be used."""
+_LOOKS = 2
+"""How many looks in a row must fail until what could be used is away: one may have been unlucky."""
 
 READY = Gauge("atajo_ready", "1 while the process takes on work: what /readyz answers, else 0.")
 DEPENDENCY_UP = Gauge(
     "atajo_dependency_up",
-    "1 while what this process depends on can be used, else 0; looked at every second.",
+    "1 while what this process depends on can be used, 0 once two looks in a row were in vain; "
+    "looked at every second.",
     ["dependency"],
 )
 
@@ -47,6 +50,7 @@ class Health:
         self._needed = needed
         self._heartbeat = Heartbeat()
         self._dependencies: Mapping[str, str] = dict.fromkeys(checks, _UNKNOWN)
+        self._failures = dict.fromkeys(checks, 0)
         self._serving = False
         self._told: bool | None = None
         self._tell: Tell | None = None
@@ -76,7 +80,7 @@ class Health:
         self._heartbeat.start()
         self._serving = True
         await self._look()
-        self._watching = asyncio.create_task(self._watch())
+        self._watching = background.run(self._watch(), "health")
 
     async def stop(self) -> None:
         """From here on the process is not ready, whatever it depends on."""
@@ -84,7 +88,10 @@ class Health:
         if self._watching:
             self._watching.cancel()
             await asyncio.wait([self._watching])
-        await self._say()
+        try:
+            await self._say()
+        except Exception as error:  # What ends the looking must not end the stopping, too.
+            background.failed("health", error)
 
     def close(self) -> None:
         """Stop beating, at the very end."""
@@ -97,10 +104,11 @@ class Health:
 
     async def _look(self) -> None:
         states = await asyncio.gather(*(_state(check) for check in self._checks.values()))
-        before, self._dependencies = (
-            self._dependencies,
-            dict(zip(self._checks, states, strict=True)),
-        )
+        before = self._dependencies
+        self._dependencies = {
+            name: self._settled(name, state)
+            for name, state in zip(self._checks, states, strict=True)
+        }
         for name, state in self._dependencies.items():
             DEPENDENCY_UP.labels(name).set(state == OK)
             if state != OK and state != before[name]:
@@ -108,6 +116,13 @@ class Health:
             elif state == OK and before[name] not in (OK, _UNKNOWN):
                 log.info("dependency_back", dependency=name)
         await self._say()
+
+    def _settled(self, name: str, seen: str) -> str:
+        """The state of a dependency after one more look at it."""
+        self._failures[name] = 0 if seen == OK else self._failures[name] + 1
+        if self._dependencies[name] == OK and self._failures[name] < _LOOKS:
+            return OK
+        return seen
 
     async def _say(self) -> None:
         ready = self.ready

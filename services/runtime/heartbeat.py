@@ -10,6 +10,8 @@ import time
 
 from prometheus_client import Histogram
 
+from services.runtime import background
+
 BEAT_SECONDS = 0.5
 STILL_SECONDS = 10.0
 """How long the loop may stand still before the process no longer counts as alive."""
@@ -45,5 +47,8 @@ class Heartbeat:
             self._next.cancel()
 
     def _beat(self) -> None:
-        LOOP_LAG.observe(max(0.0, time.monotonic() - self._last - BEAT_SECONDS))
-        self.start()
+        try:
+            LOOP_LAG.observe(max(0.0, time.monotonic() - self._last - BEAT_SECONDS))
+            self.start()
+        except Exception as error:  # The loop would note it, and nobody beats on.
+            background.failed("heartbeat", error)

@@ -16,7 +16,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from prometheus_client import make_wsgi_app
 
-from services.runtime import logs
+from services.runtime import background, logs
 from services.runtime.health import Health
 from services.runtime.metrics import BUILD_INFO
 from services.runtime.settings import ProcessSettings, split_address
@@ -43,9 +43,15 @@ class ObservationServer:
                 f"Cannot listen on {settings.metrics_listen}: {error.strerror}."
             ) from None
         self._server.set_app(_app(health))
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="observation", daemon=True)
         self._thread.start()
         self.address = f"{host}:{self._server.server_port}"
+
+    def _serve(self) -> None:
+        try:
+            self._server.serve_forever()
+        except BaseException as error:  # A thread's own end is seen by nobody.
+            background.failed("observation", error)
 
     def close(self) -> None:
         """Stop serving and give the port back."""

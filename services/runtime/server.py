@@ -13,7 +13,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health
 from grpc_reflection.v1alpha import reflection
 
-from services.runtime import logs, ready, tracing
+from services.runtime import background, logs, ready, tracing
 from services.runtime.grpc_health import GrpcHealth
 from services.runtime.health import Check, Health
 from services.runtime.interceptors import CallInterceptor
@@ -48,15 +48,18 @@ Opened = AbstractAsyncContextManager[tuple[Served, Check]]
 def run(name: str, settings: ServiceSettings, opened: Opened) -> None:
     """Serve what `opened` gives until SIGTERM or SIGINT, then drain and close it.
 
-    Raises SystemExit with one line when the address is taken.
+    Raises SystemExit: with one line when the address is taken, with status 1 when work in the
+    background broke, which stops the process in the same order.
     """
     logs.configure(name, settings.log_level)
     tracing.start(name, settings.version)
     uvloop.run(_serve(name, settings, opened))
+    background.exit_if_failed()
 
 
 async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
     stop = ready.stop_requested()
+    background.stop_on_failure(stop)
     async with opened as (served, store_answers):
         interceptors = [*tracing.server_interceptors(), CallInterceptor()]
         server = grpc.aio.server(interceptors=interceptors, options=_OPTIONS)

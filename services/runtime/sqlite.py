@@ -4,22 +4,29 @@ One thread owns the writing connection. It takes every operation that waits, run
 transaction, each in a savepoint of its own, and commits once: the price of the disk is shared.
 `synchronous=FULL` in WAL mode makes each commit reach the disk before it is acknowledged, so
 that what a caller was told survives a power cut, not only a killed process.
+
+Whether the file can be written only a commit tells: a transaction that is rolled back never
+reaches the disk, and neither notices a file that was removed. So the last commit's end is what
+counts, and where nobody writes, one is made now and then.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
+import os
 import queue
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from services.runtime import metrics
+from services.runtime import background, metrics
 from services.runtime.errors import Unavailable
 
 T = TypeVar("T")
@@ -31,6 +38,11 @@ _GROUP = 256
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
 _READERS = 2
+_TRIED_EVERY = 30.0
+"""Seconds after which a store that nobody writes is written for a try: a page, 12 MB a day."""
+_DOUBTED = 5.0
+"""Seconds without a failed commit, and then a good one, until a store counts as well again: where
+little room is left, small commits succeed between large ones that fail."""
 
 
 class SchemaTooNew(Exception):
@@ -55,7 +67,12 @@ class Database:
         self._closing = False
         self._local = threading.local()
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
-        self._writer = threading.Thread(target=self._write_all, name="sqlite-write", daemon=True)
+        self._writer = threading.Thread(target=self._write, name="sqlite-write", daemon=True)
+        self._group: list[_Pending] = []
+        self._written_at = self._failed_at = -math.inf
+        self._trying: asyncio.Future[None] | None = None
+        self._files: Mapping[Path, tuple[int, int]] = {}
+        self._gone = False
 
     @classmethod
     async def open(cls, path: Path, migrations: Sequence[str]) -> Database:
@@ -83,15 +100,8 @@ class Database:
         `operation` runs in the writing thread; an exception it raises undoes it alone.
         Raises Unavailable when too many operations wait or the file cannot be written.
         """
-        if self._closing:
-            raise Unavailable("The store is closed.", "STORE_CLOSED")
-        future: asyncio.Future[T] = self._loop.create_future()
         with metrics.store_operation(name):
-            try:
-                self._pending.put_nowait(_Pending(operation, future))
-            except queue.Full:
-                raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from None
-            return await future
+            return await self._queued(operation)
 
     async def read(self, name: str, operation: Operation[T]) -> T:
         """Run `operation` on a reading connection, beside the writer.
@@ -102,11 +112,46 @@ class Database:
             return await self._loop.run_in_executor(self._readers, self._read_one, operation)
 
     async def answers(self) -> None:
-        """Read what costs nothing, unmeasured. Raises Unavailable when the file cannot be read."""
+        """Raises Unavailable when the file cannot be read or written. Unmeasured.
+
+        What the last commits came to decides; another is made for a try where they were long ago
+        or failed.
+        """
         try:
-            await self._loop.run_in_executor(self._readers, self._read_one, _schema_version)
+            await self._loop.run_in_executor(self._readers, self._look)
         except sqlite3.Error as error:  # It is there and no database.
             raise Unavailable("The store cannot be read.", "STORE_UNAVAILABLE") from error
+        now = time.monotonic()
+        if now - self._failed_at < _DOUBTED:
+            raise Unavailable("The store cannot be written.", "STORE_UNWRITABLE")
+        if self._failed_at > self._written_at or now - self._written_at >= _TRIED_EVERY:
+            if self._trying is None or self._trying.done():
+                self._trying = self._queued(_write_nothing)
+                self._trying.add_done_callback(lambda tried: tried.cancelled() or tried.exception())
+            try:
+                await asyncio.shield(self._trying)
+            except Unavailable as error:
+                raise Unavailable("The store cannot be written.", "STORE_UNWRITABLE") from error
+
+    def _queued(self, operation: Operation[T]) -> asyncio.Future[T]:
+        """Hand an operation to the writer. Raises Unavailable where it is not taken."""
+        if self._closing:
+            raise Unavailable("The store is closed.", "STORE_CLOSED")
+        if self._gone:
+            raise Unavailable("The file of the store is gone.", "STORE_FILE_GONE")
+        future: asyncio.Future[T] = self._loop.create_future()
+        try:
+            self._pending.put_nowait(_Pending(operation, future))
+        except queue.Full:
+            raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from None
+        return future
+
+    def _look(self) -> None:
+        """Read what costs nothing, and see that the files are still those that are written."""
+        self._gone = any(_identity(path) != was for path, was in self._files.items())
+        if self._gone:
+            raise Unavailable("The file of the store is gone.", "STORE_FILE_GONE")
+        self._read_one(_schema_version)
 
     def _read_one(self, operation: Operation[T]) -> T:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
@@ -117,11 +162,23 @@ class Database:
         except sqlite3.OperationalError as error:
             raise Unavailable("The store cannot be read.", "STORE_UNAVAILABLE") from error
 
-    def _write_all(self) -> None:
-        connection = _connect(self._path)
+    def _write(self) -> None:
+        """The writing thread. Nobody who waits for it is left alone, whatever ends it."""
+        try:
+            connection = _connect(self._path)
+            _schema_version(connection)  # From here on the log is there, too.
+            self._files = {
+                path: _identity(path) for path in (self._path, Path(f"{self._path}-wal"))
+            }
+            self._write_all(connection)
+            connection.close()
+        except BaseException as error:
+            self._loop.call_soon_threadsafe(self._end_writing, error)
+
+    def _write_all(self, connection: sqlite3.Connection) -> None:
         stopping = False
         while not stopping:
-            group: list[_Pending] = []
+            group = self._group = []
             taken = self._pending.get()
             while taken is not None:
                 group.append(taken)
@@ -133,9 +190,23 @@ class Database:
                     break
             stopping = taken is None
             if group:
-                _commit(connection, group)
+                if _commit(connection, group):
+                    self._written_at = time.monotonic()
+                else:
+                    self._failed_at = time.monotonic()
                 self._loop.call_soon_threadsafe(_settle, group)
-        connection.close()
+
+    def _end_writing(self, error: BaseException) -> None:
+        """Refuse those who wait and those to come, and end the process. In the loop."""
+        self._closing = True
+        left, self._group = self._group, []
+        while not self._pending.empty():
+            if pending := self._pending.get_nowait():
+                left.append(pending)
+        for pending in left:
+            pending.error = Unavailable("The store is closed.", "STORE_CLOSED")
+        _settle(left)
+        background.failed("sqlite-write", error)
 
 
 @asynccontextmanager
@@ -157,8 +228,11 @@ async def opened(store: str, migrations: Sequence[str]) -> AsyncIterator[Databas
         await database.close()
 
 
-def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> None:
-    """Run a group in one transaction; afterwards each has its result or its error."""
+def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> bool:
+    """Run a group in one transaction; afterwards each has its result or its error.
+
+    Returns whether what succeeded is on disk.
+    """
     try:
         connection.execute("BEGIN IMMEDIATE")
         for pending in group:
@@ -178,11 +252,27 @@ def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> None:
         for pending in group:
             pending.error = Unavailable("The store cannot be written.", "STORE_UNAVAILABLE")
             pending.error.__cause__ = error
+        return False
+    return True
 
 
 def _schema_version(connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
+
+
+def _write_nothing(connection: sqlite3.Connection) -> None:
+    """Write what is there already: a page of the log."""
+    connection.execute(f"PRAGMA user_version = {_schema_version(connection)}")
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Which file has this name; of none, zeros."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return 0, 0
+    return found.st_dev, found.st_ino
 
 
 def _settle(group: list[_Pending]) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import resource
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,9 +21,13 @@ from urllib.parse import urlsplit
 import grpc
 import httpx
 import pytest
+from grpc_health.v1 import health as library
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from services.runtime import heartbeat
+from atajo.links.v1 import links_pb2 as links_pb
+from atajo.links.v1 import links_pb2_grpc as links_grpc
+from services.runtime import client, heartbeat, sqlite
+from services.runtime import health as health_module
 from services.runtime.errors import Unavailable
 from services.runtime.health import Health
 from services.runtime.observation import ObservationServer
@@ -34,6 +42,7 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 NOTICED_SECONDS = 5.0
 """How soon a change is seen: a second's pause and a second's check, and leeway."""
 LINKS = "atajo.links.v1.LinksService"
+LINKS_SERVICE = links_pb.DESCRIPTOR.services_by_name["LinksService"]
 
 
 def observed(process: Process, path: str) -> httpx.Response:
@@ -83,6 +92,96 @@ async def test_a_service_is_ready_while_its_store_answers_and_alive_all_the_time
     events = [str(line["event"]) for line in process.log_lines()]
     changes = [event for event in events if event.startswith("dependency_")]
     assert changes == ["dependency_away", "dependency_back", "dependency_away"]
+
+
+async def test_a_file_that_cannot_be_written_is_not_well_until_it_can(tmp_path: Path) -> None:
+    """A limit on the size of its files stands for a disk that is full."""
+    env = {"ATAJO_STORE": f"sqlite:///{tmp_path}/db", "ATAJO_PUBLIC_URL": "http://localhost:1"}
+    with Process.start("services.links", env, tmp_path / "log") as process:
+        async with client.open_channel(process.grpc, LINKS_SERVICE) as channel:
+            stub = links_grpc.LinksServiceStub(channel)
+            caller = client.Caller(LINKS_SERVICE)
+
+            async def create(n: int) -> None:
+                request = links_pb.CreateLinkRequest(code=f"code{n:04}", url="a.example")
+                await caller.unary("CreateLink", stub.CreateLink, request, 20)
+
+            for n in range(30):
+                await create(n)
+            assert observed(process, "/readyz").json()["ready"]
+            room = (tmp_path / "db-wal").stat().st_size
+            resource.prlimit(process.popen.pid, resource.RLIMIT_FSIZE, (room, -1))
+            with pytest.raises(Unavailable):
+                await create(30)
+            unwritable = {"ready": False, "dependencies": {"store": "STORE_UNWRITABLE"}}
+            await asyncio.to_thread(
+                await_that, lambda: observed(process, "/readyz").json() == unwritable
+            )
+            known = links_pb.ResolveLinksRequest(codes=["code0001"])
+            found = await caller.unary("ResolveLinks", stub.ResolveLinks, known, 20)
+            assert found.urls, "what is there can be read all the same"
+            resource.prlimit(process.popen.pid, resource.RLIMIT_FSIZE, (-1, -1))
+            await asyncio.to_thread(
+                await_that, lambda: observed(process, "/readyz").json()["ready"], 15
+            )
+            await create(30)
+
+
+@pytest.mark.parametrize("part", ["db", "db-wal"])
+async def test_a_file_that_is_gone_is_not_well_and_takes_nothing_more(
+    part: str, tmp_path: Path
+) -> None:
+    """Whatever is written to it would be gone at the end of the process."""
+    async with sqlite.opened(f"sqlite:///{tmp_path}/db", ["CREATE TABLE t (n INTEGER)"]) as store:
+
+        async def insert() -> None:
+            await store.write("add", lambda of: of.execute("INSERT INTO t VALUES (1)").rowcount)
+
+        await insert()
+        await store.answers()
+        (tmp_path / part).rename(tmp_path / "elsewhere")
+        for use in (store.answers, insert):
+            with pytest.raises(Unavailable) as gone:
+                await use()
+            assert gone.value.reason == "STORE_FILE_GONE"
+        (tmp_path / "elsewhere").rename(tmp_path / part)
+        await store.answers()
+        await insert()
+
+
+async def test_a_store_that_nobody_writes_is_written_for_a_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Now and then alone: each try wears the disk."""
+    full = False
+    tried = 0
+
+    class Disk(sqlite3.Connection):
+        def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+            nonlocal tried
+            if sql == "COMMIT":
+                tried += 1
+                if full:
+                    raise sqlite3.OperationalError("database or disk is full")
+            return super().execute(sql, parameters)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Disk))
+    async with sqlite.opened(f"sqlite:///{tmp_path}/db", []) as store:
+        for _ in range(20):
+            await store.answers()
+        assert tried == 1
+        full = True
+        await store.answers()
+        assert tried == 1, "the last one was not long ago"
+        monkeypatch.setattr(sqlite, "_TRIED_EVERY", 0.0)
+        for _ in range(20):
+            with pytest.raises(Unavailable) as unwritable:
+                await store.answers()
+            assert unwritable.value.reason == "STORE_UNWRITABLE"
+        assert tried == 2, "a store that is in doubt is not tried at each look"
+        full = False
+        monkeypatch.setattr(sqlite, "_DOUBTED", 0.0)
+        await store.answers()
 
 
 def test_the_gateway_names_the_service_that_is_away_and_stays_ready(tmp_path: Path) -> None:
@@ -190,6 +289,99 @@ async def test_a_dependency_that_answers_late_is_away() -> None:
     assert not health.ready
     await health.stop()
     health.close()
+
+
+async def test_one_look_that_fails_is_bad_luck_and_two_are_not() -> None:
+    looks = iter([True, False, True, False, False, True])
+    seen: list[bool] = []
+    done = asyncio.Event()
+
+    async def answers() -> None:
+        well = next(looks, None)
+        if well is None:
+            done.set()
+        elif not well:
+            raise Unavailable("It is away.", "SOME_REASON")
+
+    async def tell(is_ready: bool) -> None:
+        seen.append(is_ready)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(health_module, "_EVERY_SECONDS", 0.01)
+        health = Health({"store": answers}, needed=["store"])
+        await health.start(tell)
+        await asyncio.wait_for(done.wait(), 10)
+        await health.stop()
+        health.close()
+    assert seen == [True, False, True, False], "ready, two in a row, back, the end"
+
+
+async def test_a_replica_that_is_not_ready_or_frozen_does_not_stand_for_the_others() -> None:
+    """Whoever else calls meanwhile, and so moves the turn on."""
+    servers = [grpc.aio.server() for _ in range(3)]
+    ports = [server.add_insecure_port("127.0.0.1:0") for server in servers]
+    states = [SERVING, SERVING, NOT_SERVING]
+
+    class Frozen(health_pb2_grpc.HealthServicer):
+        async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
+            await asyncio.sleep(60)
+
+    for server, state in zip(servers, states, strict=True):
+        grpc_health = library.aio.HealthServicer()
+        await grpc_health.set("", state)
+        health_pb2_grpc.add_HealthServicer_to_server(grpc_health, server)
+        await server.start()
+    frozen = grpc.aio.server()
+    health_pb2_grpc.add_HealthServicer_to_server(Frozen(), frozen)
+    ports.append(frozen.add_insecure_port("127.0.0.1:0"))
+    await frozen.start()
+    for sick in (ports[2], ports[3]):
+        target = ",".join(f"127.0.0.1:{port}" for port in (*ports[:2], sick))
+        async with client.open_channel(f"ipv4:{target}", LINKS_SERVICE) as channel:
+            stub: Any = health_pb2_grpc.HealthStub(channel)
+            for turn in range(12):
+                await client.check_serving(channel)
+                if turn % 2:
+                    await asyncio.wait({asyncio.ensure_future(_any(stub))})
+    target = f"127.0.0.1:{ports[2]}"
+    async with client.open_channel(target, LINKS_SERVICE) as channel:
+        with pytest.raises(Unavailable) as away:
+            await client.check_serving(channel)
+        assert away.value.reason == "NOT_READY"
+    for server in (*servers, frozen):
+        await server.stop(None)
+
+
+async def _any(stub: Any) -> None:
+    """A call of somebody else, whoever takes it."""
+    with contextlib.suppress(grpc.aio.AioRpcError):
+        await stub.Check(health_pb2.HealthCheckRequest(service="nobody's"), timeout=0.1)
+
+
+@pytest.mark.parametrize("part", ["health", "heartbeat", "observation", "sqlite-write"])
+async def test_what_breaks_in_the_background_ends_the_process_and_leaves_nobody_waiting(
+    part: str, tmp_path: Path
+) -> None:
+    env = {
+        "ATAJO_STORE": f"sqlite:///{tmp_path}/store.db",
+        "ATAJO_PUBLIC_URL": "http://localhost:1",
+        "BROKEN_PART": part,
+    }
+    with Process.start("tests.integration.broken", env, tmp_path / "log") as process:
+        async with client.open_channel(process.grpc, LINKS_SERVICE) as channel:
+            call = links_grpc.LinksServiceStub(channel).CreateLink
+            request = links_pb.CreateLinkRequest(code="abcdefgh", url="a.example")
+            caller = client.Caller(LINKS_SERVICE)
+            asked = [caller.unary("CreateLink", call, request, 20) for _ in range(50)]
+            answers = await asyncio.gather(*asked, return_exceptions=True)
+        if part == "sqlite-write":
+            assert {type(answer) for answer in answers} == {Unavailable}
+        assert await asyncio.to_thread(process.wait) == 1
+        lines = process.log_lines()
+    (failure,) = (line for line in lines if line["event"] == "background_task_failed")
+    assert failure["task"] == part
+    assert "ZeroDivisionError" in str(failure["exception"])
+    assert lines[-1]["event"] == "stopped"
 
 
 def test_what_every_process_exposes_passes_promtool(product: Product) -> None:

@@ -1,0 +1,59 @@
+"""The links service with a part that breaks: `python -m tests.integration.broken`.
+
+BROKEN_PART names it as the log does. It breaks where it meets its library, once the process serves.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any, NoReturn
+from unittest import mock
+
+from services.links.__main__ import main
+from services.runtime import health, heartbeat, observation, ready, sqlite
+
+_announce = ready.announce
+_connect = sqlite._connect
+_serving = False
+
+
+class _Connection(sqlite3.Connection):
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        if _serving and sql == "COMMIT":
+            _break()
+        return super().execute(sql, parameters)
+
+
+def _break(*_: object) -> NoReturn:
+    raise ZeroDivisionError
+
+
+def _break_it(addresses: Any) -> None:
+    global _serving
+    _announce(addresses)
+    _serving = True
+    match os.environ["BROKEN_PART"]:
+        case "health":
+            mock.patch.object(health.DEPENDENCY_UP, "labels", _break).start()
+        case "heartbeat":
+            mock.patch.object(heartbeat.LOOP_LAG, "observe", _break).start()
+        case "observation":
+            mock.patch.object(observation._Server, "service_actions", _break).start()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    with mock.patch.object(sqlite3, "connect", _connect_breaking):
+        return _connect(path)
+
+
+def _connect_breaking(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+    return _Connection(*args, **kwargs)
+
+
+mock.patch.object(ready, "announce", _break_it).start()
+if os.environ["BROKEN_PART"] == "sqlite-write":
+    mock.patch.object(sqlite, "_connect", _connected).start()
+
+main()
