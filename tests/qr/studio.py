@@ -50,7 +50,7 @@ class Studio:
         self.url.fill(text)
         kept = self.url.input_value()
         self.page.wait_for_function(
-            "text => document.querySelector('canvas').ariaLabel.includes(text.slice(0, 200))",
+            "text => document.querySelector('canvas').ariaLabel?.includes(text.slice(0, 200))",
             arg=kept,
         )
         return kept

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import base64
+import re
 import struct
 import time
 import zlib
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, Route, expect
 
 from tests.qr.cases import image_file
 from tests.qr.pictures import logo_picture, url_of
@@ -177,23 +179,95 @@ def test_what_is_no_image_leaves_the_logo_as_it_was(studio: Studio) -> None:
     studio.choose(good)
 
 
-@pytest.mark.parametrize("event", ["drop", "paste"])
-def test_a_logo_is_dropped_or_pasted(studio: Studio, event: str) -> None:
-    png = image_file("logo", "png", logo_picture("pale"))["buffer"]
-    studio.page.evaluate(
-        """([event, png]) => {
-          const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
-          const data = new DataTransfer();
-          data.items.add(new File([bytes], 'logo.png', { type: 'image/png' }));
-          const at = event === 'drop' ? document.querySelector('input[type=file]') : document.body;
-          const init = { bubbles: true, cancelable: true };
-          at.dispatchEvent(event === 'drop'
-            ? new DragEvent('drop', { ...init, dataTransfer: data })
-            : new ClipboardEvent('paste', { ...init, clipboardData: data }));
-        }""",
-        [event, base64.b64encode(png).decode()],
-    )
+@pytest.mark.parametrize("place", ["URL", "Center image", None])
+@pytest.mark.parametrize("kind", ["an image", "no image"])
+def test_a_file_dropped_anywhere_is_a_logo_or_told_to_be_none(
+    studio: Studio, tmp_path: Path, place: str | None, kind: str
+) -> None:
+    """As from a folder: where the page leaves a file to the browser, it opens in its place."""
+    studio.write(LINK)
+    file = tmp_path / ("logo.png" if kind == "an image" else "a.txt")
+    file.write_bytes(image_file("logo", "png", logo_picture("pale"))["buffer"])
+    target = studio.page.get_by_label(place) if place else studio.page.get_by_role("banner")
+    target.scroll_into_view_if_needed()
+    box = target.bounding_box()
+    assert box is not None
+    at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    data = {"items": [], "files": [str(file)], "dragOperationsMask": 1}
+    tools = studio.page.context.new_cdp_session(studio.page)
+    for step in ("dragEnter", "dragOver", "drop"):
+        tools.send("Input.dispatchDragEvent", {"type": step, **at, "data": data})
+    if kind == "an image":
+        expect(studio.preview).to_be_visible()
+    else:
+        expect(studio.page.get_by_text("Please choose a valid file type")).to_be_visible()
+    assert studio.url.input_value() == LINK
+    assert studio.page.url.endswith("/custom-qr-generator")
+
+
+_COPY = """async ([text, png]) => {
+  const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
+  const picture = { 'image/png': new Blob([bytes], { type: 'image/png' }) };
+  const words = text === '' ? {} : { 'text/plain': new Blob([text], { type: 'text/plain' }) };
+  await navigator.clipboard.write([new ClipboardItem({ ...words, ...picture })]);
+}"""
+
+
+def test_what_is_pasted_is_text_where_there_is_text_and_else_a_logo(studio: Studio) -> None:
+    """A spreadsheet copies a cell as its text and as a picture of it."""
+    png = base64.b64encode(image_file("cell", "png", solid(80, 20))["buffer"]).decode()
+    studio.page.evaluate(_COPY, [LINK, png])
+    studio.url.press("Control+v")
+    expect(studio.url).to_have_value(LINK)
+    assert studio.verdict() == "scans"
+    expect(studio.preview).to_be_hidden()
+    studio.page.evaluate(_COPY, ["", png])
+    studio.url.press("Control+v")
     expect(studio.preview).to_be_visible()
+    expect(studio.url).to_have_value(LINK)
+
+
+def test_without_content_there_is_no_code_and_nothing_moves_when_one_comes(studio: Studio) -> None:
+    board = studio.page.locator("canvas")
+    before = board.bounding_box()
+    blank = board.evaluate("e => e.toDataURL()")
+    expect(studio.code).to_have_count(0)
+    expect(studio.page.get_by_text("Enter a link and its code appears here.")).to_be_visible()
+    studio.write(LINK)
+    assert board.bounding_box() == before
+    assert board.evaluate("e => e.toDataURL()") != blank
+    studio.url.fill("")
+    expect(studio.code).to_have_count(0)
+    assert board.bounding_box() == before
+    assert board.evaluate("e => e.toDataURL()") == blank
+
+
+def test_a_decoder_that_is_slow_to_come_is_waited_for(context: BrowserContext) -> None:
+    page = context.new_page()
+    held: list[Route] = []
+    page.route("**/decoder.worker-*", lambda route: held.append(route))
+    page.goto("/custom-qr-generator")
+    page.get_by_role("textbox", name="URL").fill(LINK)
+    line = page.locator("[data-verdict]")
+    expect(line).to_contain_text("Checking whether it scans")
+    # A saved file is waited for, too, but not for ever.
+    with page.expect_download():
+        page.get_by_role("button", name="DOWNLOAD QR").click()
+    words = "Saved before it was checked: the decoder is still loading"
+    expect(page.get_by_text(words)).to_be_visible()
+    expect(line).to_contain_text("Checking whether it scans")
+    held[0].continue_()
+    expect(line).to_have_attribute("data-verdict", "scans")
+
+
+def test_a_picker_closes_when_the_focus_leaves_it(studio: Studio) -> None:
+    studio.page.get_by_role("button", name=re.compile("^Color #")).click()
+    text = studio.page.get_by_label("Hex, rgb() or hsl()")
+    text.focus()
+    expect(text).to_be_visible()
+    studio.page.keyboard.press("Tab")
+    expect(text).to_be_hidden()
+    expect(studio.page.get_by_role("button", name=re.compile("^Background color"))).to_be_focused()
 
 
 def test_names_keep_the_persons_letters(studio: Studio) -> None:

@@ -54,6 +54,7 @@ const pages = [
     },
   ],
   ['shortener', '/short-link'],
+  ['qr-empty', '/custom-qr-generator'],
   ['qr', '/custom-qr-generator', (page) => page.getByLabel('URL').fill(`${origin}/k7Qm2_xB`)],
   [
     'qr-picker',

@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { QRCodeSVG } from 'qrcode.react';
 import { createElement } from 'react';
@@ -14,16 +14,28 @@ let decode: () => Promise<void>;
 let saved: string[];
 /** What the decoder reads; undefined where it does not load. */
 let reads: ((side: number) => string | null) | undefined;
+/** Ends when the decoder comes, or does not. */
+let loads: Promise<void>;
+const fails = () => new Event('error', { cancelable: true });
+const workers = new Set<FakeWorker>();
 
 class FakeWorker extends EventTarget {
+  constructor() {
+    super();
+    workers.add(this);
+    void loads.then(() =>
+      this.dispatchEvent(
+        reads === undefined ? fails() : new MessageEvent('message', { data: 'ready' }),
+      ),
+    );
+  }
   postMessage({ id, side }: { id: number; side: number }) {
-    const answer =
-      reads === undefined
-        ? new Event('error', { cancelable: true })
-        : new MessageEvent('message', { data: { id, text: reads(side) } });
+    const answer = new MessageEvent('message', { data: { id, text: reads?.(side) ?? null } });
     setTimeout(() => this.dispatchEvent(answer));
   }
-  terminate() {}
+  terminate() {
+    workers.delete(this);
+  }
 }
 
 beforeEach(() => {
@@ -31,6 +43,7 @@ beforeEach(() => {
   HTMLImageElement.prototype.decode = () => decode();
   saved = [];
   reads = undefined;
+  loads = Promise.resolve();
   vi.stubGlobal('Worker', FakeWorker);
   vi.spyOn(console, 'warn').mockReturnValue();
   const pen = {
@@ -54,13 +67,19 @@ beforeEach(() => {
   });
 });
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  // The next visitor loads a decoder anew.
+  for (const worker of workers) worker.dispatchEvent(fails());
+  vi.unstubAllGlobals();
+});
 
 async function open(state: object | null = null) {
   const { user } = visit('/custom-qr-generator', state);
   await heading('CUSTOM QR CODE GENERATOR');
   return user;
 }
+/** A clipboard with a picture, and a text beside it. */
+const pasted = (text: string) => ({ clipboardData: { files: [PNG], getData: () => text } });
 const url = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'URL' });
 const name = () => screen.getByRole('textbox', { name: 'Name' });
 const file = () => screen.getByLabelText<HTMLInputElement>('Center image');
@@ -144,6 +163,41 @@ describe('the QR generator', () => {
     expect(picker('Color')).toHaveTextContent('#000000');
   });
 
+  it('closes a picker that the focus leaves, and stays open inside', async () => {
+    const user = await open();
+    await user.click(picker('Color'));
+    const text = screen.getByRole('textbox', { name: 'Hex, rgb() or hsl()' });
+    while (document.activeElement !== text) {
+      await user.tab();
+      expect(picker('Color')).toHaveTextContent('CLOSE');
+    }
+    await user.tab();
+    expect(picker('Background color')).toHaveFocus();
+    expect(picker('Color')).toHaveTextContent('#000000');
+
+    await user.click(picker('Color'));
+    await user.tab({ shift: true });
+    expect(picker('Color')).toHaveTextContent('#000000');
+  });
+
+  it('draws no code of nothing', async () => {
+    const user = await open();
+    const codes = () => screen.queryAllByRole('img', { name: /^QR code/ });
+    const hint = 'Enter a link and its code appears here.';
+    expect(codes()).toEqual([]);
+    const place = document.querySelector('canvas');
+    expect([place?.width, place?.height]).toEqual([400, 400]);
+    screen.getByText(hint);
+    await user.type(url(), '  ');
+    expect(codes()).toEqual([]);
+    await user.type(url(), 'x');
+    await waitFor(() => expect(codes()).toHaveLength(1));
+    expect(screen.queryByText(hint)).toBeNull();
+    await user.clear(url());
+    await screen.findByText(hint);
+    expect(codes()).toEqual([]);
+  });
+
   it.each([
     ['#146C43', '#146c43'],
     ['abc', '#aabbcc'],
@@ -207,10 +261,32 @@ describe('the QR generator', () => {
 
   it('takes a dropped and a pasted image', async () => {
     await open();
-    fireEvent.drop(file(), { dataTransfer: { files: [PNG] } });
+    const anywhere = screen.getByRole('contentinfo');
+    const dataTransfer = { types: ['Files'], files: [PNG] };
+    for (const move of [fireEvent.dragOver, fireEvent.drop]) {
+      expect(move(anywhere, { dataTransfer }), 'the browser would open the file').toBe(false);
+    }
     await screen.findByAltText('Your logo...');
     fireEvent.click(screen.getByRole('button', { name: 'Remove image' }));
-    fireEvent.paste(document.body, { clipboardData: { files: [PNG] } });
+    fireEvent.paste(document.body, pasted(''));
+    await screen.findByAltText('Your logo...');
+  });
+
+  it('leaves text that is dragged to the browser', async () => {
+    await open();
+    const dataTransfer = { types: ['text/plain'], files: [] };
+    expect(fireEvent.dragOver(url(), { dataTransfer })).toBe(true);
+    expect(fireEvent.drop(url(), { dataTransfer })).toBe(true);
+  });
+
+  it('pastes text as text, though a picture of it came along', async () => {
+    await open();
+    for (const field of [url(), name()]) {
+      expect(fireEvent.paste(field, pasted('a cell')), 'text is pasted').toBe(true);
+    }
+    expect(screen.queryByText('Loading the image')).toBeNull();
+    expect(screen.queryByAltText('Your logo...')).toBeNull();
+    expect(fireEvent.paste(url(), pasted('')), 'there is no text to paste').toBe(false);
     await screen.findByAltText('Your logo...');
   });
 
@@ -326,6 +402,40 @@ describe('the verdict', () => {
     reads = () => 'x';
     await user.click(mend('Try again'));
     await shown('Scans: checked');
+  });
+
+  it('is under way while the decoder is slow to load, for the latest code alone', async () => {
+    let arrive: () => void = () => undefined;
+    loads = new Promise((resolve) => (arrive = resolve));
+    const read = vi.fn(() => 'x');
+    reads = read;
+    const user = await open({ url: 'y' });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    await shown('Checking whether it scans');
+    act(() => void vi.advanceTimersByTime(60_000));
+    await shown('Checking whether it scans');
+    expect(screen.queryByText(/^Not checked/)).toBeNull();
+
+    fireEvent.click(download());
+    await vi.advanceTimersByTimeAsync(6_000);
+    await shown('Saved before it was checked: the decoder is still loading');
+    expect(saved).toHaveLength(1);
+    vi.useRealTimers();
+
+    await user.clear(url());
+    await user.type(url(), 'x');
+    await waitFor(() => expect(code()).toHaveAccessibleName('QR code of x'));
+    read.mockClear();
+    arrive();
+    await shown('Scans: checked');
+    expect(read.mock.calls.length, 'the latest, and the saved file').toBeLessThanOrEqual(2);
+  });
+
+  it('tells of colours at once, without a decoder', async () => {
+    loads = new Promise(() => undefined);
+    const user = await open({ url: 'x' });
+    await paint(user, 'Color', '#eeeeee');
+    await shown(/too close/);
   });
 });
 

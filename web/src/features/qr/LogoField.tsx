@@ -10,7 +10,12 @@ interface LogoFieldProps {
   remove: () => void;
 }
 
-/** An image is chosen, dropped or pasted. */
+const TEXT_FIELDS = 'textarea, input[type="text"]';
+
+/**
+ * An image is chosen, or dropped or pasted anywhere on the page: beside its field a dropped file
+ * would open in place of the page.
+ */
 export function LogoField({ state, choose, remove }: LogoFieldProps) {
   const id = useId();
   const [over, setOver] = useState(false);
@@ -20,14 +25,29 @@ export function LogoField({ state, choose, remove }: LogoFieldProps) {
   });
 
   useEffect(() => {
+    const done = new AbortController();
+    const { signal } = done;
     const onPaste = (event: ClipboardEvent) => {
       const file = event.clipboardData?.files[0];
-      if (!file) return;
+      // Word processors and spreadsheets put a picture of the text beside it.
+      if (!file || pastesText(event)) return;
       event.preventDefault();
       latest.current(file);
     };
-    document.addEventListener('paste', onPaste);
-    return () => document.removeEventListener('paste', onPaste);
+    const onDrag = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      setOver(event.type === 'dragover');
+      if (event.type === 'drop') latest.current(event.dataTransfer.files[0]);
+    };
+    const onDragLeave = ({ relatedTarget }: DragEvent) => {
+      if (relatedTarget === null) setOver(false);
+    };
+    document.addEventListener('paste', onPaste, { signal });
+    document.addEventListener('dragover', onDrag, { signal });
+    document.addEventListener('drop', onDrag, { signal });
+    document.addEventListener('dragleave', onDragLeave, { signal });
+    return () => done.abort();
   }, []);
 
   return (
@@ -36,22 +56,7 @@ export function LogoField({ state, choose, remove }: LogoFieldProps) {
         Center image
       </span>
       <div className={styles.row}>
-        {/* The input inside is the control; dropping is a second way to it. */}
-        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
-        <label
-          className={styles.file}
-          data-over={over}
-          onDragOver={(event) => {
-            event.preventDefault();
-            setOver(true);
-          }}
-          onDragLeave={() => setOver(false)}
-          onDrop={(event) => {
-            event.preventDefault();
-            setOver(false);
-            choose(event.dataTransfer.files[0]);
-          }}
-        >
+        <label className={styles.file} data-over={over}>
           <input
             type="file"
             accept="image/*"
@@ -77,5 +82,13 @@ export function LogoField({ state, choose, remove }: LogoFieldProps) {
         )}
       </div>
     </div>
+  );
+}
+
+function pastesText({ target, clipboardData }: ClipboardEvent): boolean {
+  return (
+    target instanceof Element &&
+    target.matches(TEXT_FIELDS) &&
+    clipboardData?.getData('text/plain') !== ''
   );
 }

@@ -1,11 +1,13 @@
 import { memo, type Ref, useMemo } from 'react';
 import { QRCodeCanvas } from 'qrcode.react';
 import { type Drawing, drawingProps, SIZE } from './drawing';
-import { wellFormed } from './symbol';
+import { isBlank, wellFormed } from './symbol';
 import { usePixelRatio } from './usePixelRatio';
 
 /** Of a text this long a screen reader hears the beginning. */
 const SPOKEN = 300;
+
+const FILLING = { width: '100%', height: 'auto' };
 
 /**
  * 400 pixels at every pixel ratio. The library multiplies its size by the ratio, so it is given
@@ -21,19 +23,22 @@ export const QrCanvas = memo(function QrCanvas({
 }) {
   const ratio = usePixelRatio();
   const props = useMemo(() => drawingProps(drawing, ratio), [drawing, ratio]);
+  // A code of nothing would scan as nothing: its place stays free.
+  if (isBlank(drawing.text)) {
+    return <canvas ref={ref} width={SIZE} height={SIZE} style={FILLING} aria-hidden="true" />;
+  }
   return (
     <QRCodeCanvas
       ref={ref}
       size={(SIZE + 1e-6) / ratio}
       aria-label={alternative(drawing.text)}
-      style={{ width: '100%', height: 'auto' }}
+      style={FILLING}
       {...props}
     />
   );
 });
 
 function alternative(text: string): string {
-  if (text === '') return 'QR code without content';
   if (text.length <= SPOKEN) return `QR code of ${text}`;
   const length = new Intl.NumberFormat('en').format(text.length);
   return `QR code of a text of ${length} characters that begins ${wellFormed(text.slice(0, SPOKEN))}`;

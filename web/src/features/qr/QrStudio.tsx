@@ -4,14 +4,14 @@ import { Field } from '../../components/Field';
 import { showToast } from '../../components/toast';
 import { ColorPicker } from './ColorPicker';
 import { mendColors } from './colors';
-import { framed, pictureOf, readPicture } from './decoder';
+import { framed, loadDecoder, pictureOf, readPicture } from './decoder';
 import { canCopyImages, copyImage, fileName, pngOf, save } from './download';
 import { type Drawing, SIZE, svgOf } from './drawing';
 import { LogoField } from './LogoField';
 import { qrMessages, savedWords } from './messages';
 import { QrCanvas } from './QrCanvas';
 import styles from './QrStudio.module.css';
-import { symbolFor, wellFormed } from './symbol';
+import { isBlank, symbolFor, wellFormed } from './symbol';
 import { TextField } from './TextField';
 import { useLogo } from './useLogo';
 import { useIdleLoading, useReading } from './useReading';
@@ -24,6 +24,8 @@ const WHITE = '#ffffff';
 const QUIET_ZONE = 4;
 /** Pixels at which a vector drawing is held up to the decoder. */
 const SVG_SIZE = 1_000;
+/** Milliseconds for which a file that is to be saved waits for its check. */
+const PATIENCE = 6_000;
 
 type Picker = 'foreground' | 'background';
 type Copied = 'idle' | 'copied' | 'refused';
@@ -58,15 +60,14 @@ export function QrStudio({ initialText }: { initialText: string }) {
     [content, level, leastVersion, foreground, background, margin, logo],
   );
 
-  const blank = content.trim() === '';
+  const blank = isBlank(content);
   const tooLong = typed.modules === null || symbol.modules === null;
   const [reading, readAgain] = useReading(canvas, drawing, blank || tooLong);
-  const judged = (result: Reading, size: number): Verdict =>
-    judge({ ...drawing, modules: (symbol.modules ?? 0) + 2 * margin, size }, result);
-  const verdict = blank || tooLong || reading === undefined ? null : judged(reading, SIZE);
+  const modules = (symbol.modules ?? 0) + 2 * margin;
+  const verdict = blank || tooLong ? null : judge({ ...drawing, modules, size: SIZE }, reading);
 
   const refused = (): boolean => {
-    if (text.trim() === '') showToast(qrMessages.noLink);
+    if (isBlank(text)) showToast(qrMessages.noLink);
     else if (tooLong) showToast(qrMessages.tooLong);
     else return false;
     return true;
@@ -80,8 +81,8 @@ export function QrStudio({ initialText }: { initialText: string }) {
     const size = vector ? SVG_SIZE : SIZE;
     const result = await readFile(file, size);
     save(file, fileName(name, ending));
-    const modules = (symbolFor(of.text, of.logo !== undefined).modules ?? 0) + 2 * of.margin;
-    const words = savedWords[judge({ ...of, modules, size }, result)];
+    const side = (symbolFor(of.text, of.logo !== undefined).modules ?? 0) + 2 * of.margin;
+    const words = savedWords[judge({ ...of, modules: side, size }, result)];
     if (words) showToast(words);
   };
 
@@ -119,10 +120,6 @@ export function QrStudio({ initialText }: { initialText: string }) {
     unread: logo ? removeImage : { words: 'Use black on white', act: blackOnWhite },
     unchecked: { words: 'Try again', act: readAgain },
   };
-
-  let hint = '';
-  if (text === '') hint = 'Enter a link and its code appears here.';
-  else if (tooLong && logo) hint = 'Without the image there is room for more.';
 
   const closeOthers = useCallback(
     (which: Picker) => (open: boolean) =>
@@ -187,7 +184,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
         {/* The library draws once more when its image comes, and that is read too. */}
         <div
           className={styles.code}
-          style={tooLong ? undefined : { backgroundColor: background }}
+          style={tooLong || blank ? undefined : { backgroundColor: background }}
           onLoadCapture={readAgain}
         >
           {tooLong ? (
@@ -197,20 +194,29 @@ export function QrStudio({ initialText }: { initialText: string }) {
           ) : (
             <QrCanvas ref={canvas} drawing={drawing} />
           )}
+          {blank && !tooLong && (
+            <p className={styles.blank}>Enter a link and its code appears here.</p>
+          )}
         </div>
         <VerdictLine
           verdict={verdict}
           mend={tooLong && logo ? removeImage : verdict && mends[verdict]}
-          hint={hint}
+          hint={tooLong && logo ? 'Without the image there is room for more.' : ''}
         />
       </div>
     </div>
   );
 }
 
-async function readFile(file: Blob, size: number): Promise<Reading> {
+/** What is read in a file; undefined where that takes longer than a person should wait for it. */
+async function readFile(file: Blob, size: number): Promise<Reading | undefined> {
+  const read = async (): Promise<Reading> => {
+    const decoder = await loadDecoder();
+    return { text: await readPicture(decoder, framed(await pictureOf(file), size)) };
+  };
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, PATIENCE));
   try {
-    return { text: await readPicture(framed(await pictureOf(file), size)) };
+    return await Promise.race([read(), late]);
   } catch (error) {
     console.warn('The file was not checked', error);
     return 'unavailable';

@@ -23,7 +23,7 @@ export function VerdictLine({ verdict, mend, hint }: VerdictLineProps) {
   return (
     <div className={styles.line} data-verdict={verdict ?? 'none'}>
       {verdict === 'scans' && <Mark kind="level" size="small" />}
-      <span>{words || hint}</span>
+      <span className={styles.words}>{words || hint}</span>
       {mend && (
         <button type="button" className={styles.mend} onClick={mend.act}>
           {mend.words}

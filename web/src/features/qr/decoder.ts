@@ -1,46 +1,52 @@
-import type { Answer, Question } from './decoder.worker';
+import type { Message, Question } from './decoder.worker';
 
-/** Milliseconds after which a check counts as not made. */
-const PATIENCE = 6_000;
-
-let worker: Worker | undefined;
+let loading: Promise<Worker> | undefined;
 let next = 0;
-const waiting = new Map<number, PromiseWithResolvers<string | null>>();
+const waiting = new Map<number, Waiting>();
 
-interface PromiseWithResolvers<T> {
-  resolve: (value: T) => void;
+interface Waiting {
+  resolve: (text: string | null) => void;
   reject: (error: Error) => void;
 }
 
-/** Loads the decoder, once; after a failure, again. */
-export function loadDecoder(): Worker {
-  if (worker) return worker;
-  const fresh = new Worker(new URL('./decoder.worker.ts', import.meta.url), { type: 'module' });
-  fresh.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
-    waiting.get(data.id)?.resolve(data.text);
-    waiting.delete(data.id);
-  });
-  fresh.addEventListener('error', (event) => {
-    event.preventDefault();
-    fresh.terminate();
-    worker = undefined;
-    for (const { reject } of waiting.values()) reject(new Error('The decoder did not load'));
-    waiting.clear();
-  });
-  worker = fresh;
-  return fresh;
+/**
+ * Loads the decoder, once; after a failure, again. However long that takes, it is on its way until
+ * the browser says that it failed.
+ */
+export function loadDecoder(): Promise<Worker> {
+  loading ??= start();
+  return loading;
 }
 
-/** What stands in a picture, or null where nothing can be read. Rejects without a decoder. */
-export async function readPicture({ data, width }: ImageData): Promise<string | null> {
-  const decoder = loadDecoder();
+function start(): Promise<Worker> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./decoder.worker.ts', import.meta.url), { type: 'module' });
+    worker.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+      if (data === 'ready') {
+        resolve(worker);
+      } else {
+        waiting.get(data.id)?.resolve(data.text);
+        waiting.delete(data.id);
+      }
+    });
+    worker.addEventListener('error', (event) => {
+      event.preventDefault();
+      worker.terminate();
+      loading = undefined;
+      const error = new Error('The decoder did not load');
+      reject(error);
+      for (const { reject: refuse } of waiting.values()) refuse(error);
+      waiting.clear();
+    });
+  });
+}
+
+/** What stands in a picture, or null where nothing can be read. Its pixels are given away. */
+export function readPicture(decoder: Worker, { data, width }: ImageData): Promise<string | null> {
   const id = (next += 1);
   const pixels = data.buffer;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
-    setTimeout(() => {
-      if (waiting.delete(id)) reject(new Error('The decoder did not answer'));
-    }, PATIENCE);
     decoder.postMessage({ id, side: width, pixels } satisfies Question, [pixels]);
   });
 }

@@ -7,10 +7,8 @@ export interface Question {
   pixels: ArrayBuffer;
 }
 
-export interface Answer {
-  id: number;
-  text: string | null;
-}
+/** The first message says that the decoder is there; each later one answers a question. */
+export type Message = 'ready' | { id: number; text: string | null };
 
 /** Milliseconds a hard one may take. */
 const LIMIT = 1_500;
@@ -30,5 +28,6 @@ function read({ side, pixels }: Question): string | null {
 }
 
 addEventListener('message', ({ data }: MessageEvent<Question>) => {
-  postMessage({ id: data.id, text: read(data) } satisfies Answer);
+  postMessage({ id: data.id, text: read(data) } satisfies Message);
 });
+postMessage('ready' satisfies Message);

@@ -16,6 +16,7 @@ export const verdictWords: Record<Verdict, string> = {
   dense: 'So much text: squares too small for many cameras.',
   unread: 'The check could not read this code.',
   unchecked: 'Not checked: the decoder did not load.',
+  checking: 'Checking whether it scans',
 };
 
 /** What is said when such a code is saved all the same. */
@@ -25,4 +26,5 @@ export const savedWords: Partial<Record<Verdict, string>> = {
   dense: 'Saved, but it may not scan: its squares are very small',
   unread: 'Saved, but it may not scan: the check could not read it',
   unchecked: 'Saved without a check: the decoder did not load',
+  checking: 'Saved before it was checked: the decoder is still loading',
 };

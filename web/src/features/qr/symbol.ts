@@ -75,6 +75,11 @@ function versionFor(used: number, mode: Mode, level: Level): number | null {
   return at < 0 ? null : at + 1;
 }
 
+/** Whether there is nothing to encode. */
+export function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
+
 /** Half a character (a lone surrogate) cannot be encoded; it becomes the sign for what is missing. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');

@@ -9,7 +9,8 @@ const CALM = 150;
 
 /**
  * What a decoder reads on the canvas; undefined while it is not known. Only the latest drawing
- * counts. `again` reads once more, for the logo that came later or the decoder that did not load.
+ * counts, and a decoder that is still loading is asked about no other one. `again` reads once more,
+ * for the logo that came later or the decoder that did not load.
  */
 export function useReading(
   canvas: RefObject<HTMLCanvasElement | null>,
@@ -20,23 +21,25 @@ export function useReading(
   const [turn, setTurn] = useState(0);
   const again = useCallback(() => setTurn((count) => count + 1), []);
 
-  const look = useEffectEvent(async (): Promise<Reading> => {
+  const look = useEffectEvent(async (decoder: Worker): Promise<Reading> => {
     if (!canvas.current) return { text: null };
-    try {
-      return { text: await readPicture(framed(canvas.current, SIZE)) };
-    } catch {
-      return 'unavailable';
-    }
+    return { text: await readPicture(decoder, framed(canvas.current, SIZE)) };
   });
 
   useEffect(() => {
     if (empty) return undefined;
     let current = true;
-    const timer = setTimeout(() => {
-      void look().then((reading) => {
-        if (current) setRead({ drawing, reading });
-      });
-    }, CALM);
+    const check = async () => {
+      let reading: Reading = 'unavailable';
+      try {
+        const decoder = await loadDecoder();
+        if (current) reading = await look(decoder);
+      } catch (error) {
+        console.warn('The code was not checked', error);
+      }
+      if (current) setRead({ drawing, reading });
+    };
+    const timer = setTimeout(() => void check(), CALM);
     return () => {
       current = false;
       clearTimeout(timer);
@@ -55,11 +58,7 @@ export function useReading(
 export function useIdleLoading(): void {
   useEffect(() => {
     const load = () => {
-      try {
-        loadDecoder();
-      } catch (error) {
-        console.warn('There is no decoder here', error);
-      }
+      loadDecoder().catch((error: unknown) => console.warn('There is no decoder here', error));
       loadToasts().catch((error: unknown) => console.warn('Toasts did not load', error));
     };
     // Not in every browser.

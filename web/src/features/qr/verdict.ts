@@ -1,9 +1,10 @@
 import { type Colors, colorFault } from './colors';
 
-/** What a check came to: what was read in the picture, or that there was no decoder. */
+/** What a check came to: what was read in the picture, or that the decoder did not load. */
 export type Reading = { text: string | null } | 'unavailable';
 
-export type Verdict = 'scans' | 'inverted' | 'close' | 'dense' | 'unread' | 'unchecked';
+export type Verdict =
+  'scans' | 'inverted' | 'close' | 'dense' | 'unread' | 'unchecked' | 'checking';
 
 /**
  * Pixels of a module below which the best of three decoders begins to lose photos. The other two
@@ -18,11 +19,18 @@ interface Drawn extends Colors {
   size: number;
 }
 
-/** The first thing that keeps readers off, or that all is well. */
-export function judge({ text, modules, size, ...colors }: Drawn, reading: Reading): Verdict {
+/**
+ * The first thing that keeps readers off, or that all is well. Without a reading yet it is what can
+ * be told without one, or that the check is under way.
+ */
+export function judge(
+  { text, modules, size, ...colors }: Drawn,
+  reading: Reading | undefined,
+): Verdict {
   const fault = colorFault(colors);
   if (fault) return fault;
   if (size / modules < LEAST_PIXELS) return 'dense';
+  if (reading === undefined) return 'checking';
   if (reading === 'unavailable') return 'unchecked';
   return reading.text === text ? 'scans' : 'unread';
 }
