@@ -64,7 +64,9 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         fresh=settings.cache_fresh_seconds,
         stale=settings.cache_stale_seconds,
     )
-    site = Site(edge, settings.web_dir, public_url=settings.origin, contact=settings.contact)
+    site = Site(
+        edge, settings.web_dir, public_url=settings.origin, contact=settings.contact_address
+    )
     storage = MemoryStorage()
     limited = settings.limits == "on"
     functions = Functions(

@@ -25,7 +25,7 @@ class GatewaySettings(ProcessSettings):
     public_url: HttpUrl
     """Where people reach the product; its origin is always among the CORS origins."""
     contact: str = ""
-    """E-mail address the legal pages name."""
+    """E-mail address the legal pages name; `contact_address` says which where none is set."""
     auth_address: str
     links_address: str
     analytics_address: str
@@ -66,6 +66,19 @@ class GatewaySettings(ProcessSettings):
         default = {"http": 80, "https": 443}[url.scheme]
         port = "" if url.port in (None, default) else f":{url.port}"
         return f"{url.scheme}://{url.host}{port}"
+
+    @property
+    def contact_address(self) -> str:
+        """The contact, or `contact@` and the public host: there is one in every installation. A
+        number stands in brackets, as e-mail writes it. deploy/nginx/start.sh says the same."""
+        if contact := self.contact.strip():
+            return contact
+        host = self.public_url.host or ""
+        if host.startswith("["):
+            host = f"[IPv6:{host[1:]}"
+        elif not host.strip("0123456789."):
+            host = f"[{host}]"
+        return f"contact@{host}"
 
     @property
     def creations(self) -> str:

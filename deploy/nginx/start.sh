@@ -2,7 +2,7 @@
 # Starts nginx with its configuration and the documents filled in. Arguments go on to nginx.
 #
 #   ATAJO_PUBLIC_URL       where people reach the product
-#   ATAJO_CONTACT          e-mail address the legal pages name; none by default
+#   ATAJO_CONTACT          e-mail address the legal pages name; contact@ and the public host by default
 #   ATAJO_GATEWAY          host:port of the gateway
 #   ATAJO_TRUSTED_PROXIES  CIDRs, by commas, whose X-Forwarded-For is believed; none by default
 #   ATAJO_RESOLVER         name servers, by commas; those of /etc/resolv.conf by default
@@ -62,6 +62,22 @@ text() { # name, value
   printf '%s' "$2" | sed -e 's/&/\&amp;/g' -e 's/[\\|&]/\\&/g'
 }
 
+# The e-mail address where none is told: a number stands in brackets, as the gateway writes it.
+default_contact() { # origin
+  host=${1#*://}
+  case $host in
+  '['*) host="[IPv6:${host#[}" host=${host%]*}] ;;
+  *)
+    host=${host%:*}
+    case $host in
+    *[!0-9.]*) ;;
+    *) host="[$host]" ;;
+    esac
+    ;;
+  esac
+  printf 'contact@%s' "$host"
+}
+
 # Where a whole machine starts at once, its name servers may come after this: nginx would end. They
 # are waited for, a minute at most.
 await_name() { # host:port
@@ -91,7 +107,11 @@ resolver() {
 
 # Each is an assignment of its own: only there does a refusal end the script.
 public_url=$(origin "${ATAJO_PUBLIC_URL:?is needed}")
-contact=$(text ATAJO_CONTACT "${ATAJO_CONTACT:-}")
+case ${ATAJO_CONTACT:-} in
+*[![:space:]]*) ;;
+*) ATAJO_CONTACT=$(default_contact "$public_url") ;;
+esac
+contact=$(text ATAJO_CONTACT "$ATAJO_CONTACT")
 gateway=$(address ATAJO_GATEWAY "${ATAJO_GATEWAY:?is needed}")
 case $gateway in
 '['*) ;; # A number, which is nobody's name.

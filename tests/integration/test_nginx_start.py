@@ -31,11 +31,11 @@ def documents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in written}
 
 
-def origin_of(public_url: str) -> str:
+def understood(public_url: str, contact: str) -> GatewaySettings:
     """As the gateway understands it."""
     addresses = dict.fromkeys(("auth_address", "links_address", "analytics_address"), "host:1")
-    settings = {**addresses, "journal_dir": "/", "public_url": public_url}
-    return GatewaySettings.model_validate(settings).origin
+    settings = {**addresses, "journal_dir": "/", "public_url": public_url, "contact": contact}
+    return GatewaySettings.model_validate(settings)
 
 
 ORIGINS = [
@@ -43,12 +43,22 @@ ORIGINS = [
     *("http://localhost:80", "http://localhost:8080", "https://atajo.example:80"),
     "http://[::1]:8080",
 ]
-CONTACTS = ["", "hello@atajo.example", r"a|b&c\d/e$f`g~h{i}*\1@example.com", "ñandú@ñ.example"]
+NUMBERS = [
+    "http://127.0.0.1:8080",
+    "https://192.0.2.7",
+    "https://[2001:db8::7]",
+    "https://4.example",
+]
+CONTACTS = ["hello@atajo.example", r"a|b&c\d/e$f`g~h{i}*\1@example.com", "ñandú@ñ.example"]
 
 
 @pytest.mark.parametrize(
     ("public_url", "contact"),
-    [*[(url, CONTACTS[1]) for url in ORIGINS], *[(ORIGINS[0], contact) for contact in CONTACTS]],
+    [
+        *[(url, CONTACTS[1]) for url in ORIGINS],
+        *[(ORIGINS[0], contact) for contact in CONTACTS],
+        *[(url, contact) for url in (*ORIGINS, *NUMBERS) for contact in ("", " ")],
+    ],
 )
 def test_documents_are_those_that_the_gateway_writes(
     tmp_path: Path, public_url: str, contact: str
@@ -56,12 +66,30 @@ def test_documents_are_those_that_the_gateway_writes(
     code, said = start(tmp_path, ATAJO_PUBLIC_URL=public_url, ATAJO_CONTACT=contact)
     assert code == 0, said
     built = (BUILT / "index.html").read_text(encoding="utf-8")
-    document = Document(built, origin_of(public_url), contact)
+    settings = understood(public_url, contact)
+    document = Document(built, settings.origin, settings.contact_address)
     written = documents(tmp_path)
+    assert b'"atajo-contact" content=""' not in written["index.html"]
     for path in EDGE.pages:
         name = document_of(path, EDGE)[1:]
         assert written[name] == document.of(path, EDGE)
         assert gzip.decompress(written[f"{name}.gz"]) == written[name]
+
+
+@pytest.mark.parametrize(
+    ("public_url", "contact"),
+    [
+        ("https://Atajo.Example:8443/", "contact@atajo.example"),
+        ("http://localhost:8080", "contact@localhost"),
+        ("http://192.0.2.7:8080", "contact@[192.0.2.7]"),
+        ("http://[2001:db8::7]:8080", "contact@[IPv6:2001:db8::7]"),
+    ],
+)
+def test_without_a_contact_it_is_the_hosts(tmp_path: Path, public_url: str, contact: str) -> None:
+    code, said = start(tmp_path, ATAJO_PUBLIC_URL=public_url)
+    assert code == 0, said
+    assert f'"atajo-contact" content="{contact}"'.encode() in documents(tmp_path)["index.html"]
+    assert understood(public_url, "").contact_address == contact
 
 
 @pytest.mark.parametrize(
