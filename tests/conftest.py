@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -61,6 +62,14 @@ def product(
     with store_of_product(request) as store, Product(folder, store=store) as started:
         started.start()
         yield started
+
+
+def pytest_configure() -> None:
+    """Let all that is started here hear what it is sent: a shell lets what it starts in the
+    background ignore the signals of a terminal, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 _ASKED_FOR = ("cluster", "engine", "real_mongod")

@@ -17,6 +17,8 @@ from typing import Self
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 30.0
 """Seconds to wait for what takes well under one on an idle machine."""
+IN_BACKGROUND = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
+"""Begins a command that is to start as a shell without job control starts one with `&`."""
 
 
 class Process:

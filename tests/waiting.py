@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from tests.processes import PATIENCE
 
-def await_that(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+
+def await_that(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Return once `condition` holds; fails where it does not in time."""
     deadline = time.monotonic() + seconds
     while not condition():

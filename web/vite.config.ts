@@ -26,6 +26,8 @@ export default defineConfig({
     setupFiles: './test/setup.ts',
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
     restoreMocks: true,
+    // Milliseconds for a whole test; what it waits for is limited in setup.ts.
+    testTimeout: 60_000,
     css: { include: [] },
   },
 });

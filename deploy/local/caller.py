@@ -12,25 +12,30 @@ import signal
 from pathlib import Path
 
 _EVERY = 0.25
+_MAKES = ("make", "gmake")
 
 
 async def follow() -> None:
     """Once the make that started this process was interrupted or killed, stop as on SIGTERM."""
     if "MAKELEVEL" not in os.environ:
         return
-    make = os.getppid()
+    caller = os.getppid()
     while True:
         await asyncio.sleep(_EVERY)
-        if os.getppid() != make or _interrupted(make):
+        if os.getppid() != caller or _interrupted(caller):
             signal.raise_signal(signal.SIGTERM)
             return
 
 
-def _interrupted(make: int) -> bool:
-    """Whether it handles a SIGINT: that is blocked then, and at no other time. Linux only."""
+def _interrupted(caller: int) -> bool:
+    """Whether it is a make that handles a SIGINT: that is blocked then, and at no other time.
+
+    Others who call us block it for moments, Python while it starts a process. Linux only.
+    """
     try:
-        status = Path(f"/proc/{make}/status").read_text(encoding="ascii", errors="replace")
+        status = Path(f"/proc/{caller}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
         return False
-    blocked = next((line for line in status.splitlines() if line.startswith("SigBlk:")), "SigBlk:0")
-    return bool(int(blocked.removeprefix("SigBlk:"), 16) & 1 << (signal.SIGINT - 1))
+    fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    is_blocked = int(fields.get("SigBlk", "0"), 16) & 1 << (signal.SIGINT - 1)
+    return fields.get("Name") in _MAKES and bool(is_blocked)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import socket
 import sys
 import webbrowser
@@ -37,6 +38,8 @@ class MonitorSettings(RunSettings):
 
 
 def main() -> None:
+    # What a shell starts in the background is born with it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     settings = MonitorSettings.load()
     check_port_free(settings.monitor_port, "ATAJO_MONITOR_PORT")
     folder = settings.data_dir / "monitoring"

@@ -19,7 +19,7 @@ from typing import Any, Self
 import httpx
 import pytest
 
-from tests.processes import PATIENCE, ROOT
+from tests.processes import IN_BACKGROUND, PATIENCE, ROOT
 from tests.product import PROCESSES, SERVICES, free_port
 
 STOP_SECONDS = 5.0
@@ -27,10 +27,17 @@ STOP_SECONDS = 5.0
 
 
 class LocalRun:
-    """`python -m deploy.local`; killed with all it started at the end."""
+    """`python -m deploy.local`; killed with all it started at the end.
+
+    `by` is the beginning of a command that starts it, where something does that in between.
+    """
 
     def __init__(
-        self, data: Path, settings: Mapping[str, str] | None = None, port: int | None = None
+        self,
+        data: Path,
+        settings: Mapping[str, str] | None = None,
+        port: int | None = None,
+        by: Sequence[str] = (),
     ) -> None:
         self.data = data
         self.port = port or free_port()
@@ -38,7 +45,7 @@ class LocalRun:
         self._watched: list[int] = []
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATAJO_")}
         self.popen = subprocess.Popen(
-            [sys.executable, "-m", "deploy.local"],
+            [*by, sys.executable, "-m", "deploy.local"],
             cwd=ROOT,
             env={
                 **inherited,
@@ -54,9 +61,11 @@ class LocalRun:
         )
 
     @classmethod
-    def ready(cls, data: Path, settings: Mapping[str, str] | None = None) -> Self:
+    def ready(
+        cls, data: Path, settings: Mapping[str, str] | None = None, by: Sequence[str] = ()
+    ) -> Self:
         """A run that serves."""
-        run = cls(data, settings)
+        run = cls(data, settings, by=by)
         try:
             assert run.popen.stdout is not None
             line = run.popen.stdout.readline()
@@ -233,6 +242,34 @@ def test_a_signal_stops_everything_and_a_second_changes_nothing(
         assert time.monotonic() - started < STOP_SECONDS
         run.await_children_end(0)
         assert not (tmp_path / "run.json").exists()
+
+
+def test_a_run_in_the_background_of_a_script_can_be_interrupted(tmp_path: Path) -> None:
+    with LocalRun.ready(tmp_path, by=IN_BACKGROUND) as run:
+        run.popen.send_signal(signal.SIGINT)
+        assert run.end() == (0, "", "")
+        run.await_children_end(0)
+
+
+def test_a_run_ends_with_a_make_that_alone_was_interrupted(tmp_path: Path) -> None:
+    makefile = tmp_path / "Makefile"
+    makefile.write_text("run:\n\t@exec $(RUN)\n")
+    run_by_make = ("sh", "-c", f'exec make -s -f {makefile} RUN="$*" run', "sh")
+    with LocalRun.ready(tmp_path / "data", by=run_by_make) as run:
+        run.popen.send_signal(signal.SIGINT)
+        run.end()
+        run.await_children_end(0)
+
+
+def test_a_run_stays_while_a_caller_that_is_no_make_blocks_an_interrupt(tmp_path: Path) -> None:
+    """As Python does for a moment with each process it starts, and longer on a busy machine."""
+    with LocalRun.ready(tmp_path, {"MAKELEVEL": "1"}) as run:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            with pytest.raises(subprocess.TimeoutExpired):
+                run.popen.wait(3)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
 def test_what_does_not_stop_is_killed_and_named(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from gateway.document import Document
 from gateway.edge import Edge
 from gateway.nginx.webroot import document_of
 from gateway.settings import GatewaySettings
+from tests.processes import PATIENCE
 from tests.web import BUILT, Web
 
 EDGE = Edge.load()
@@ -188,11 +189,15 @@ exec {shutil.which("getent")} "$@"
 def test_who_waits_for_a_name_can_be_told_to_stop(tmp_path: Path, told: signal.Signals) -> None:
     settings = {"ATAJO_GATEWAY": "nowhere.invalid:8000"}
     process = Web(tmp_path, "", "http://localhost", settings=settings).run()
-    assert process.stderr
-    assert "nowhere.invalid" in process.stderr.readline()
-    process.send_signal(told)
-    process.communicate(timeout=20)
-    assert process.returncode == 143
+    try:
+        assert process.stderr
+        assert "nowhere.invalid" in process.stderr.readline()
+        process.send_signal(told)
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 143
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_without_a_setting_it_needs_it_says_which(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.monitoring.rules import alerts
-from tests.processes import PATIENCE, ROOT
+from tests.processes import IN_BACKGROUND, PATIENCE, ROOT
 from tests.product import PROCESSES, Product, free_port
 from tests.waiting import await_that
 
@@ -110,15 +110,13 @@ def test_it_follows_a_run_and_leads_to_everything(tmp_path: Path) -> None:
         assert monitor.up() == {}
         product.start()
         write_state(tmp_path, product)
-        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"), PATIENCE)
+        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"))
         (tmp_path / "run.json").unlink()
         product.kill("links")
-        await_that(
-            lambda: monitor.up() == {**dict.fromkeys(PROCESSES, "1"), "links": "0"}, PATIENCE
-        )
+        await_that(lambda: monitor.up() == {**dict.fromkeys(PROCESSES, "1"), "links": "0"})
         product.start("links")
         write_state(tmp_path, product)
-        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"), PATIENCE)
+        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"))
 
         answer = monitor.get(f"{monitor.prometheus}/api/v1/rules?type=alert").json()
         loaded = [rule for group in answer["data"]["groups"] for rule in group["rules"]]
@@ -140,10 +138,29 @@ def test_an_interrupt_ends_all_that_it_started(tmp_path: Path) -> None:
         assert ended(monitor.port)
 
 
+def test_an_interrupt_during_the_start_ends_all_even_in_the_background(tmp_path: Path) -> None:
+    port = free_port()
+    settings = {"ATAJO_DATA_DIR": str(tmp_path), "ATAJO_MONITOR_PORT": str(port)}
+    process = subprocess.Popen(
+        [*IN_BACKGROUND, sys.executable, "-m", "deploy.monitoring"],
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        await_that(lambda: (tmp_path / "monitoring" / "prometheus.log").exists())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+        await_that(lambda: ended(port))
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_what_it_started_ends_with_it_when_it_is_killed(tmp_path: Path) -> None:
     with monitoring(tmp_path) as monitor:
         monitor.kill()
-        await_that(lambda: ended(monitor.port), PATIENCE)
+        await_that(lambda: ended(monitor.port))
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:

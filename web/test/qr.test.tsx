@@ -345,10 +345,7 @@ describe('the verdict', () => {
     reads = () => 'x';
     const user = await open({ url: 'x' });
     await shown('Scans: checked');
-    await waitFor(
-      () => expect(screen.getAllByText('Scans: checked')).toHaveLength(2), //
-      { timeout: 2_000 },
-    );
+    await waitFor(() => expect(screen.getAllByText('Scans: checked')).toHaveLength(2));
     await expectNoAxeViolations();
     await user.click(download());
     await waitFor(() => expect(saved).toHaveLength(1));

@@ -1,9 +1,12 @@
 import '@testing-library/jest-dom/vitest';
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterEach, beforeEach, vi } from 'vitest';
 import { closeServer } from './server';
 
 const inBrowser = typeof window !== 'undefined';
+
+// Milliseconds: what is awaited comes at once, but a machine may have much else to do.
+configure({ asyncUtilTimeout: 20_000 });
 
 beforeEach(() => {
   if (!inBrowser) return;
