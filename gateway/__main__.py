@@ -7,7 +7,6 @@ import socket
 
 import uvicorn
 import uvloop
-from limits.aio.storage import MemoryStorage
 from prometheus_client import REGISTRY
 
 from gateway.app import Requests, create_functions_app
@@ -67,7 +66,6 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     site = Site(
         edge, settings.web_dir, public_url=settings.origin, contact=settings.contact_address
     )
-    storage = MemoryStorage()
     limited = settings.limits == "on"
     functions = Functions(
         auth=auth,
@@ -76,8 +74,9 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         resolver=resolver,
         visits=visits,
         addresses=ClientAddresses(settings.trusted_proxies),
-        creations=Limit("create", settings.creations, storage) if limited else NoLimit(),
-        registrations=Limit("register", settings.registrations, storage) if limited else NoLimit(),
+        creations=Limit("create", settings.creations) if limited else NoLimit(),
+        registrations=Limit("register", settings.registrations) if limited else NoLimit(),
+        logins=Limit("login", settings.logins) if limited else NoLimit(),
     )
     origins = [settings.origin, *settings.cors_origins]
     # None is needed: with all services away, codes in memory are still answered.

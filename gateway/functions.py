@@ -74,9 +74,10 @@ class Functions:
     addresses: ClientAddresses
     creations: Limit | NoLimit
     registrations: Limit | NoLimit
+    logins: Limit | NoLimit
 
     async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
-        await self.creations.hit(self.addresses.key_of(request))
+        self.creations.hit(self.addresses.networks_of(request))
         creator: str | None = None
         if payload.token:
             try:
@@ -103,6 +104,7 @@ class Functions:
         return {"success": True, "longUrl": [{"long_link": target[0]}]}
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
+        self.logins.hit(self.addresses.networks_of(request))
         if not payload.email or not payload.password:
             raise InvalidArgument("Email and password are needed.")
         try:
@@ -119,7 +121,7 @@ class Functions:
         }
 
     async def register_user(self, payload: RegisterUser, request: Request) -> Reply:
-        await self.registrations.hit(self.addresses.key_of(request))
+        self.registrations.hit(self.addresses.networks_of(request))
         try:
             await self.auth.register(
                 payload.email, payload.password, payload.salt, payload.username

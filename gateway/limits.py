@@ -1,49 +1,125 @@
-"""Limits by client address, in this gateway's memory: N gateways allow N times as much."""
+"""Limits by client address, in this gateway's memory: N gateways allow N times as much.
+
+Counted here and not by the `limits` library: its stores in memory keep every address there is, and
+look through all of them after each hit or a hundred times a second.
+"""
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Self
 
-from limits import parse
-from limits.aio.storage import MemoryStorage
-from limits.aio.strategies import FixedWindowRateLimiter
 from starlette.requests import Request
 
 from gateway.metrics import LIMITED
 from services.runtime.errors import ResourceExhausted
 
-_IPV6_PREFIX = 64
-"""Bits of an IPv6 address that stand for one household or machine."""
+_RATE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,5})?(second|minute|hour|day)s?")
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+
+_IPV6_BYTES = (8, 6)
+"""Of an IPv6 address, what a household or a machine has, and what a network may hand out."""
+_NETWORK_SHARE = 16
+"""How many times the limit of one address a whole network of IPv6 has."""
+MOST_WINDOWS = 65_536
+"""Most addresses and networks that a limit counts at once; 20 MB."""
+
+Networks = tuple[bytes, ...]
+"""Whose request it is: an IPv4 address, or what an IPv6 address belongs to, the smaller first."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """So many in so many seconds."""
+
+    amount: int
+    seconds: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """A rate as settings write it, `300/minute` or `1/3seconds`. Raises ValueError."""
+        found = _RATE.fullmatch(text.strip())
+        if found is None:
+            raise ValueError("a limit is written like 300/minute or 5/10seconds")
+        amount, times, unit = found.groups()
+        return cls(int(amount), int(times or 1) * _SECONDS[unit])
+
+
+class _Window:
+    """What one address or network has had since its first."""
+
+    __slots__ = ("count", "ends")
+
+    def __init__(self, ends: float) -> None:
+        self.ends = ends
+        self.count = 0
 
 
 class Limit:
-    """At most so many of something by one address in a window, e.g. `300/minute`."""
+    """At most so many of something by one address in a window, which begins with its first."""
 
-    def __init__(self, name: str, rate: str, storage: MemoryStorage) -> None:
-        self._name = name
-        self._item = parse(rate)
-        self._strategy = FixedWindowRateLimiter(storage)
+    def __init__(self, name: str, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = rate.seconds
+        self._most = (rate.amount, rate.amount * _NETWORK_SHARE)
+        self._clock = clock
         self._limited = LIMITED.labels(name)
+        # All last equally long: who began first ends first.
+        self._windows: OrderedDict[bytes, _Window] = OrderedDict()
 
-    async def hit(self, address: str) -> None:
-        """Count one. Raises ResourceExhausted with the seconds until the window ends."""
-        if await self._strategy.hit(self._item, self._name, address):
-            return
-        self._limited.inc()
-        stats = await self._strategy.get_window_stats(self._item, self._name, address)
-        raise ResourceExhausted(
-            "Too many requests from this address.",
-            "TOO_MANY_REQUESTS",
-            retry_after=max(1.0, stats.reset_time - time.time()),
-        )
+    def hit(self, networks: Networks) -> None:
+        """Count one. Raises ResourceExhausted with the seconds until the window ends.
+
+        What is refused is not counted: a machine that goes on asking leaves its network the rest.
+        """
+        now = self._clock()
+        self._forget(now)
+        wait = 0.0
+        for network, most in zip(networks, self._most, strict=False):
+            window = self._windows.get(network)
+            if window and window.count >= most:
+                wait = max(wait, window.ends - now)
+        if wait > 0:
+            self._limited.inc()
+            raise ResourceExhausted(
+                "Too many requests from this address.",
+                "TOO_MANY_REQUESTS",
+                retry_after=max(1.0, wait),
+            )
+        for network in networks:
+            self._window(network, now).count += 1
+
+    def _forget(self, now: float) -> None:
+        """Drop what has ended, more than a hit adds and no more than that takes no time."""
+        for _ in range(len(_IPV6_BYTES) + 1):
+            if not self._windows:
+                return
+            oldest = next(iter(self._windows))
+            if self._windows[oldest].ends > now:
+                return
+            del self._windows[oldest]
+
+    def _window(self, network: bytes, now: float) -> _Window:
+        """The window that counts now; where there is no room, the oldest makes it."""
+        window = self._windows.get(network)
+        if window and window.ends > now:
+            return window
+        if window:
+            del self._windows[network]
+        elif len(self._windows) >= MOST_WINDOWS:
+            self._windows.popitem(last=False)
+        window = self._windows[network] = _Window(now + self._seconds)
+        return window
 
 
 class NoLimit:
     """Lets everything through: for load tests."""
 
-    async def hit(self, address: str) -> None:
+    def hit(self, networks: Networks) -> None:
         """Count nothing."""
 
 
@@ -55,23 +131,29 @@ class ClientAddresses:
 
     def of(self, request: Request) -> str:
         """The right-most address on the way that is no trusted proxy; empty when unknown."""
+        client = self._client(request)
+        return "" if client is None else str(client)
+
+    def networks_of(self, request: Request) -> Networks:
+        """What limits count by: the address, of IPv6 its /64 and its /48."""
+        client = self._client(request)
+        if client is None:
+            return (b"",)
+        if isinstance(client, IPv4Address):
+            return (client.packed,)
+        return tuple(client.packed[:length] for length in _IPV6_BYTES)
+
+    def _client(self, request: Request) -> IPv4Address | IPv6Address | None:
         peer = request.client.host if request.client else ""
         forwarded = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
-        client = peer
+        client = None
         for hop in (peer, *(hop.strip() for hop in reversed(forwarded))):
             address = _parsed(hop)
             if address is None:
                 break  # Nothing left of it can be believed.
-            client = str(address)
+            client = address
             if not any(address in network for network in self._trusted):
                 break
-        return client
-
-    def key_of(self, request: Request) -> str:
-        """What limits count by: the address, of IPv6 its /64."""
-        client = self.of(request)
-        if ":" in client:
-            return str(IPv6Network((client, _IPV6_PREFIX), strict=False))
         return client
 
 

@@ -6,15 +6,25 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, HttpUrl, field_validator
+from pydantic import BeforeValidator, Field, HttpUrl, field_validator
 from pydantic_settings import NoDecode
 
+from gateway.limits import Rate
 from gateway.resolver import FRESH_SECONDS, STALE_SECONDS
 from services.runtime.settings import ProcessSettings
 
 # Of one address, in each gateway's memory. A local run is one address, and its load tests too.
-_CREATIONS = {"production": "300/minute", "local": "2000/second"}
-_REGISTRATIONS = {"production": "30/hour", "local": "200/second"}
+_CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}
+_REGISTRATIONS = {"production": Rate(30, 3600), "local": Rate(200, 1)}
+_LOGINS = _CREATIONS
+
+
+def _rate(value: Any) -> Any:
+    return (Rate.parse(value) if value.strip() else None) if isinstance(value, str) else value
+
+
+OptionalRate = Annotated[Rate | None, NoDecode, BeforeValidator(_rate)]
+"""A rate, like `300/minute`; none where the text is empty."""
 
 
 class GatewaySettings(ProcessSettings):
@@ -42,8 +52,9 @@ class GatewaySettings(ProcessSettings):
     """CIDRs, by commas, whose X-Forwarded-For is believed."""
     limits: Literal["on", "off"] = "on"
     """`off` lifts the limits by address, for load tests."""
-    limit_creations: str = ""
-    limit_registrations: str = ""
+    limit_creations: OptionalRate = None
+    limit_registrations: OptionalRate = None
+    limit_logins: OptionalRate = None
     """Limits by address, like `300/minute`; empty takes the default of the environment."""
     cache_entries: int = Field(default=100_000, ge=1)
     """Most codes kept in memory."""
@@ -81,9 +92,13 @@ class GatewaySettings(ProcessSettings):
         return f"contact@{host}"
 
     @property
-    def creations(self) -> str:
+    def creations(self) -> Rate:
         return self.limit_creations or _CREATIONS[self.environment]
 
     @property
-    def registrations(self) -> str:
+    def registrations(self) -> Rate:
         return self.limit_registrations or _REGISTRATIONS[self.environment]
+
+    @property
+    def logins(self) -> Rate:
+        return self.limit_logins or _LOGINS[self.environment]

@@ -1,0 +1,165 @@
+"""Limits by address, where strangers have as many addresses as they like."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from ipaddress import ip_network
+from types import FrameType
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+
+from gateway.limits import MOST_WINDOWS, ClientAddresses, Limit, Networks, Rate
+from services.runtime.errors import ResourceExhausted
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def networks(address: str, forwarded: str = "") -> Networks:
+    """Whose a request is, of those that a proxy in 10.0.0.0/8 hands on."""
+    headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
+    scope = {"type": "http", "client": (address, 1), "headers": headers}
+    return ClientAddresses([ip_network("10.0.0.0/8")]).networks_of(Request(scope))
+
+
+def is_let(limit: Limit, address: str) -> bool:
+    """Whether one more of this address is let through."""
+    try:
+        limit.hit(networks(address))
+    except ResourceExhausted:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("300/minute", Rate(300, 60)),
+        ("1/3seconds", Rate(1, 3)),
+        ("2000/second", Rate(2000, 1)),
+        ("30/1hour", Rate(30, 3600)),
+        (" 5/2days ", Rate(5, 172_800)),
+    ],
+)
+def test_a_rate_is_read_as_settings_write_it(text: str, rate: Rate) -> None:
+    assert Rate.parse(text) == rate
+
+
+@pytest.mark.parametrize(
+    "text", ["", "300", "0/minute", "-1/minute", "1.5/minute", "300/0minutes", "300/week", "/hour"]
+)
+def test_a_rate_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a limit is written like"):
+        Rate.parse(text)
+
+
+def test_a_window_begins_with_its_first_and_ends_as_told(clock: Clock) -> None:
+    limit = Limit("create", Rate(3, 60), clock)
+    assert is_let(limit, "192.0.2.1")
+    clock.now += 50
+    assert [is_let(limit, "192.0.2.1") for _ in range(4)] == [True, True, False, False]
+    with pytest.raises(ResourceExhausted) as refused:
+        limit.hit(networks("192.0.2.1"))
+    assert refused.value.reason == "TOO_MANY_REQUESTS"
+    assert refused.value.retry_after == 10
+    assert is_let(limit, "192.0.2.2")
+    clock.now += 10
+    assert [is_let(limit, "192.0.2.1") for _ in range(4)] == [True, True, True, False]
+
+
+def test_an_ipv4_address_is_one_however_it_is_written(clock: Clock) -> None:
+    limit = Limit("create", Rate(1, 60), clock)
+    limit.hit(networks("192.0.2.1"))
+    assert not is_let(limit, "::ffff:192.0.2.1")
+    with pytest.raises(ResourceExhausted):
+        limit.hit(networks("10.1.1.1", "203.0.113.5, 192.0.2.1, 10.0.0.7"))
+    limit.hit(networks("192.0.2.9", "192.0.2.1"))  # Nobody trusts what this one says.
+
+
+def test_an_ipv6_address_counts_as_its_household_and_its_network(clock: Clock) -> None:
+    limit = Limit("create", Rate(2, 60), clock)
+    household = [is_let(limit, f"2001:db8:1:1::{n:x}") for n in range(1, 100)]
+    assert household.count(True) == 2
+    # What was refused is not counted: the network has the rest of its sixteen shares.
+    others = [is_let(limit, f"2001:db8:1:{n:x}::1") for n in range(2, 100)]
+    assert others == [True] * 30 + [False] * 68
+    assert is_let(limit, "2001:db8:2:1::1")
+    clock.now += 60
+    assert is_let(limit, "2001:db8:1:1::1")
+
+
+def test_a_whole_network_pushes_nobody_out(clock: Clock) -> None:
+    limit = Limit("create", Rate(300, 60), clock)
+    for _ in range(300):
+        limit.hit(networks("192.0.2.1"))
+    let = sum(is_let(limit, f"2001:db8:1:{n:x}::1") for n in range(1 << 16))
+    assert let == 16 * 300
+    assert not is_let(limit, "192.0.2.1")
+
+
+def numbered(n: int) -> Networks:
+    return (n.to_bytes(4, "big"),)
+
+
+def lines_of(limit: Limit, whose: Networks) -> int:
+    """Lines of Python that a hit runs."""
+    lines = 0
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        limit.hit(whose)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def test_a_hit_does_as_much_whoever_was_there_before(clock: Clock) -> None:
+    limit = Limit("create", Rate(300, 60), clock)
+    alone = lines_of(limit, networks("192.0.2.1"))
+    for n in range(MOST_WINDOWS):
+        limit.hit(numbered(n))
+    assert lines_of(limit, networks("192.0.2.2")) <= alone + 20
+    clock.now += 60
+    assert lines_of(limit, networks("192.0.2.3")) <= alone + 20
+
+
+def test_addresses_without_number_take_a_bounded_room(clock: Clock) -> None:
+    limit = Limit("create", Rate(1, 60), clock)
+    tracemalloc.start()
+    try:
+        for n in range(2 * MOST_WINDOWS):
+            limit.hit(numbered(n))
+        full, _ = tracemalloc.get_traced_memory()
+        assert full < 30 << 20
+        # The oldest made room; the latest are still counted.
+        limit.hit(numbered(0))
+        with pytest.raises(ResourceExhausted):
+            limit.hit(numbered(2 * MOST_WINDOWS - 1))
+        clock.now += 60
+        for n in range(MOST_WINDOWS // 2):  # What has ended goes faster than it came.
+            limit.hit(numbered(n))
+        left, _ = tracemalloc.get_traced_memory()
+        assert left < 0.8 * full
+    finally:
+        tracemalloc.stop()
