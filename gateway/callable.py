@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from gateway import edge
+from gateway.negotiate import content_coding
 from services.runtime import errors
 from services.runtime.errors import AppError, InvalidArgument
 
@@ -116,7 +117,8 @@ async def success(request: Request, data: dict[str, Any], headers: edge.RawHeade
     response = Response(body, media_type="application/json", headers=_text(headers))
     if len(body) >= _COMPRESSED_FROM:
         response.headers["vary"] = "accept-encoding"
-        if "gzip" in request.headers.get("accept-encoding", "").lower():
+        accepted = ",".join(request.headers.getlist("accept-encoding")).encode("latin-1")
+        if content_coding(accepted, [b"gzip"]):
             # In a thread: ten thousand links take longer than a redirect may wait.
             response.body = await asyncio.to_thread(gzip.compress, body, 5)
             response.headers["content-encoding"] = "gzip"

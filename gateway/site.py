@@ -17,8 +17,10 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.document import Document
 from gateway.edge import Edge, RawHeaders
+from gateway.negotiate import content_coding
 
 _ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
+"""Codings of files and how those end, best first."""
 _TEXT = "text/plain; charset=utf-8"
 _XML = "application/xml"
 TYPES = {
@@ -154,7 +156,8 @@ async def _send_file(
         await send({"type": "http.response.start", "status": 304, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
         return
-    coding = _coding(file.bodies, request.get(b"accept-encoding", b""))
+    offered = [coding for coding, _ in _ENCODINGS if coding in file.bodies]
+    coding = content_coding(request.get(b"accept-encoding", b""), offered)
     body = file.bodies[coding]
     headers = [*file.headers, *more, (b"content-length", b"%d" % len(body))]
     if status == 200:
@@ -169,13 +172,3 @@ def _knows(if_none_match: bytes, etag: bytes) -> bool:
     """Whether the client has this file already; a strong tag stands for its weak one."""
     known = {tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")}
     return b"*" in known or etag.removeprefix(b"W/") in known
-
-
-def _coding(bodies: dict[bytes, bytes], accepted: bytes) -> bytes:
-    """The best coding both sides have. A coding with `q=0` is one the client refuses."""
-    offers: set[bytes] = set()
-    for offer in accepted.lower().split(b","):
-        name, *parameters = (part.strip() for part in offer.split(b";"))
-        if not any(part in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000") for part in parameters):
-            offers.add(name)
-    return next((name for name, _ in _ENCODINGS if name in offers and name in bodies), b"")

@@ -12,7 +12,9 @@ from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
-from services.runtime import errors
+from services.runtime import errors, logs
+
+log = logs.get(__name__)
 
 DOMAIN = "atajo"
 _DETAILS_KEY = "grpc-status-details-bin"
@@ -62,8 +64,23 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> errors.AppError:
     if reason is None:  # Not ours: the transport's own text may name addresses.
         message = "A part of the service is away." if kind is errors.Unavailable else "Failed."
     if kind is errors.ResourceExhausted:
+        if reason is None:
+            return _transport_exhausted(error)
         return errors.ResourceExhausted(message, reason, retry_after=retry_after)
     return kind(message, reason)
+
+
+def _transport_exhausted(error: grpc.aio.AioRpcError) -> errors.AppError:
+    """What a limit of gRPC itself means: nobody asked too often, who is told to wait.
+
+    gRPC tells by its text alone whether a message was too large, which it will always be, or
+    whether the other side has too much to do.
+    """
+    too_large = "larger than max" in (error.details() or "")
+    log.warning("transport_exhausted", message_too_large=too_large)
+    if too_large:
+        return errors.Internal()
+    return errors.Unavailable("A part of the service is away.", "TRANSPORT_EXHAUSTED")
 
 
 def _details(error: grpc.aio.AioRpcError) -> tuple[str | None, float | None]:

@@ -227,10 +227,12 @@ def test_a_long_answer_is_compressed_for_those_who_can(product: Product) -> None
         raw = b"".join(response.iter_raw())
     assert response.headers["content-encoding"] == "gzip"
     assert len(json.loads(gzip.decompress(raw))["data"]["data"]) == 20
-    plain = product.http.post(
-        f"{product.url}/showProfile",
-        json={"data": {"token": token}},
-        headers={"accept-encoding": "identity"},
-    )
-    assert "content-encoding" not in plain.headers
-    assert len(plain.json()["data"]["data"]) == 20
+    for refused in ("identity", "gzip;q=0", "br, gzip;q=0.000", "*;q=0", "xgzip"):
+        plain = product.http.post(
+            f"{product.url}/showProfile",
+            json={"data": {"token": token}},
+            headers={"accept-encoding": refused},
+        )
+        assert "content-encoding" not in plain.headers, refused
+        assert "accept-encoding" in plain.headers["vary"]
+        assert len(plain.json()["data"]["data"]) == 20

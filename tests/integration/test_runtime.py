@@ -19,8 +19,14 @@ from atajo.analytics.v1 import analytics_pb2 as visits_pb
 from atajo.analytics.v1 import analytics_pb2_grpc as visits_grpc
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.runtime import client, request_id
-from services.runtime.errors import AppError, Internal, InvalidArgument, Unavailable
+from services.runtime import client, request_id, status
+from services.runtime.errors import (
+    AppError,
+    Internal,
+    InvalidArgument,
+    ResourceExhausted,
+    Unavailable,
+)
 from tests.processes import Process
 
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
@@ -217,6 +223,50 @@ async def test_no_call_of_a_large_burst_is_dropped(tmp_path: Path) -> None:
                 return_exceptions=True,
             )
     assert [reply for reply in replies if isinstance(reply, BaseException)] == []
+
+
+async def test_a_limit_of_grpc_itself_is_not_told_as_one_of_ours() -> None:
+    """It would be a 429: the caller's fault, with a time to wait."""
+    asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def answer(request: pb.ResolveLinksRequest, context: Any) -> pb.ResolveLinksResponse:
+        if "limited-" in request.codes:
+            limited = ResourceExhausted("Too many.", "TOO_MANY", retry_after=7)
+            await context.abort_with_status(status.to_status(limited))
+        asked.set()
+        await may_answer.wait()
+        return pb.ResolveLinksResponse()
+
+    method = grpc.unary_unary_rpc_method_handler(
+        answer, pb.ResolveLinksRequest.FromString, pb.ResolveLinksResponse.SerializeToString
+    )
+    server = grpc.aio.server(maximum_concurrent_rpcs=1)
+    server.add_generic_rpc_handlers(
+        [grpc.method_handlers_generic_handler(LINKS.full_name, {"ResolveLinks": method})]
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with client.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
+        call = pb_grpc.LinksServiceStub(channel).ResolveLinks
+
+        async def resolve(*codes: str) -> pb.ResolveLinksResponse:
+            request = pb.ResolveLinksRequest(codes=codes)
+            return await client.Caller(LINKS).unary("ResolveLinks", call, request, 20)
+
+        with pytest.raises(ResourceExhausted) as ours:
+            await resolve("limited-")
+        assert (ours.value.reason, ours.value.retry_after) == ("TOO_MANY", 7)
+        with pytest.raises(Internal):
+            await resolve("x" * (5 << 20))
+        under_way = asyncio.create_task(resolve("abcdefgh"))
+        await asked.wait()
+        with pytest.raises(Unavailable) as busy:
+            await resolve("abcdefgh")
+        assert busy.value.reason == "TRANSPORT_EXHAUSTED"
+        assert busy.value.message == "A part of the service is away."
+        may_answer.set()
+        await under_way
+    await server.stop(None)
 
 
 @each_service
