@@ -59,7 +59,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     visits = VisitPipeline(journal, analytics)
     resolver = Resolver(
         links,
-        settings.cache_entries,
+        settings.cache_bytes,
         fresh=settings.cache_fresh_seconds,
         stale=settings.cache_stale_seconds,
     )

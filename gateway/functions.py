@@ -17,7 +17,7 @@ from gateway.callable import Payload, Text
 from gateway.clients import AnalyticsClient, AuthClient, LinksClient, StoredLink
 from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import LINKS_CREATED
-from gateway.resolver import Resolver, is_code
+from gateway.resolver import Resolver, is_code, url_of
 from gateway.visits.classify import looks_ahead
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime.errors import AppError, InvalidArgument
@@ -101,7 +101,7 @@ class Functions:
                 request.headers.get("user-agent", "").encode("latin-1"),
                 b"",  # The page that called is our own; where its visitor came from is not told.
             )
-        return {"success": True, "longUrl": [{"long_link": target[0]}]}
+        return {"success": True, "longUrl": [{"long_link": url_of(target)}]}
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
         self.logins.hit(self.addresses.networks_of(request))

@@ -9,6 +9,9 @@ goes to the application only where the look-up does not give the plain answer (f
 ARCHITECTURE.md). This relies on uvicorn's insides, which the lock pins and
 tests/integration/test_redirects.py watches over: it compares the shortcut's answers with the
 application's own.
+
+What strangers send that is no HTTP is refused and counted, and not logged: uvicorn writes lines for
+each, as many as they like.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol, cast
 
+import httptools
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from gateway.metrics import HTTP_REJECTED
 from gateway.visits.classify import Headers
 
 MOST_HEAD_BYTES = 65_536
@@ -28,11 +33,16 @@ _PATH_BYTES = 9
 """Of a short address."""
 _PLAIN = "plain"
 """In the state of a scope: the shortcut may be taken."""
+BROKEN = "broken"
+"""In the state of a scope: an error of the shortcut nobody foresaw; the application answers."""
 _WITH_BODY = frozenset({b"content-length", b"transfer-encoding", b"expect"})
 
 
 class Shortcut(Protocol):
-    """Answers plain GETs of what may be a short address without a task."""
+    """Answers plain GETs of what may be a short address without a task.
+
+    Where one of these raises what nobody foresaw, the application finds it under `BROKEN`.
+    """
 
     def at_once(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
         """The whole answer, the server's own headers in it, if memory has it."""
@@ -65,10 +75,25 @@ class _Protocol(HttpToolsProtocol):
         super().connection_made(_CorkedTransport(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
+        self._unset_keepalive_if_required()
         self._head_bytes += len(data)
-        super().data_received(data)
+        while data:
+            try:
+                self.parser.feed_data(data)
+                break
+            except httptools.HttpParserUpgrade as upgrade:
+                # No other protocol is spoken here: this request is answered, the next one is HTTP.
+                HTTP_REJECTED.labels("upgrade").inc()
+                data = data[upgrade.args[0] :]
+            except httptools.HttpParserError:
+                self._reject("invalid", "Invalid HTTP request received.")
+                break
         if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
-            self.send_400_response("The headers are too long.")
+            self._reject("too_long", "The headers are too long.")
+
+    def _reject(self, reason: str, message: str) -> None:
+        HTTP_REJECTED.labels(reason).inc()
+        self.send_400_response(message)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -77,15 +102,20 @@ class _Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._head_bytes = 0
         if len(self.url) == _PATH_BYTES and self._is_free() and self._is_plain_get():
-            answer = self.shortcut.at_once(
-                self.url, self.headers, self.server_state.default_headers
-            )
-            if answer is not None:
-                self._answered = True
-                self.transport.write(answer)
-                self.on_response_complete()
-                return
-            self.scope["state"][_PLAIN] = True
+            state = self.scope["state"]
+            try:
+                answer = self.shortcut.at_once(
+                    self.url, self.headers, self.server_state.default_headers
+                )
+            except Exception as error:
+                state[BROKEN] = error
+            else:
+                if answer is not None:
+                    self._answered = True
+                    self.transport.write(answer)
+                    self.on_response_complete()
+                    return
+                state[_PLAIN] = True
         # An answer given at once may have begun the wait for the next request: this is it.
         self._unset_keepalive_if_required()
         super().on_headers_complete()
@@ -101,7 +131,7 @@ class _Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         scope = cast(Scope, cycle.scope)
-        asked = self.shortcut.ask(scope) if _PLAIN in scope["state"] else None
+        asked = self._asked(scope) if _PLAIN in scope["state"] else None
         if asked is None:
             super()._start_asgi_task(cycle, app)
         else:
@@ -111,14 +141,24 @@ class _Protocol(HttpToolsProtocol):
             asked.add_done_callback(tasks.discard)
             asked.add_done_callback(lambda _: self._answer(cycle, app, asked))
 
+    def _asked(self, scope: Scope) -> asyncio.Future[Any] | None:
+        try:
+            return self.shortcut.ask(scope)
+        except Exception as error:
+            scope["state"][BROKEN] = error
+            return None
+
     def _answer(self, cycle: RequestResponseCycle, app: Any, asked: asyncio.Future[Any]) -> None:
         """Answer what was asked for. A visitor who left meanwhile is counted all the same."""
         if asked.cancelled():
             return
         if cycle.keep_alive and not self.flow.write_paused:
-            answer = self.shortcut.answer(
-                cast(Scope, cycle.scope), self.server_state.default_headers
-            )
+            scope = cast(Scope, cycle.scope)
+            try:
+                answer = self.shortcut.answer(scope, self.server_state.default_headers)
+            except Exception as error:
+                answer = None
+                scope["state"][BROKEN] = error
             if answer is not None:
                 if not cycle.disconnected:
                     self.transport.write(answer)

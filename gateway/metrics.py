@@ -28,6 +28,15 @@ HTTP_SECONDS = Histogram(
     ["route", "method", "status"],
     buckets=LATENCY_BUCKETS,
 )
+HTTP_REJECTED = Counter(
+    "atajo_http_rejected",
+    "What strangers sent that was not served as sent, by reason: invalid, no HTTP request, and "
+    "too_long, headers without end, both answered with 400; upgrade, a request to speak another "
+    "protocol, answered as if it did not ask.",
+    ["reason"],
+)
+for _reason in ("invalid", "too_long", "upgrade"):
+    HTTP_REJECTED.labels(_reason)
 LINKS_CREATED = Counter("atajo_links_created", "Links stored, repetitions of one included.")
 LIMITED = Counter(
     "atajo_limited", "Calls refused because their address had made too many, by limit.", ["limit"]
@@ -95,17 +104,34 @@ class GatewayCollector(Collector):
         yield duration
 
     def _of_cache(self) -> Iterable[Metric]:
-        yield GaugeMetricFamily(
+        resolver = self._resolver
+        entries = GaugeMetricFamily(
             "atajo_cache_entries",
-            "Codes in memory, those that lead nowhere included.",
-            value=len(self._resolver),
+            "Codes in memory: link, which lead somewhere; absent, which lead nowhere.",
+            labels=["kind"],
+        )
+        entries.add_metric(["link"], len(resolver))
+        entries.add_metric(["absent"], resolver.absent)
+        yield entries
+        yield GaugeMetricFamily(
+            "atajo_cache_bytes", "Memory that the links in memory take.", value=resolver.bytes
+        )
+        yield GaugeMetricFamily(
+            "atajo_cache_limit_bytes",
+            "Memory they may take; beyond it those go that were not asked for the longest.",
+            value=resolver.limit_bytes,
         )
         yield _counted(
             "atajo_cache_lookups",
             "Codes looked up in memory by what it could tell: hit; stale, served as it was while "
             "it is asked for again; miss, asked for while its visitor waits.",
             "result",
-            self._resolver.lookups,
+            resolver.lookups,
+        )
+        yield CounterMetricFamily(
+            "atajo_lookup_faults",
+            "Look-ups that ended with an error nobody foresaw; the log has its traceback.",
+            value=resolver.faults,
         )
 
     def _of_visits(self) -> Iterable[Metric]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.edge import Edge
+from gateway.http import BROKEN
 from gateway.identify import identified, identify
 from gateway.metrics import RedirectMetrics
 from gateway.resolver import Resolver, Target, is_code
@@ -22,8 +23,6 @@ from gateway.visits.classify import Headers, looks_ahead
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import logs, tracing
 from services.runtime.errors import AppError
-
-log = logs.get(__name__)
 
 _BODY = b"Redirecting..."
 _QUESTION = "question"
@@ -67,6 +66,7 @@ class Redirects:
             *edge.redirect_headers,
         ]
         self._traced = tracing.is_on()
+        self._log = logs.Throttled(__name__)
         self._server_headers: Headers = ()
         self._head = b""
 
@@ -114,7 +114,7 @@ class Redirects:
         if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
             self._server_headers = server_headers
             self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
-        answer = b"%slocation: %s\r\n\r\n%s" % (self._head, target[1], _BODY)
+        answer = b"%slocation: %s\r\n\r\n%s" % (self._head, target[0], _BODY)
         self._metrics.observe("found", time.perf_counter() - started)
         return answer
 
@@ -131,16 +131,20 @@ class Redirects:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
         send_with_id = identified(scope, send)
-        question: _Question | None = scope.get("state", {}).get(_QUESTION)
+        state = scope.get("state", {})
+        question: _Question | None = state.get(_QUESTION)
         started = question.started if question else time.perf_counter()
         try:
+            if broken := state.get(BROKEN):
+                raise broken
             if question:
                 target = await question.answer
             else:
                 target = self._resolver.known(code) or await self._resolver.resolve(code)
-        except AppError as error:
-            seconds = round(time.perf_counter() - started, 6)
-            log.error("redirect_failed", reason=error.reason, call=error.call, duration=seconds)
+            if target and scope["method"] == "GET":
+                self._visit(code, scope["headers"])
+        except Exception as error:
+            self._tell(error, time.perf_counter() - started)
             await self._site.failing(scope, receive, send_with_id)
             result = "failed"
         else:
@@ -148,13 +152,19 @@ class Redirects:
                 await self._site.missing(scope, receive, send_with_id)
                 result = "not_found"
             else:
-                if scope["method"] == "GET":
-                    self._visit(code, scope["headers"])
-                headers = [*self._headers, (b"location", target[1])]
+                headers = [*self._headers, (b"location", target[0])]
                 await send({"type": "http.response.start", "status": 302, "headers": headers})
                 await send({"type": "http.response.body", "body": _BODY})
                 result = "found"
         self._metrics.observe(result, time.perf_counter() - started)
+
+    def _tell(self, error: Exception, seconds: float) -> None:
+        """Say why visits fail; how many do is in `atajo_redirects_total`."""
+        fields = {"duration": round(seconds, 6)}
+        if isinstance(error, AppError):
+            self._log.error("redirect_failed", reason=error.reason, call=error.call, **fields)
+        else:
+            self._log.error("redirect_broke", exc_info=error, **fields)
 
     def _visit(self, code: str, headers: Headers) -> None:
         """Take a visit down, unless a browser only looks ahead."""

@@ -4,7 +4,8 @@
   share a call. While one is under way, those that follow gather until it ends, for some
   milliseconds at most: a call costs far more than a code in it.
 - What was found is good for a minute; then it is served once more while it is asked for again.
-- What was not found is remembered for two seconds.
+- What was not found is remembered for two seconds, apart from what was: however many codes of
+  nobody are asked for, no link leaves memory for them.
 - While the links service is away or slow, what is in memory goes on being served, however old.
 """
 
@@ -14,12 +15,15 @@ import asyncio
 import contextvars
 import math
 import re
+import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
+from urllib.parse import quote
 
-from services.runtime.errors import AppError, Unavailable
+from services.runtime import logs
+from services.runtime.errors import AppError, Internal, Unavailable
 
 FRESH_SECONDS = 60.0
 """For how long an entry is served without a question."""
@@ -28,6 +32,8 @@ STALE_SECONDS = 60.0
 PATIENCE_SECONDS = 0.2
 """For how long an asker waits for news of what is in memory, before it is served as it was."""
 ABSENT_SECONDS = 2.0
+MOST_ABSENT = 20_000
+"""Codes that lead nowhere kept in memory: 5 MB at most. One gateway looks up fewer a second."""
 RETRY_SECONDS = 2.0
 """How soon a failed question is asked again."""
 MOST_CODES = 500
@@ -36,6 +42,9 @@ GATHER_SECONDS = 0.003
 """How long codes wait at most for the call before theirs."""
 MOST_WAITING = 20_000
 
+
+_GRAPHIC = "".join(map(chr, range(0x21, 0x7F)))
+"""What a Location header carries as it is."""
 
 CODE = re.compile(r"[A-Za-z0-9_-]{8}")
 
@@ -51,40 +60,58 @@ class LinkSource(Protocol):
     async def resolve(self, codes: Sequence[str]) -> dict[str, str]: ...
 
 
-Target = tuple[str, bytes]
-"""Where a code leads: the URL, and the same as a Location header carries it."""
+Target = tuple[bytes, bytes]
+"""Where a code leads: as a Location header carries it, and the URL in UTF-8 (`url_of`).
 
-_Entry = tuple[Target | None, float, float]
-"""Where a code leads, until when that is fresh, and until when it may be served at all.
+Most URLs are ASCII, and both are one object. The URL is no `str`: that of an emoji takes four bytes
+a character, and as many again once it was encoded.
+"""
+
+_Entry = tuple[Target, float]
+"""Where a code leads, and until when that is fresh.
 
 Plain tuples of plain values: the garbage collector forgets those, and does not stop the gateway
 for a tenth of a second, every few, to walk over a full cache.
 """
 
-_NOTHING: _Entry = (None, -math.inf, -math.inf)
+_SLOT_BYTES = 32 + 6 * 23
+"""Most that a place in an OrderedDict takes beside its key and value: a node, and six slots of 23
+bytes, as CPython makes a table anew for three times what is in it, rounded up to a power of two."""
+
+
+def _size_of(value: object) -> int:
+    """Bytes of memory that a value takes: in steps of 16, and a header where it is long."""
+    size = sys.getsizeof(value)
+    return (size + 15 & -16) + (16 if size > 512 else 0)
 
 
 class Resolver:
-    """A cache of at most `entries` codes, least recently used out first, over a link source.
+    """A cache of links over a link source, least recently used out first.
 
-    Belongs to the loop it is made in.
+    Its links take at most `limit_bytes` of memory, all that belongs to an entry counted. Belongs to
+    the loop it is made in.
     """
 
     def __init__(
         self,
         source: LinkSource,
-        entries: int,
+        limit_bytes: int,
         clock: Callable[[], float] = time.monotonic,
         fresh: float = FRESH_SECONDS,
         stale: float = STALE_SECONDS,
     ) -> None:
         self._loop = asyncio.get_running_loop()
+        self._log = logs.Throttled(__name__)
         self._source = source
-        self._most = entries
+        self.limit_bytes = limit_bytes
+        self.bytes = 0
+        """What the links in memory take."""
         self._clock = clock
         self._fresh = fresh
         self._stale = stale
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._absent: OrderedDict[str, float] = OrderedDict()
+        """Codes that lead nowhere, each with the time up to which it is believed; in its order."""
         self._asked: dict[str, list[asyncio.Future[Target | None]]] = {}
         """Codes asked for, each with those who wait: one of them may give up without the others."""
         self._stored: set[str] = set()
@@ -95,6 +122,8 @@ class Resolver:
         self._sending: asyncio.Handle | None = None
         self._calls: set[asyncio.Task[None]] = set()
         self._hits = self._stale_hits = self._misses = 0
+        self.faults = 0
+        """Look-ups since the start that ended with an error nobody foresaw."""
 
     @property
     def lookups(self) -> dict[str, int]:
@@ -107,16 +136,23 @@ class Resolver:
         return bool(self._queue)
 
     def __len__(self) -> int:
+        """Links in memory."""
         return len(self._entries)
+
+    @property
+    def absent(self) -> int:
+        """Codes in memory that lead nowhere."""
+        return len(self._absent)
 
     def known(self, code: str) -> Target | None:
         """Where a code leads, if memory can tell. None means: ask `resolve`."""
-        target, refresh, expires = self._entries.get(code, _NOTHING)
-        if target is None:
+        entry = self._entries.get(code)
+        if entry is None:
             return None
+        target, refresh = entry
         now = self._clock()
         if now >= refresh:
-            if now >= expires:
+            if now >= refresh + self._stale:
                 return None
             self._refresh(code)
             self._stale_hits += 1
@@ -130,7 +166,11 @@ class Resolver:
 
         The answer is what `resolve` would return or raise. `code` is well-formed.
         """
-        if code in self._entries or len(self._asked) >= MOST_WAITING:
+        if (
+            code in self._entries
+            or len(self._asked) >= MOST_WAITING
+            or self._clock() < self._absent.get(code, -math.inf)
+        ):
             return None
         self._misses += 1
         return self._answer_to(code)
@@ -138,16 +178,22 @@ class Resolver:
     async def resolve(self, code: str) -> Target | None:
         """Where a code leads, None for nowhere. `code` is well-formed.
 
-        Raises Unavailable or DeadlineExceeded when memory cannot tell and the source is away.
+        Raises Unavailable or DeadlineExceeded when memory cannot tell and the source is away, and
+        Internal where the look-up ended with an error nobody foresaw.
         """
-        target, refresh, _ = self._entries.get(code, _NOTHING)
+        entry = self._entries.get(code)
+        if entry is None:
+            if self._clock() < self._absent.get(code, -math.inf):
+                self._hits += 1
+                return None
+            self._misses += 1
+            return await self._answer_to(code)
+        target, refresh = entry
         if self._clock() < refresh:
             self._hits += 1
             self._entries.move_to_end(code)
             return target
         self._misses += 1
-        if target is None:
-            return await self._answer_to(code)
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return await self._answer_to(code)
@@ -225,23 +271,30 @@ class Resolver:
     async def _look_up(self, codes: list[str]) -> None:
         try:
             urls = await self._source.resolve(codes)
+            found = {code: target_of(url) for code, url in urls.items()}
         except AppError as error:
-            for code in codes:
-                self._keep(code)
-                self._answer(code, error)
+            self._fail(codes, error)
         except asyncio.CancelledError:
             for code in codes:
                 self._answer(code, _stopping())
             raise
+        except Exception as error:
+            self.faults += 1
+            self._log.error("look_up_broke", exc_info=error)
+            self._fail(codes, Internal())
         else:
             for code in codes:
-                url = urls.get(code)
-                if url is None and code in self._stored:
+                target = found.get(code)
+                if target is None and code in self._stored:
                     self._answer(code, self.known(code))
                     continue
-                target = None if url is None else target_of(url)
                 self._remember(code, target)
                 self._answer(code, target)
+
+    def _fail(self, codes: Iterable[str], error: AppError) -> None:
+        for code in codes:
+            self._keep(code)
+            self._answer(code, error)
 
     def _answer(self, code: str, answer: Target | AppError | None) -> None:
         self._stored.discard(code)
@@ -255,18 +308,46 @@ class Resolver:
 
     def _keep(self, code: str) -> None:
         """Go on with what is known: the question failed, or its answer is late."""
-        target, _, _ = self._entries.get(code, _NOTHING)
-        if target is not None:
-            refresh = self._clock() + RETRY_SECONDS
-            self._entries[code] = (target, refresh, refresh + STALE_SECONDS)
+        entry = self._entries.get(code)
+        if entry is not None:
+            self._entries[code] = (entry[0], self._clock() + RETRY_SECONDS)
 
     def _remember(self, code: str, target: Target | None) -> None:
-        refresh = self._clock() + (ABSENT_SECONDS if target is None else self._fresh)
-        expires = refresh + (0.0 if target is None else self._stale)
-        self._entries[code] = (target, refresh, expires)
-        self._entries.move_to_end(code)
-        if len(self._entries) > self._most:
-            self._entries.popitem(last=False)
+        self._forget(code)
+        if target is None:
+            self._remember_absent(code)
+            return
+        self._absent.pop(code, None)
+        entry = (target, self._clock() + self._fresh)
+        self._entries[code] = entry
+        self.bytes += _bytes_of(code, entry)
+        while self.bytes > self.limit_bytes:
+            self.bytes -= _bytes_of(*self._entries.popitem(last=False))
+
+    def _forget(self, code: str) -> None:
+        entry = self._entries.pop(code, None)
+        if entry is not None:
+            self.bytes -= _bytes_of(code, entry)
+
+    def _remember_absent(self, code: str) -> None:
+        absent = self._absent
+        now = self._clock()
+        absent[code] = now + ABSENT_SECONDS
+        absent.move_to_end(code)
+        # Two for each that comes: what is no longer believed goes soon, and never all at once.
+        for _ in range(2):
+            first = next(iter(absent))
+            if len(absent) <= MOST_ABSENT and now < absent[first]:
+                break
+            del absent[first]
+
+
+def _bytes_of(code: str, entry: _Entry) -> int:
+    """Memory that a link takes in the cache."""
+    target, refresh = entry
+    location, url = target
+    own = (code, entry, target, refresh, location)
+    return _SLOT_BYTES + sum(map(_size_of, own)) + (0 if url is location else _size_of(url))
 
 
 def _stopping() -> Unavailable:
@@ -274,11 +355,13 @@ def _stopping() -> Unavailable:
 
 
 def target_of(url: str) -> Target:
-    """A stored URL and the same as a header: what ASCII has no place for is percent-encoded."""
+    """The target of a stored URL: in a header, what ASCII has no place for is percent-encoded."""
+    plain = url.encode()
     if url.isascii() and url.isprintable() and " " not in url:
-        return url, url.encode("ascii")
-    encoded = "".join(
-        char if "!" <= char <= "~" else "".join(f"%{byte:02X}" for byte in char.encode())
-        for char in url
-    )
-    return url, encoded.encode("ascii")
+        return plain, plain
+    return quote(url, safe=_GRAPHIC).encode("ascii"), plain
+
+
+def url_of(target: Target) -> str:
+    """The URL that was stored."""
+    return target[1].decode()

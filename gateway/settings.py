@@ -56,8 +56,8 @@ class GatewaySettings(ProcessSettings):
     limit_registrations: OptionalRate = None
     limit_logins: OptionalRate = None
     """Limits by address, like `300/minute`; empty takes the default of the environment."""
-    cache_entries: int = Field(default=100_000, ge=1)
-    """Most codes kept in memory."""
+    cache_bytes: int = Field(default=64_000_000, ge=1)
+    """Most memory that the cache of links takes."""
     cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0)
     """For how long a code's target is served without asking for it again."""
     cache_stale_seconds: float = Field(default=STALE_SECONDS, ge=0)

@@ -352,7 +352,20 @@ GATEWAY = Dashboard(
                     (_rate("atajo_cache_lookups_total", "result"), "{{result}}"),
                     runbook="redirects-slow",
                 ),
-                graph("Codes in memory", "short", "", ("atajo_cache_entries", "{{instance}}")),
+                graph(
+                    "Codes in memory",
+                    "short",
+                    "Those that lead somewhere (link) and those that lead nowhere (absent).",
+                    ("atajo_cache_entries", "{{instance}} {{kind}}"),
+                ),
+                graph(
+                    "Memory of links",
+                    "bytes",
+                    "At its limit those go that were not asked for the longest.",
+                    ("atajo_cache_bytes", "{{instance}}"),
+                    ("max(atajo_cache_limit_bytes)", "limit"),
+                    runbook="redirects-slow",
+                ),
             ],
         ),
         Row(

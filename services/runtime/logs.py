@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import MutableMapping
+import time
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 import structlog
@@ -69,3 +70,40 @@ def get(name: str) -> structlog.stdlib.BoundLogger:
     """A logger whose calls are `log.info("event_name", key=value)`."""
     logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
     return logger
+
+
+class Throttled:
+    """A logger for troubles that last: an event is written once a minute, however often it comes.
+
+    A line that stands for more than one has their number in `times`: how often the event came since
+    the line before. The names of events are few and fixed: each is remembered.
+    """
+
+    def __init__(
+        self, name: str, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._log = get(name)
+        self._seconds = seconds
+        self._clock = clock
+        self._written: dict[str, float] = {}
+        self._held: dict[str, int] = {}
+
+    def warning(self, event: str, **fields: object) -> bool:
+        """Log a warning, or count it; returns whether it was written."""
+        return self._tell(logging.WARNING, event, fields)
+
+    def error(self, event: str, **fields: object) -> bool:
+        """Log an error, or count it; returns whether it was written."""
+        return self._tell(logging.ERROR, event, fields)
+
+    def _tell(self, level: int, event: str, fields: dict[str, object]) -> bool:
+        now = self._clock()
+        written = self._written.get(event)
+        if written is not None and now - written < self._seconds:
+            self._held[event] = self._held.get(event, 0) + 1
+            return False
+        self._written[event] = now
+        if held := self._held.pop(event, 0):
+            fields["times"] = held + 1
+        self._log.log(level, event, **fields)
+        return True

@@ -319,4 +319,4 @@ def test_a_setting_of_its_own_goes_before_the_charts() -> None:
     rendered = manifests("small", "gateway.env.ATAJO_JOURNAL_DIR=/var/lib/atajo/elsewhere")
     told = environment(pods(rendered)["gateway"])
     assert told["ATAJO_JOURNAL_DIR"] == "/var/lib/atajo/elsewhere"
-    assert told["ATAJO_CACHE_ENTRIES"] == "500000"
+    assert told["ATAJO_CACHE_BYTES"] == "250000000"

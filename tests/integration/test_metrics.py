@@ -31,7 +31,7 @@ ALLOWED_VALUES = {
     "dependency": {"store", "auth", "links", "analytics", "journal"},
     "generation": {"0", "1", "2"},
     "grpc_code": {"OK", "INVALID_ARGUMENT", "ALREADY_EXISTS", "UNAUTHENTICATED", "NOT_FOUND"},
-    "kind": {"person", "bot"},
+    "kind": {"person", "bot", "link", "absent"},
     "limit": {"create", "register", "login"},
     "method": {"GET", "HEAD", "POST", "OPTIONS", "other"},
     "route": {*EDGE.functions, *EDGE.gateway, *EDGE.pages, "other"},
@@ -92,8 +92,11 @@ def test_redirects_visits_and_the_cache(own: Product) -> None:
     assert seen("atajo_redirects_total", result="not_found") == 2
     assert seen("atajo_redirects_total", result="failed") == 0
     assert seen("atajo_redirect_duration_seconds_count", result="found") == 7
-    assert seen("atajo_cache_entries") == 2
-    # A code that leads nowhere is remembered, too.
+    assert seen("atajo_cache_entries", kind="link") == 1
+    # A code that leads nowhere is remembered, too, apart.
+    assert seen("atajo_cache_entries", kind="absent") == 1
+    assert 0 < seen("atajo_cache_bytes") < 1000 < seen("atajo_cache_limit_bytes") == 64_000_000
+    assert seen("atajo_lookup_faults_total") == 0
     assert seen("atajo_cache_lookups_total", result="hit") == 7
     assert seen("atajo_cache_lookups_total", result="stale") == 1
     assert seen("atajo_cache_lookups_total", result="miss") == 1

@@ -231,7 +231,7 @@ def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(product:
 @pytest.fixture
 def forgetful(tmp_path: Path) -> Iterator[Product]:
     """A product whose gateway remembers one link: any other must be looked up."""
-    with Product(tmp_path, {"ATAJO_CACHE_ENTRIES": "1"}) as started:
+    with Product(tmp_path, {"ATAJO_CACHE_BYTES": "700"}) as started:
         started.start()
         yield started
 

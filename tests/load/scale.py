@@ -81,7 +81,7 @@ def measure(folder: Path, sizes: list[int], seconds: int) -> dict[int, dict[str,
     settings = {
         "ATAJO_LIMITS": "off",
         "ATAJO_LOG_LEVEL": "warning",
-        "ATAJO_CACHE_ENTRIES": "1",  # Every redirect is cold, whatever the size.
+        "ATAJO_CACHE_BYTES": "1",  # Every redirect is cold, whatever the size.
     }
     with Product(folder, settings) as product:
         product.start()

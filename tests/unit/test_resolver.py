@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import tracemalloc
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from gateway.resolver import ABSENT_SECONDS, FRESH_SECONDS, STALE_SECONDS, Resolver
-from services.runtime.errors import Unavailable
+from gateway.resolver import (
+    ABSENT_SECONDS,
+    FRESH_SECONDS,
+    MOST_ABSENT,
+    RETRY_SECONDS,
+    STALE_SECONDS,
+    Resolver,
+    url_of,
+)
+from services.runtime.errors import Internal, Unavailable
+
+ROOM = 1_000_000
+"""Bytes of a cache that never fills here."""
 
 
 class Source:
@@ -47,7 +59,7 @@ def clock() -> Clock:
 
 
 async def test_many_askers_of_many_codes_share_one_call(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     codes = ["aaaaaaaa", "bbbbbbbb"] * 50
     found = await asyncio.gather(*(resolver.resolve(code) for code in codes))
     assert source.calls == [["aaaaaaaa", "bbbbbbbb"]]
@@ -86,7 +98,7 @@ async def test_codes_missed_while_a_call_is_under_way_share_the_next(
 ) -> None:
     monkeypatch.setattr("gateway.resolver.GATHER_SECONDS", 60.0)
     source = SlowSource()
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["aaaaaaaa", "bbbbbbbb", "cccccccc", "bbbbbbbb"])
     assert len(source.let_go) == 1
 
@@ -101,7 +113,7 @@ async def test_codes_missed_while_a_call_is_under_way_share_the_next(
 
 async def test_a_call_that_hangs_holds_the_next_up_for_a_moment_alone(clock: Clock) -> None:
     source = SlowSource()
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     async with asyncio.timeout(5):
         await source.asked_twice.wait()
@@ -116,7 +128,7 @@ async def test_closing_answers_those_who_wait_for_the_next_call_too(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.resolver.GATHER_SECONDS", 60.0)
-    resolver = Resolver(SlowSource(), 100, clock)
+    resolver = Resolver(SlowSource(), ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     await resolver.close()
     for task in tasks:
@@ -127,7 +139,7 @@ async def test_closing_answers_those_who_wait_for_the_next_call_too(
 async def test_a_found_code_is_fresh_then_served_while_asked_again(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     assert resolver.known("aaaaaaaa") is None
     await resolver.resolve("aaaaaaaa")
     clock.now += FRESH_SECONDS - 1
@@ -141,7 +153,7 @@ async def test_a_found_code_is_fresh_then_served_while_asked_again(
 
 
 async def test_a_removed_code_ends_after_its_time(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     await resolver.resolve("aaaaaaaa")
     source.urls.clear()
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
@@ -150,7 +162,7 @@ async def test_a_removed_code_ends_after_its_time(source: Source, clock: Clock) 
 
 
 async def test_an_absent_code_is_remembered_briefly(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     for _ in range(5):
         assert await resolver.resolve("bbbbbbbb") is None
     assert len(source.calls) == 1
@@ -160,18 +172,18 @@ async def test_an_absent_code_is_remembered_briefly(source: Source, clock: Clock
 
 
 async def test_a_stored_link_is_known_at_once(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     await resolver.resolve("cccccccc")
     resolver.put("cccccccc", "https://example.com/c")
     target = resolver.known("cccccccc")
     assert target is not None
-    assert target[1] == b"https://example.com/c"
+    assert target[0] == b"https://example.com/c"
 
 
 async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     asked = asyncio.create_task(resolver.resolve("cccccccc"))
     await source.called.wait()
     resolver.put("cccccccc", "https://example.com/c")
@@ -182,7 +194,7 @@ async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
 async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     await resolver.resolve("aaaaaaaa")
     source.away = True
     for _ in range(100):
@@ -197,21 +209,130 @@ async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
     assert await resolver.resolve("dddddddd") is not None, "a failure is not remembered"
 
 
+def size_of(*urls: str) -> int:
+    """Bytes that links to some URLs take in the cache."""
+    resolver = Resolver(Source(), ROOM)
+    for number, url in enumerate(urls):
+        resolver.put(f"{number:08}", url)
+    return resolver.bytes
+
+
 async def test_the_least_recently_used_go_first(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, 3, clock)
+    resolver = Resolver(source, size_of(*["https://example.com/xxxxxxxx"] * 3), clock)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         resolver.put(code, f"https://example.com/{code}")
     assert resolver.known("aaaaaaaa")
-    resolver.put("dddddddd", "https://example.com/d")
+    resolver.put("dddddddd", "https://example.com/dddddddd")
     assert len(resolver) == 3
     assert resolver.known("bbbbbbbb") is None
     assert resolver.known("aaaaaaaa")
 
 
+WORST = {
+    "short": lambda n: f"http://a.b/{n}",
+    "long": lambda n: f"http://a.b/{n:05}" + "a" * 983,
+    "emoji": lambda n: f"http://a.b/{n:05}" + chr(0x1F600) * 983,
+}
+
+
+@pytest.mark.parametrize("url", WORST.values(), ids=WORST)
+async def test_what_the_cache_takes_is_bounded_whatever_is_in_it(
+    source: Source, url: Callable[[int], str]
+) -> None:
+    """As Python's own allocations show it."""
+    limit = 4_000_000
+    codes = [f"{n:08x}" for n in range(20_000)]
+    urls = [url(0), url(1)]
+    resolver = Resolver(source, limit)
+    tracemalloc.start()
+    try:
+        for code in codes:
+            resolver.put(code, urls[0])
+            urls[0], urls[1] = urls[1], urls[0]
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken < limit
+    assert limit / 2 < resolver.bytes <= limit
+    last = resolver.known(codes[-1])
+    assert last is not None
+    assert url_of(last) == urls[1]
+
+
+async def test_a_link_that_is_replaced_is_counted_once(source: Source, clock: Clock) -> None:
+    resolver = Resolver(source, ROOM, clock)
+    for url in (
+        "https://example.com/" + "a" * 900,
+        "https://example.com/ñ",
+        "https://example.com/",
+    ):
+        resolver.put("aaaaaaaa", url)
+    assert (len(resolver), resolver.bytes) == (1, size_of("https://example.com/"))
+    source.urls.clear()
+    clock.now += FRESH_SECONDS + STALE_SECONDS
+    assert await resolver.resolve("aaaaaaaa") is None
+    assert (len(resolver), resolver.bytes) == (0, 0)
+
+
+async def test_codes_of_nobody_push_no_link_out(source: Source, clock: Clock) -> None:
+    resolver = Resolver(source, size_of("https://example.com/a", "https://example.com/b"), clock)
+    resolver.put("aaaaaaaa", "https://example.com/a")
+    for start in range(0, 2 * MOST_ABSENT, 1000):
+        codes = [f"{number:08}" for number in range(start, start + 1000)]
+        assert not any(await asyncio.gather(*(resolver.resolve(code) for code in codes)))
+    assert resolver.known("aaaaaaaa") is not None
+    assert resolver.absent == MOST_ABSENT, "and are few themselves"
+    clock.now += ABSENT_SECONDS
+    for number in range(MOST_ABSENT):
+        await resolver.resolve(f"x{number:07}")
+    assert resolver.absent <= MOST_ABSENT
+    clock.now += ABSENT_SECONDS
+    for _ in range(MOST_ABSENT):
+        await resolver.resolve("y-------")
+        clock.now += ABSENT_SECONDS
+    assert resolver.absent == 1, "what is no longer believed goes"
+
+
+async def test_an_error_nobody_foresaw_is_told_to_all_askers_and_kept_for_none(
+    clock: Clock,
+) -> None:
+    class Broken(Source):
+        async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+            if self.broken:
+                raise RuntimeError("nobody foresaw this")
+            return await super().resolve(codes)
+
+        broken = True
+
+    broken = Broken()
+    resolver = Resolver(broken, ROOM, clock)
+    async with asyncio.timeout(5):
+        asked = [resolver.resolve(code) for code in ("aaaaaaaa", "bbbbbbbb", "aaaaaaaa")]
+        told = await asyncio.gather(*asked, return_exceptions=True)
+        assert [type(error) for error in told] == [Internal] * 3
+        assert resolver.faults == 1
+        broken.broken = False
+        assert await resolver.resolve("aaaaaaaa") is not None
+        # What is in memory goes on being served.
+        broken.broken = True
+        clock.now += FRESH_SECONDS + STALE_SECONDS
+        assert await resolver.resolve("aaaaaaaa") is not None
+    assert resolver.faults == 2
+
+
+async def test_a_url_that_is_none_leaves_nobody_waiting(source: Source, clock: Clock) -> None:
+    source.urls["bbbbbbbb"] = "http://\ud800"
+    resolver = Resolver(source, ROOM, clock)
+    async with asyncio.timeout(5):
+        asked = [resolver.resolve(code) for code in ("aaaaaaaa", "bbbbbbbb")]
+        told = await asyncio.gather(*asked, return_exceptions=True)
+    assert [type(error) for error in told] == [Internal] * 2
+
+
 async def test_an_asker_who_leaves_does_not_take_the_answer_along(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     leaver = asyncio.create_task(resolver.resolve("aaaaaaaa"))
     stayer = asyncio.create_task(resolver.resolve("aaaaaaaa"))
     await asyncio.sleep(0)
@@ -228,7 +349,7 @@ async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: C
             return await super().resolve(codes)
 
     source = Hanging()
-    resolver = Resolver(source, 100, clock)
+    resolver = Resolver(source, ROOM, clock)
     await resolver.resolve("aaaaaaaa")
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
     source.away = True
@@ -236,15 +357,30 @@ async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: C
     async with asyncio.timeout(1):
         target = await resolver.resolve("aaaaaaaa")
     assert target is not None
-    assert target[0] == source.urls["aaaaaaaa"]
+    assert url_of(target) == source.urls["aaaaaaaa"]
     assert resolver.known("aaaaaaaa") is not None, "the next ones do not wait at all"
     await resolver.close()
 
 
 async def test_the_times_are_as_told(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, 100, clock, fresh=5, stale=2)
+    resolver = Resolver(source, ROOM, clock, fresh=5, stale=2)
     await resolver.resolve("aaaaaaaa")
     clock.now += 4
     assert resolver.known("aaaaaaaa") is not None
     clock.now += 4
+    assert resolver.known("aaaaaaaa") is None
+
+
+async def test_a_source_that_is_away_does_not_lengthen_the_time_that_was_told(
+    source: Source, clock: Clock
+) -> None:
+    resolver = Resolver(source, ROOM, clock, fresh=5, stale=2)
+    await resolver.resolve("aaaaaaaa")
+    source.away = True
+    clock.now += 7
+    assert await resolver.resolve("aaaaaaaa") is not None
+    clock.now += RETRY_SECONDS + 1
+    assert resolver.known("aaaaaaaa") is not None
+    await asyncio.sleep(0.01)
+    clock.now += RETRY_SECONDS + 2
     assert resolver.known("aaaaaaaa") is None

@@ -1,0 +1,197 @@
+"""What the gateway's HTTP server makes of what strangers send, and of faults of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from structlog.testing import capture_logs
+
+from gateway.edge import Edge
+from gateway.http import protocol_with
+from gateway.metrics import RedirectMetrics
+from gateway.redirect import Redirects
+from gateway.resolver import Resolver
+from gateway.site import Site
+from tests.product import BROWSER, Product
+from tests.waiting import await_that
+
+URL = "https://example.com/"
+
+
+def rejected(product: Product, reason: str) -> float:
+    return product.metric(f'atajo_http_rejected_total{{reason="{reason}"}}')
+
+
+def answer_to(product: Product, sent: bytes) -> bytes:
+    """All that the gateway answers on a connection of its own until it closes it."""
+    port = int(product.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(sent)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def log_lines(product: Product) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in product.logs().splitlines()]
+
+
+def server_lines(product: Product) -> int:
+    """Log lines of the HTTP server's own: whole sentences, where our events are names."""
+    return sum(" " in line["event"] for line in log_lines(product))
+
+
+@pytest.mark.parametrize(
+    ("reason", "sent"),
+    [
+        ("invalid", b"hello\r\n\r\n"),
+        ("invalid", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+        ("invalid", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        ("invalid", b"GET /\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ("invalid", b"GET http:// HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ("too_long", b"GET / HTTP/1.1\r\nx-more: " + b"a" * 100_000),
+    ],
+)
+def test_what_is_no_http_is_refused_and_counted_and_leaves_no_line(
+    product: Product, reason: str, sent: bytes
+) -> None:
+    lines, before = server_lines(product), rejected(product, reason)
+    for _ in range(3):
+        assert answer_to(product, sent).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert rejected(product, reason) == before + 3
+    assert server_lines(product) == lines
+
+
+@pytest.mark.parametrize("protocol", ["h2c", "websocket", "TLS/1.0"])
+def test_a_request_to_speak_another_protocol_is_answered_as_any(
+    product: Product, protocol: str
+) -> None:
+    code = product.shorten(URL)
+    lines, before = server_lines(product), rejected(product, "upgrade")
+    head = f"host: x\r\nuser-agent: {BROWSER}\r\n"
+    asks = f"GET /{code} HTTP/1.1\r\n{head}connection: Upgrade\r\nupgrade: {protocol}\r\n\r\n"
+    last = f"GET /{code} HTTP/1.1\r\n{head}connection: close\r\n\r\n"
+    answers = answer_to(product, (asks + asks + last).encode())
+    assert answers.count(b"HTTP/1.1 302 Found\r\n") == 3
+    assert answers.count(f"location: {URL}\r\n".encode()) == 3
+    assert rejected(product, "upgrade") == before + 2
+    assert server_lines(product) == lines
+
+
+def test_redirects_that_fail_leave_a_line_and_not_one_each(product: Product) -> None:
+    with product.asleep("links"):
+        port = int(product.url.rpartition(":")[2])
+        failed = 'atajo_redirects_total{result="failed"}'
+        before = product.metric(failed)
+        with ExitStack() as stack:
+            for number in range(30):
+                address = ("127.0.0.1", port)
+                connection = stack.enter_context(socket.create_connection(address, timeout=10))
+                request = f"GET /nobody{number:02} HTTP/1.1\r\nhost: x\r\n\r\n"
+                connection.sendall(request.encode())
+            await_that(lambda: product.metric(failed) >= before + 30, 15.0)
+    told = [line for line in log_lines(product) if line["event"] == "redirect_failed"]
+    assert len(told) <= 1
+
+
+class Source:
+    """A link source that knows one code."""
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        return dict.fromkeys(codes, URL)
+
+
+class Visits:
+    """Counts the visits it is told of."""
+
+    def __init__(self) -> None:
+        self.codes: list[str] = []
+
+    def record(self, code: str, user_agent: bytes, referrer: bytes) -> None:
+        self.codes.append(code)
+
+
+class Server:
+    """Short addresses over HTTP in this process, so that a part can be broken."""
+
+    def __init__(self) -> None:
+        edge = Edge.load()
+        self.resolver = Resolver(Source(), 1_000_000)
+        self.visits = Visits()
+        self.metrics = RedirectMetrics()
+        site = Site(edge, None)
+        self.app = Redirects(site, edge, self.resolver, self.visits, site, self.metrics)  # type: ignore[arg-type]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[int]:
+        """Serve; the value is the port."""
+        listening = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            self.app,
+            http=protocol_with(self.app),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+        )
+        server = uvicorn.Server(config)
+        serving = asyncio.create_task(server.serve([listening]))
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await serving
+
+    def failed(self) -> int:
+        return sum(self.metrics.counts["failed"])
+
+
+async def get(port: int, *codes: str) -> list[bytes]:
+    """Status lines of the answers on one connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    statuses = []
+    async with asyncio.timeout(10):
+        for code in codes:
+            writer.write(f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+            head = await reader.readuntil(b"\r\n\r\n")
+            [length] = [
+                int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length")
+            ]
+            await reader.readexactly(length)
+            statuses.append(head.partition(b"\r\n")[0])
+    writer.close()
+    await writer.wait_closed()
+    return statuses
+
+
+FOUND = b"HTTP/1.1 302 Found"
+FAILING = b"HTTP/1.1 503 Service Unavailable"
+
+
+@pytest.mark.parametrize("part", ["known", "ask", "record"])
+async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What memory is asked, what links is asked, and what is done once the answer is there."""
+    server = Server()
+    broken = server.visits if part == "record" else server.resolver
+
+    def breaks(*_: object) -> None:
+        raise RuntimeError("nobody foresaw this")
+
+    async with server.running() as port:
+        assert await get(port, "aaaaaaaa", "aaaaaaaa") == [FOUND, FOUND]
+        with capture_logs() as told, monkeypatch.context() as patch:
+            patch.setattr(broken, part, breaks)
+            codes = ["bbbbbbbb", "cccccccc", "dddddddd"]
+            assert await get(port, *codes) == [FAILING] * 3
+            assert server.failed() == 3
+        assert [line["event"] for line in told] == ["redirect_broke"]
+        assert await get(port, "aaaaaaaa", "eeeeeeee") == [FOUND, FOUND]
+        assert server.failed() == 3
+        assert len(server.visits.codes) == 4
