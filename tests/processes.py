@@ -71,16 +71,17 @@ class Process:
         return process
 
     def _await_ready(self) -> None:
-        line = b""
+        said = b""
         deadline = time.monotonic() + PATIENCE
-        while not line.endswith(b"\n"):
+        # A store that is brought up to date first says so in a line of its own.
+        while not said.endswith(b"\n") or "upgrading" in json.loads(said.splitlines()[-1]):
             if not select.select([self._ready], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 raise TimeoutError(f"Not ready after {PATIENCE} s:\n{self.stderr()}")
             chunk = os.read(self._ready, 4096)
             if not chunk:
                 raise RuntimeError(f"Ended before it was ready:\n{self.stderr()}")
-            line += chunk
-        self.addresses = json.loads(line)
+            said += chunk
+        self.addresses = json.loads(said.splitlines()[-1])
 
     @property
     def grpc(self) -> str:

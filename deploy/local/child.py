@@ -13,7 +13,7 @@ from typing import NoReturn, Self
 from deploy.local.settings import ROOT
 
 _PATIENCE = 30.0
-"""Seconds from the start of a process until it must serve."""
+"""Seconds from the start of a process until it must serve, or say why it takes longer."""
 
 
 class Failed(Exception):
@@ -71,15 +71,23 @@ class Child:
             lambda: asyncio.StreamReaderProtocol(lines), self._ready
         )
         try:
-            async with asyncio.timeout(_PATIENCE):
-                line = await lines.readline()
-                if not line:
-                    await self.watch()
+            async with asyncio.timeout(_PATIENCE) as patience:
+                while "upgrading" in (said := await self._said(lines)):
+                    patience.reschedule(None)
+                    sys.stderr.write(f"{self.name} upgrades {said['upgrading']} first.\n")
         except TimeoutError:
             raise Failed(f"{self.name} was not ready within {_PATIENCE:.0f} s", 1) from None
         finally:
             transport.close()
-        self.addresses = json.loads(line)
+        self.addresses = said
+
+    async def _said(self, lines: asyncio.StreamReader) -> dict[str, str]:
+        """The next line of the process. Raises Failed where it ended without one."""
+        line = await lines.readline()
+        if not line:
+            await self.watch()
+        said: dict[str, str] = json.loads(line)
+        return said
 
     async def watch(self) -> NoReturn:
         """Wait for an end nobody asked for. Raises Failed."""

@@ -18,7 +18,7 @@ ADAPTERS = stores.Adapters[AnalyticsStore](
     store_sqlite.SqliteAnalyticsStore,
     store_sqlite.MIGRATIONS,
     store_mongo.MongoAnalyticsStore,
-    store_mongo.INDEXES,
+    store_mongo.SCHEMA,
 )
 
 

@@ -49,11 +49,11 @@ from services.analytics.domain import (
     closed_seen_at,
 )
 from services.runtime.errors import Unavailable
-from services.runtime.mongo import Database, Document
+from services.runtime.mongo import Database, Document, Schema
 
-INDEXES = {
-    "gateways": [IndexModel([("live", ASCENDING), ("seen_at", ASCENDING)], name="gateways_idle")]
-}
+SCHEMA: Schema = (
+    {"gateways": [IndexModel([("live", ASCENDING), ("seen_at", ASCENDING)], name="gateways_idle")]},
+)
 
 CHUNK = 500
 """Most documents in one command."""

@@ -22,7 +22,7 @@ ADAPTERS = stores.Adapters[tuple[AccountStore, AttemptStore]](
     lambda file: (store_sqlite.SqliteAccountStore(file), store_sqlite.SqliteAttemptStore(file)),
     store_sqlite.MIGRATIONS,
     lambda base: (store_mongo.MongoAccountStore(base), store_mongo.MongoAttemptStore(base)),
-    store_mongo.INDEXES,
+    store_mongo.SCHEMA,
 )
 
 

@@ -9,7 +9,6 @@ Moments are microseconds since the Unix epoch: a date of MongoDB has millisecond
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from pymongo import IndexModel
@@ -18,12 +17,14 @@ from pymongo.errors import DuplicateKeyError
 from services.auth.domain import Account
 from services.auth.store import Taken
 from services.runtime.errors import Unavailable
-from services.runtime.mongo import Database, Document
+from services.runtime.mongo import Database, Document, Schema
 
-INDEXES: dict[str, Sequence[IndexModel]] = {
-    "accounts": [IndexModel("email_key", name="accounts_by_email_key", unique=True)],
-    "attempts": [IndexModel("tidied_at", name="attempts_tidied", expireAfterSeconds=0)],
-}
+SCHEMA: Schema = (
+    {
+        "accounts": [IndexModel("email_key", name="accounts_by_email_key", unique=True)],
+        "attempts": [IndexModel("tidied_at", name="attempts_tidied", expireAfterSeconds=0)],
+    },
+)
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -41,13 +42,15 @@ class MongoAccountStore:
 
     async def add(self, account: Account) -> Account:
         new = _document(account)
+        same_email = {"email_key": account.email_key}
         try:
             await self._database.write("accounts_add", lambda of: of.accounts.insert_one(new))
         except DuplicateKeyError:
-            held = await self.by_email(account.email_key)
-            if held is None:  # Removed meanwhile.
-                raise Unavailable("The store changed meanwhile.", "STORE_UNAVAILABLE") from None
-            return held
+            return _account(
+                await self._database.read_held(
+                    "accounts_held", lambda of: of.accounts.find_one(same_email)
+                )
+            )
         return account
 
     async def by_email(self, email_key: str) -> Account | None:

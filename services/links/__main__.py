@@ -19,7 +19,7 @@ ADAPTERS = stores.Adapters[LinkStore](
     store_sqlite.SqliteLinkStore,
     store_sqlite.MIGRATIONS,
     store_mongo.MongoLinkStore,
-    store_mongo.INDEXES,
+    store_mongo.SCHEMA,
 )
 
 

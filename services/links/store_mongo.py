@@ -15,18 +15,20 @@ from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from services.links.domain import Link
-from services.runtime.mongo import Database, Document, Documents, Operation
+from services.runtime.mongo import Database, Document, Documents, Operation, Schema
 
-INDEXES = {
-    "links": [
-        IndexModel(
-            [("creator", DESCENDING), ("created_at", DESCENDING), ("_id", DESCENDING)],
-            name="links_of_creator",
-            # It keeps anonymous links out, which only saves room.
-            partialFilterExpression={"creator": {"$exists": True}},
-        )
-    ]
-}
+SCHEMA: Schema = (
+    {
+        "links": [
+            IndexModel(
+                [("creator", DESCENDING), ("created_at", DESCENDING), ("_id", DESCENDING)],
+                name="links_of_creator",
+                # It keeps anonymous links out, which only saves room.
+                partialFilterExpression={"creator": {"$exists": True}},
+            )
+        ]
+    },
+)
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -43,10 +45,10 @@ class MongoLinkStore:
         try:
             await self._database.write("links_add", lambda of: of.links.insert_one(new))
         except DuplicateKeyError:
-            held = await self._database.read(
+            held = await self._database.read_held(
                 "links_held", lambda of: of.links.find_one({"_id": link.code})
             )
-            return _link(held) if held and "url" in held else None
+            return _link(held) if "url" in held else None
         return link
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, str]:

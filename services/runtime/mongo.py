@@ -2,6 +2,11 @@
 
 Every operation has a deadline, and what was acknowledged is in the journal of a majority. A server
 that is away makes operations Unavailable until it is back; the driver finds it again by itself.
+
+Before a database is used, its schema is brought up to date: its indexes are made, however long that
+takes, and its document `_id: "version"` in the collection `schema` says so. Until then every
+operation is refused at once, so that no duplicate comes in ahead of a unique index.
+
 Nothing of the URL gets into a message or a log: it may carry a password.
 
 motor is named here alone, pymongo here and in the adapters. PyMongo's own client has the same
@@ -13,22 +18,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import pymongo
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
+from pymongo import MongoClient
 from pymongo.errors import (
     BulkWriteError,
     DuplicateKeyError,
     OperationFailure,
     PyMongoError,
 )
+from pymongo.read_concern import ReadConcern
 
-from services.runtime import logs, metrics
+from services.runtime import background, logs, metrics
 from services.runtime.errors import Unavailable
+from services.runtime.schema import SchemaTooNew
 
 log = logs.get(__name__)
 # At the level `debug` the driver would write down every document.
@@ -40,7 +49,9 @@ Documents = AsyncIOMotorDatabase[Document]
 """The collections of a database, by name."""
 Operation = Callable[[Documents], Awaitable[T]]
 Indexes = Mapping[str, Sequence[pymongo.IndexModel]]
-"""Those an adapter needs, by collection."""
+"""Some of those an adapter needs, by collection."""
+Schema = Sequence[Indexes]
+"""What each version of a schema adds to the one before: version n is made of the first n."""
 
 SCHEMES = ("mongodb://", "mongodb+srv://")
 DUPLICATE = 11000
@@ -50,8 +61,17 @@ _SECONDS = 2.0
 """Most an operation may take; the callers of a service wait longer."""
 _PROBE_SECONDS = 0.5
 """Most a server that was away may take to say that it is back."""
-_INDEX_SECONDS = 60.0
-"""Most the making of indexes may take; where they are there it takes no time."""
+_TRY_SECONDS = 0.4
+"""Most a write for a try may take: with the ping less than a look of `health`."""
+_AHEAD_SECONDS = 10.0
+"""How long a process waits for its schema before it listens: later, callers find it unready."""
+_AGAIN_SECONDS = 1.0
+"""Pause after which a server that went away is asked anew to make the schema."""
+_REFUSED_SECONDS = 10.0
+"""Pause after which one that refused to is."""
+_HELD_PAUSES = (0.02, 0.1, 0.5, 0.0)
+"""Seconds for which what holds a key may wait for its majority, look by look."""
+_VERSION = {"_id": "version"}
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
 _LOGIN_REFUSED = frozenset({13, 18, 8000})
@@ -71,11 +91,22 @@ _DATABASE = re.compile(r"[A-Za-z0-9_-]{1,63}")
 class Database:
     """One database. Made by `opened`."""
 
-    def __init__(self, client: AsyncIOMotorClient[Document], name: str, indexes: Indexes) -> None:
+    def __init__(
+        self,
+        client: AsyncIOMotorClient[Document],
+        patient: Callable[[], MongoClient[Document]],
+        name: str,
+        schema: Schema,
+    ) -> None:
         self._client = client
+        self._patient = patient
         self._documents = client[name]
-        self._indexes = indexes
-        self._indexing: asyncio.Task[None] | None = None
+        self._by_majority = self._documents.with_options(read_concern=ReadConcern("majority"))
+        self._name = name
+        self._schema = schema
+        self._upgrading: asyncio.Task[None] | None = None
+        self._unready = "STORE_UNAVAILABLE"
+        """Why nothing can be done before the schema is up to date; empty once it is."""
         self._waiting = 0
         self._away = False
         self._probing: asyncio.Task[None] | None = None
@@ -85,6 +116,19 @@ class Database:
     async def read(self, name: str, operation: Operation[T]) -> T:
         """Run an operation that changes nothing. Raises Unavailable."""
         return await self._run(name, operation)
+
+    async def read_held(self, name: str, find: Operation[Document | None]) -> Document:
+        """Find what a unique key was held by, as a majority has it.
+
+        Before, a failover could still undo it: then nothing holds the key. Raises Unavailable,
+        also where nothing is found in time.
+        """
+        for pause in _HELD_PAUSES:
+            held = await self._run(name, lambda _: find(self._by_majority))
+            if held is not None:
+                return held
+            await asyncio.sleep(pause)
+        raise Unavailable("The store changed meanwhile.", "STORE_UNAVAILABLE")
 
     async def write(self, name: str, operation: Operation[T]) -> T:
         """Run an operation of one command, acknowledged once a majority has it on disk.
@@ -96,29 +140,51 @@ class Database:
 
     async def close(self) -> None:
         """Leave the server."""
-        for task in (self._indexing, self._probing):
+        for task in (self._upgrading, self._probing):
             if task:
                 task.cancel()
         await asyncio.to_thread(self._client.close)
 
-    async def check(self) -> None:
-        """Raises SystemExit when the server refuses the log-in; one that is away may come back."""
+    async def prepare(self) -> None:
+        """Begin to bring the schema up to date, and wait for it where that does not take long.
+
+        Raises SystemExit when the server refuses the log-in or a later version of the program was
+        there; a server that is away may come back.
+        """
+        ahead = 0.0
         try:
             async with asyncio.timeout(_SECONDS):
                 await self._client.admin.command("ping")
+                await self._check_version()
+            ahead = _AHEAD_SECONDS
+        except SchemaTooNew as error:
+            raise SystemExit(f"Cannot use the store. {error}") from None
         except OperationFailure as error:
             if error.code in _LOGIN_REFUSED:
                 raise SystemExit("The MongoDB of ATAJO_STORE refuses the log-in.") from None
             self._fail(error)
         except (PyMongoError, TimeoutError) as error:
             self._fail(error)
+        self._upgrading = background.run(self._upgrade(), "schema")
+        await asyncio.wait([self._upgrading], timeout=ahead)
 
     async def answers(self) -> None:
-        """Ask the server for a sign, unmeasured. Raises Unavailable."""
+        """Raises Unavailable where the store cannot be read and written. Unmeasured.
+
+        A secondary answers a ping, too, and a primary that lost its majority: so what is there is
+        written once more, which changes nothing.
+        """
         try:
             await self._back()
         except (PyMongoError, TimeoutError) as error:
             raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
+        if self._unready:
+            raise Unavailable("The store is not ready.", self._unready)
+        try:
+            async with asyncio.timeout(_TRY_SECONDS):
+                await self._documents.schema.update_one(_VERSION, self._at_least(self._schema))
+        except (PyMongoError, TimeoutError) as error:
+            raise Unavailable("The store cannot be written.", "STORE_UNWRITABLE") from error
 
     async def _run(self, name: str, operation: Operation[T]) -> T:
         if self._waiting >= _WAITING:
@@ -126,11 +192,12 @@ class Database:
         self._waiting += 1
         try:
             with metrics.store_operation(name, _is_duplicate):
+                if self._unready:
+                    raise Unavailable("The store is not ready.", self._unready)
                 if self._away:
                     await self._back()
                 # The driver's own deadline begins when a thread takes the operation up.
                 async with asyncio.timeout(_SECONDS):
-                    await self._indexed()
                     result = await operation(self._documents)
         except (PyMongoError, TimeoutError) as error:
             if _is_duplicate(error):
@@ -147,7 +214,8 @@ class Database:
     async def _back(self) -> None:
         """Find out whether the server is back: once for all who ask, and sooner than they would."""
         if self._probing is None or self._probing.done():
-            self._probing = _quiet(asyncio.create_task(self._probe()))
+            self._probing = asyncio.create_task(self._probe())
+            self._probing.add_done_callback(_probed)
         await asyncio.shield(self._probing)
 
     async def _probe(self) -> None:
@@ -155,19 +223,61 @@ class Database:
             await self._client.admin.command("ping")
         self._away = False
 
-    async def _indexed(self) -> None:
-        """Wait until the indexes are there: before, a duplicate could slip in."""
-        task = self._indexing
-        if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = self._indexing = _quiet(asyncio.create_task(self._make_indexes()))
-        if not task.done():
-            await asyncio.shield(task)
+    async def _upgrade(self) -> None:
+        """Bring the schema up to date, however long that takes and however often it is cut off."""
+        while True:
+            try:
+                async with asyncio.timeout(_SECONDS):
+                    version = await self._check_version()
+                if version < len(self._schema):
+                    log.info("schema_upgrading", version=version, to=len(self._schema))
+                self._unready = "SCHEMA_UPGRADING"
+                await _in_thread(self._make_schema)
+            except SchemaTooNew:
+                self._unready = "SCHEMA_TOO_NEW"
+                raise
+            except OperationFailure as error:
+                self._unready = "SCHEMA_FAILED"
+                log.warning("schema_failed", error=type(error).__name__, code=error.code)
+                await asyncio.sleep(_REFUSED_SECONDS)
+            except (PyMongoError, TimeoutError) as error:
+                self._unready = "STORE_UNAVAILABLE"
+                self._fail(error)
+                await asyncio.sleep(_AGAIN_SECONDS)
+            else:
+                break
+        self._unready = ""
+        if version < len(self._schema):
+            log.info("schema_upgraded", version=len(self._schema))
 
-    async def _make_indexes(self) -> None:
-        # Asking for what is there changes nothing, and replicas may ask at once.
-        with pymongo.timeout(_INDEX_SECONDS):
-            for collection, models in self._indexes.items():
-                await self._documents[collection].create_indexes(list(models))
+    async def _check_version(self) -> int:
+        """The version of the schema that is there; 0 where none says. Raises SchemaTooNew."""
+        found = await self._documents.schema.find_one(_VERSION)
+        version: int = found["version"] if found else 0
+        if version > len(self._schema):
+            raise SchemaTooNew(f"The database {self._name}", version, len(self._schema))
+        return version
+
+    def _make_schema(self) -> None:
+        """Make what is not there and say so. In a thread: PyMongo waits for hours if need be.
+
+        Replicas do it at once: each step changes nothing where it is done, and one that is under
+        way is waited for. It goes on in the server when its connection breaks.
+        """
+        with self._patient() as client:
+            documents = client[self._name]
+            for indexes in self._schema:
+                for collection, models in indexes.items():
+                    documents[collection].create_indexes(list(models))
+            try:
+                documents.schema.update_one(_VERSION, self._at_least(self._schema), upsert=True)
+            except DuplicateKeyError:  # Another replica was faster.
+                documents.schema.update_one(_VERSION, self._at_least(self._schema))
+
+    @staticmethod
+    def _at_least(schema: Schema) -> Document:
+        """The change of the version's document: a higher one stays."""
+        return {"$max": {"version": len(schema)}}
 
     def _fail(self, error: Exception) -> None:
         """Log a trouble that lasts once a minute, without the driver's text."""
@@ -180,33 +290,63 @@ class Database:
 
 
 @asynccontextmanager
-async def opened(store: str, default: str, indexes: Indexes) -> AsyncIterator[Database]:
+async def opened(store: str, default: str, schema: Schema) -> AsyncIterator[Database]:
     """The database that a `mongodb://` or `mongodb+srv://` setting names, else `default`.
 
-    It need not answer yet. Raises SystemExit with one line for a setting that cannot be right and
-    for a login that is refused.
+    It need not answer yet, and `schema` may still be in the making. Raises SystemExit with one line
+    for a setting that cannot be right, a login that is refused and a schema that is newer.
     """
     given = {part.partition("=")[0].lower() for part in re.split("[&;?]", store)}
     options = {name: value for name, value in _OPTIONS.items() if name.lower() not in given}
     try:
-        client = AsyncIOMotorClient[Document](store, w="majority", journal=True, **options)
+        options |= {"w": "majority", "journal": True}
+        client = AsyncIOMotorClient[Document](store, **options)
         name = client.get_default_database(default).name
     except (PyMongoError, ValueError):
         raise SystemExit("ATAJO_STORE is not a MongoDB URL that can be used.") from None
     if not _DATABASE.fullmatch(name):
         raise SystemExit("ATAJO_STORE names a database MongoDB cannot have.")
-    database = Database(client, name, indexes)
+    # Whoever waits for an index waits as long as it takes.
+    patience = {**options, "timeoutMS": None, "socketTimeoutMS": None}
+    database = Database(client, lambda: MongoClient(store, **patience), name, schema)
     try:
-        await database.check()
+        await database.prepare()
         yield database
     finally:
         await database.close()
 
 
-def _quiet(task: asyncio.Task[None]) -> asyncio.Task[None]:
-    """The task; where all who waited gave up, asyncio must not complain of its error."""
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return task
+def _probed(task: asyncio.Task[None]) -> None:
+    """Note what a probe met that nobody foresaw: whoever waited may have left."""
+    error = None if task.cancelled() else task.exception()
+    if error and not isinstance(error, PyMongoError | TimeoutError):
+        background.failed("store-probe", error)
+
+
+async def _in_thread(work: Callable[[], None]) -> None:
+    """Run what may take hours: no end of the process waits for this thread, as for a pool's."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    def run() -> None:
+        error: BaseException | None = None
+        try:
+            work()
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # The loop is closed: nobody waits any more.
+            loop.call_soon_threadsafe(settle, error)
+
+    threading.Thread(target=run, name="schema", daemon=True).start()
+    await done
 
 
 def _is_duplicate(error: Exception) -> bool:

@@ -1,8 +1,9 @@
 """How a process tells the one that started it where it listens, and notices its end.
 
 `ATAJO_READY_FD` names an inherited file descriptor: one JSON line is written to it once the
-process serves. `ATAJO_LIFELINE_FD` names one to read from: its end of file means that the
-starter is gone, and the process then stops as on SIGTERM.
+process serves. A line `{"upgrading": …}` ahead of it says that a store is brought up to date
+first, which takes as long as it takes. `ATAJO_LIFELINE_FD` names one to read from: its end of file
+means that the starter is gone, and the process then stops as on SIGTERM.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ def announce(addresses: Mapping[str, str]) -> None:
         return
     with os.fdopen(int(fd), "w", encoding="utf-8") as pipe:
         pipe.write(json.dumps(dict(addresses)) + "\n")
+
+
+def ask_for_patience(store: str) -> None:
+    """Report that `store` is brought up to date first, where somebody waits for the addresses."""
+    if fd := os.environ.get(_READY):
+        os.write(int(fd), json.dumps({"upgrading": store}).encode() + b"\n")
 
 
 def stop_requested() -> asyncio.Event:

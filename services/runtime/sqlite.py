@@ -26,8 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from services.runtime import background, metrics
+from services.runtime import background, logs, metrics, ready
 from services.runtime.errors import Unavailable
+from services.runtime.schema import SchemaTooNew
+
+log = logs.get(__name__)
 
 T = TypeVar("T")
 Operation = Callable[[sqlite3.Connection], T]
@@ -43,10 +46,6 @@ _TRIED_EVERY = 30.0
 _DOUBTED = 5.0
 """Seconds without a failed commit, and then a good one, until a store counts as well again: where
 little room is left, small commits succeed between large ones that fail."""
-
-
-class SchemaTooNew(Exception):
-    """The file was written by a later version of the program."""
 
 
 @dataclass
@@ -303,9 +302,10 @@ def _migrate(path: Path, migrations: Sequence[str]) -> None:
     try:
         version = _schema_version(connection)
         if version > len(migrations):
-            raise SchemaTooNew(
-                f"{path} has schema version {version}; this program knows up to {len(migrations)}."
-            )
+            raise SchemaTooNew(str(path), version, len(migrations))
+        if 0 < version < len(migrations):  # A file that is new takes no time.
+            log.info("schema_upgrading", version=version, to=len(migrations))
+            ready.ask_for_patience(str(path))
         for number in range(version, len(migrations)):
             script = migrations[number]
             connection.executescript(

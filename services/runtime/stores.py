@@ -20,7 +20,7 @@ class Adapters(Generic[Stores]):
     on_sqlite: Callable[[sqlite.Database], Stores]
     migrations: Sequence[str]
     on_mongo: Callable[[mongo.Database], Stores]
-    indexes: mongo.Indexes
+    schema: mongo.Schema
 
 
 @asynccontextmanager
@@ -34,7 +34,7 @@ async def opened(
     Raises SystemExit with one line for a setting of another form or a store that refuses.
     """
     if setting.startswith(mongo.SCHEMES):
-        async with mongo.opened(setting, f"atajo_{service}", adapters.indexes) as documents:
+        async with mongo.opened(setting, f"atajo_{service}", adapters.schema) as documents:
             yield adapters.on_mongo(documents), documents.answers
     elif setting.startswith(sqlite.SCHEME):
         async with sqlite.opened(setting, adapters.migrations) as file:

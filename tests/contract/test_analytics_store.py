@@ -48,7 +48,7 @@ async def sqlite_store() -> AsyncIterator[AnalyticsStore]:
 async def mongo_store(server_url: str) -> AsyncIterator[AnalyticsStore]:
     """A store of its own in a new database."""
     with server.database(server_url) as url:
-        async with mongo.opened(url, "atajo_analytics", store_mongo.INDEXES) as database:
+        async with mongo.opened(url, "atajo_analytics", store_mongo.SCHEMA) as database:
             yield store_mongo.MongoAnalyticsStore(database)
 
 
@@ -506,7 +506,7 @@ async def test_other_writers_of_a_document_do_not_let_in_more_referrers(opened: 
 
 async def test_mongodb_keeps_only_gateways_that_are_not_idle_in_seen(mongo_url: str) -> None:
     later = NOW + GATEWAY_IDLE
-    async with mongo.opened(mongo_url, "", store_mongo.INDEXES) as database:
+    async with mongo.opened(mongo_url, "", store_mongo.SCHEMA) as database:
 
         async def seen() -> list[dict[str, int]]:
             """Of the day and of the totals."""
@@ -534,7 +534,7 @@ async def test_mongodb_keeps_only_gateways_that_are_not_idle_in_seen(mongo_url: 
 
 
 async def test_mongodb_drops_a_gateway_that_closed_from_seen(mongo_url: str) -> None:
-    async with mongo.opened(mongo_url, "", store_mongo.INDEXES) as database:
+    async with mongo.opened(mongo_url, "", store_mongo.SCHEMA) as database:
         early = store_mongo.MongoAnalyticsStore(database)
         for gateway in ("closed", "open"):
             await early.apply(Batch(gateway, 1, (visit(),)), NOW)
@@ -551,7 +551,7 @@ async def test_mongodb_refuses_half_a_batch_that_was_dropped_from_seen(mongo_url
     """Half of it counts: less is lost than if the other half counted twice."""
     later = NOW + GATEWAY_IDLE
     half = Batch("one", 1, (visit(), visit("other---")))
-    async with mongo.opened(mongo_url, "", store_mongo.INDEXES) as database:
+    async with mongo.opened(mongo_url, "", store_mongo.SCHEMA) as database:
         faulty = Faulty(database)
         faulty.arm(2, done=False)
         with pytest.raises(Crash):

@@ -34,7 +34,7 @@ async def sqlite_store() -> AsyncIterator[LinkStore]:
 async def mongo_store(server_url: str) -> AsyncIterator[LinkStore]:
     """A store of its own in a new database."""
     with server.database(server_url) as url:
-        async with mongo.opened(url, "atajo_links", store_mongo.INDEXES) as database:
+        async with mongo.opened(url, "atajo_links", store_mongo.SCHEMA) as database:
             yield store_mongo.MongoLinkStore(database)
 
 

@@ -33,7 +33,7 @@ def url(real_mongo_server: str) -> Iterator[str]:
 
 @pytest.mark.timeout(240)
 async def test_attempts_whose_window_is_long_over_are_cleared_away(url: str) -> None:
-    async with mongo.opened(url, "", auth.INDEXES) as database:
+    async with mongo.opened(url, "", auth.SCHEMA) as database:
         attempts = auth.MongoAttemptStore(database)
         await attempts.take("old", 1, timedelta(minutes=15), NOW - timedelta(days=1))
         await attempts.take("live", 1, timedelta(minutes=15), NOW)
@@ -45,7 +45,7 @@ async def test_attempts_whose_window_is_long_over_are_cleared_away(url: str) -> 
 
 
 async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
-    async with mongo.opened(url, "", links.INDEXES) as database:
+    async with mongo.opened(url, "", links.SCHEMA) as database:
         store = links.MongoLinkStore(database)
         for n in range(200):
             creator = ("one", "two", None)[n % 3]
@@ -69,16 +69,16 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
 
 
 async def test_a_log_in_that_is_refused_ends_with_one_line(url: str) -> None:
-    async with mongo.opened(url, "", {}) as database:
+    async with mongo.opened(url, "", ()) as database:
         created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
         await database.write("", lambda of: of.command("createUser", "walker", **created))
         try:
             parts = urlsplit(url)
             own = f"mongodb://walker:{{}}@{parts.netloc.rpartition('@')[2]}{parts.path}"
-            async with mongo.opened(own.format("Camino-42"), "", {}) as known:
+            async with mongo.opened(own.format("Camino-42"), "", ()) as known:
                 await known.read("", lambda of: of.things.find_one())
             with pytest.raises(SystemExit) as refused:
-                async with mongo.opened(own.format("camino"), "", {}):
+                async with mongo.opened(own.format("camino"), "", ()):
                     pass
             assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
         finally:

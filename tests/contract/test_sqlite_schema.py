@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from deploy.local import child
 from services.analytics import store_sqlite as analytics
+from services.analytics.domain import Totals
 from services.auth import store_sqlite as auth
 from services.auth.domain import Account
 from services.links import store_sqlite as links
@@ -18,6 +24,49 @@ from services.runtime import sqlite
 
 CREATED = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MICROS = 1_772_368_215_123_456
+# As files were made that are in use, told without what makes them today.
+FIRST_FILES = {
+    "links": (
+        2,
+        f"""
+        CREATE TABLE links (code TEXT PRIMARY KEY, url TEXT NOT NULL, creator TEXT,
+            created_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX links_of_creator ON links (creator, created_at, code)
+            WHERE creator IS NOT NULL;
+        CREATE TABLE removed_codes (code TEXT PRIMARY KEY) WITHOUT ROWID;
+        INSERT INTO links VALUES ('abcdefgh', 'http://a.example', 'one', {MICROS});
+        INSERT INTO removed_codes VALUES ('removed1');
+        """,
+    ),
+    "auth": (
+        2,
+        f"""
+        CREATE TABLE accounts (id TEXT PRIMARY KEY, email TEXT NOT NULL,
+            email_key TEXT NOT NULL UNIQUE, username TEXT NOT NULL, password_hash TEXT NOT NULL,
+            salt TEXT NOT NULL, created_at INTEGER NOT NULL,
+            closed INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+        CREATE TABLE attempts (key TEXT PRIMARY KEY, count INTEGER NOT NULL,
+            window_ends INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX attempts_by_end ON attempts (window_ends);
+        INSERT INTO accounts VALUES ('id', 'A@b', 'a@b', 'Ana', 'hash', 'salt', {MICROS}, 0);
+        """,
+    ),
+    "analytics": (
+        1,
+        """
+        CREATE TABLE gateways (id TEXT PRIMARY KEY, last_batch INTEGER NOT NULL,
+            seen_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE totals (code TEXT PRIMARY KEY, people INTEGER NOT NULL,
+            bots INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE hours (day INTEGER NOT NULL, code TEXT NOT NULL, hour INTEGER NOT NULL,
+            people INTEGER NOT NULL, bots INTEGER NOT NULL,
+            PRIMARY KEY (day, code, hour)) WITHOUT ROWID;
+        CREATE TABLE referrers (day INTEGER NOT NULL, code TEXT NOT NULL, host TEXT NOT NULL,
+            people INTEGER NOT NULL, PRIMARY KEY (day, code, host)) WITHOUT ROWID;
+        INSERT INTO totals VALUES ('abcdefgh', 7, 2);
+        """,
+    ),
+}
 MIGRATIONS = {
     "analytics": analytics.MIGRATIONS,
     "auth": auth.MIGRATIONS,
@@ -73,6 +122,32 @@ async def test_accounts_of_version_1_are_kept_and_open(tmp_path: Path) -> None:
     assert version_of(path) == len(auth.MIGRATIONS) > 1
 
 
+async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path) -> None:
+    for name, (version, script) in FIRST_FILES.items():
+        connection = sqlite3.connect(tmp_path / name)
+        connection.executescript(f"{script}; PRAGMA user_version = {version}")
+        connection.close()
+
+    async with sqlite.opened(f"sqlite:///{tmp_path}/links", links.MIGRATIONS) as database:
+        store = links.SqliteLinkStore(database)
+        kept = Link("abcdefgh", "http://a.example", "one", CREATED)
+        assert [page async for page in store.by_creator("one", 10)] == [[kept]]
+        assert await store.add(replace(kept, code="removed1")) is None
+        await database.answers()
+    async with sqlite.opened(f"sqlite:///{tmp_path}/auth", auth.MIGRATIONS) as database:
+        accounts = auth.SqliteAccountStore(database)
+        assert await accounts.by_email("a@b") == Account(
+            "id", "A@b", "a@b", "Ana", "hash", "salt", CREATED
+        )
+        await database.answers()
+    async with sqlite.opened(f"sqlite:///{tmp_path}/analytics", analytics.MIGRATIONS) as database:
+        counts = analytics.SqliteAnalyticsStore(database)
+        assert await counts.totals(["abcdefgh"]) == {"abcdefgh": Totals(7, 2)}
+        await database.answers()
+    for name in FIRST_FILES:
+        assert version_of(tmp_path / name) == len(MIGRATIONS[name])
+
+
 @pytest.mark.parametrize("name", MIGRATIONS)
 async def test_opening_again_changes_nothing(name: str, tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
@@ -98,3 +173,36 @@ async def test_a_newer_file_is_refused_in_one_line_and_left_alone(
     assert f"schema version {newer}; this program knows up to {newer - 1}." in line
     assert "\n" not in line
     assert version_of(path) == newer
+
+
+async def test_whoever_waits_for_the_process_is_told_that_an_old_file_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path / "old", 1, links.MIGRATIONS)
+    told, tell = os.pipe()
+    monkeypatch.setenv("ATAJO_READY_FD", str(tell))
+    for name in ("new", "old", "old"):
+        async with sqlite.opened(f"sqlite:///{tmp_path}/{name}", links.MIGRATIONS):
+            pass
+    os.close(tell)
+    with os.fdopen(told) as lines:
+        assert [json.loads(line) for line in lines] == [{"upgrading": f"{tmp_path}/old"}]
+
+
+async def test_a_process_that_upgrades_its_store_may_take_longer_to_serve(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(child, "_PATIENCE", 0.1)
+    process = await asyncio.create_subprocess_exec("sleep", "60")
+    told, tell = os.pipe()
+    started = child.Child("links", process, told)
+    os.write(tell, b'{"upgrading": "its store"}\n')
+    serving = asyncio.create_task(started.serving())
+    assert await asyncio.wait([serving], timeout=1) == (set(), {serving})
+    os.write(tell, b'{"grpc": "127.0.0.1:1"}\n')
+    await serving
+    assert started.addresses == {"grpc": "127.0.0.1:1"}
+    assert capfd.readouterr().err == "links upgrades its store first.\n"
+    os.close(tell)
+    process.kill()
+    await started.ended

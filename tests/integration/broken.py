@@ -1,15 +1,19 @@
 """The links service with a part that breaks: `python -m tests.integration.broken`.
 
 BROKEN_PART names it as the log does. It breaks where it meets its library, once the process serves.
+`schema` does not break: MongoDB's indexes take for ever to make.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
+
+from pymongo.collection import Collection
 
 from services.links.__main__ import main
 from services.runtime import health, heartbeat, observation, ready, sqlite
@@ -28,6 +32,10 @@ class _Connection(sqlite3.Connection):
 
 def _break(*_: object) -> NoReturn:
     raise ZeroDivisionError
+
+
+def _never_end(*_: object) -> None:
+    threading.Event().wait()
 
 
 def _break_it(addresses: Any) -> None:
@@ -53,7 +61,10 @@ def _connect_breaking(*args: Any, **kwargs: Any) -> sqlite3.Connection:
 
 
 mock.patch.object(ready, "announce", _break_it).start()
-if os.environ["BROKEN_PART"] == "sqlite-write":
-    mock.patch.object(sqlite, "_connect", _connected).start()
+match os.environ["BROKEN_PART"]:
+    case "sqlite-write":
+        mock.patch.object(sqlite, "_connect", _connected).start()
+    case "schema":
+        mock.patch.object(Collection, "create_indexes", _never_end).start()
 
 main()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+import httpx
+import pymongo
 import pytest
-from motor.motor_asyncio import AsyncIOMotorDatabase
+from motor.motor_asyncio import AsyncIOMotorCollection, AsyncIOMotorDatabase
 from pymongo import IndexModel
+from pymongo.collection import Collection
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
@@ -29,6 +34,10 @@ from pymongo.errors import (
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.auth import store_mongo as auth_store
+from services.auth.domain import Account
+from services.links import store_mongo as links_store
+from services.links.domain import Link
 from services.runtime import client, mongo
 from services.runtime.errors import AppError, Unavailable
 from tests.mongo.gate import Gate
@@ -36,7 +45,7 @@ from tests.processes import Process
 
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
 PASSWORD = "s3cret-Camino"
-INDEXES = {"things": [IndexModel("name", name="by_name", unique=True)]}
+SCHEMA: mongo.Schema = ({"things": [IndexModel("name", name="by_name", unique=True)]},)
 
 
 @pytest.fixture
@@ -74,9 +83,12 @@ async def answers(resolve: Any, seconds: float) -> bool:
     return False
 
 
+def process_env(url: str) -> dict[str, str]:
+    return {"ATAJO_STORE": url, "ATAJO_PUBLIC_URL": "http://localhost:1"}
+
+
 def start(url: str, folder: Path) -> Process:
-    env = {"ATAJO_STORE": url, "ATAJO_PUBLIC_URL": "http://localhost:1"}
-    return Process.start("services.links", env, folder / "log")
+    return Process.start("services.links", process_env(url), folder / "log")
 
 
 async def test_a_service_starts_without_its_server_and_finds_it_again_whenever_it_is_back(
@@ -160,7 +172,7 @@ async def test_a_refused_log_in_ends_with_one_line(
 
     monkeypatch.setattr(AsyncIOMotorDatabase, "command", refuse)
     with pytest.raises(SystemExit) as refused:
-        async with mongo.opened(mongo_url, "atajo_test", {}):
+        async with mongo.opened(mongo_url, "atajo_test", ()):
             pass
     assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
 
@@ -192,7 +204,7 @@ async def test_whatever_the_driver_meets_is_unavailable(
     async def fail(_documents: mongo.Documents) -> None:
         raise error
 
-    async with mongo.opened(mongo_url, "", {}) as database:
+    async with mongo.opened(mongo_url, "", ()) as database:
         with pytest.raises(Unavailable) as away:
             await database.write("test", fail)
         assert away.value.reason == "STORE_UNAVAILABLE"
@@ -205,7 +217,7 @@ async def test_replicas_make_the_indexes_at_once_and_duplicates_never_come_in(
     """Also where many write before anybody looked whether the indexes are there."""
 
     async def replica(number: int) -> int:
-        async with mongo.opened(mongo_url, "", INDEXES) as database:
+        async with mongo.opened(mongo_url, "", SCHEMA) as database:
             new = [{"_id": f"{number}-{n}", "name": "same"} for n in range(5)]
             ends = await asyncio.gather(
                 *(database.write("test", inserting(one)) for one in new),
@@ -224,12 +236,216 @@ async def test_what_is_acknowledged_is_journaled_by_a_majority_and_nothing_waits
 ) -> None:
     """Whatever the URL says of the first; of the second it may say something else."""
     url = f"{mongo_url}?w=0&journal=false&timeoutMS=700"
-    async with mongo.opened(url, "", {}) as database:
+    async with mongo.opened(url, "", ()) as database:
         documents = await database.read("test", _itself)
         assert documents.write_concern.document == {"w": "majority", "j": True}
         options = cast("Any", documents.client).delegate.options
         assert options.timeout == 0.7
         assert options.pool_options.max_pool_size == 32
+
+
+class Building:
+    """An index that a server takes its time to make; what it is asked to make comes to an end."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked = 0
+        self.answers: list[Exception] = []
+        self.is_made = threading.Event()
+        make = Collection.create_indexes
+
+        def create_indexes(collection: Any, models: Any) -> Any:
+            self.asked += 1
+            if self.answers:
+                raise self.answers.pop()
+            assert self.is_made.wait(30)
+            return make(collection, models)
+
+        monkeypatch.setattr(Collection, "create_indexes", create_indexes)
+
+
+async def until_well(database: mongo.Database) -> None:
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            await database.answers()
+        except Unavailable:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.02)
+        else:
+            return
+
+
+async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mongo, "_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(mongo, "_AHEAD_SECONDS", 1.0)
+    building = Building(monkeypatch)
+    building.answers = [AutoReconnect("cut off"), NotPrimaryError("failover")]
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        for use in (
+            database.answers(),
+            database.write("test", inserting({"name": "same"})),
+            database.read("test", lambda of: of.things.find_one()),
+        ):
+            with pytest.raises(Unavailable) as unready:
+                async with asyncio.timeout(0.5):
+                    await use
+            assert unready.value.reason == "SCHEMA_UPGRADING"
+        assert building.asked == 3, "again after each cut, and then it is waited for"
+        building.is_made.set()
+        await until_well(database)
+        await database.write("test", inserting({"name": "same"}))
+        with pytest.raises(DuplicateKeyError):
+            await database.write("test", inserting({"name": "same"}))
+        assert await database.read("test", version) == 1
+
+
+async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mongo, "_AHEAD_SECONDS", 1.0)
+    building = Building(monkeypatch)
+    building.is_made.set()
+    building.answers = [OperationFailure("a key is there twice", 11000)]
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        with pytest.raises(Unavailable) as failed:
+            await database.answers()
+        assert failed.value.reason == "SCHEMA_FAILED"
+    monkeypatch.setattr(mongo, "_REFUSED_SECONDS", 0.01)
+    building.answers = [OperationFailure("a key is there twice", 11000)]
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        await until_well(database)
+
+
+def test_the_making_of_an_index_keeps_no_process(mongo_url: str, tmp_path: Path) -> None:
+    env = {
+        "ATAJO_STORE": mongo_url,
+        "ATAJO_PUBLIC_URL": "http://localhost:1",
+        "BROKEN_PART": "schema",
+    }
+    with Process.start("tests.integration.broken", env, tmp_path / "log") as process:
+        readyz = httpx.get(f"http://{process.addresses['metrics']}/readyz")
+        assert readyz.status_code == 503
+        assert readyz.json()["dependencies"] == {"store": "SCHEMA_UPGRADING"}
+        assert process.stop() == 0
+
+
+async def test_the_schema_that_is_waited_for_has_no_deadline(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor has it one by the URL: the server would give the index up with it."""
+    found: list[Any] = []
+    make = Collection.create_indexes
+
+    def create_indexes(collection: Any, models: Any) -> Any:
+        found.append(collection.database.client.options)
+        return make(collection, models)
+
+    monkeypatch.setattr(Collection, "create_indexes", create_indexes)
+    url = f"{mongo_url}?timeoutMS=700&socketTimeoutMS=700"
+    async with mongo.opened(url, "", SCHEMA) as database:
+        await until_well(database)
+    (options,) = found
+    assert options.timeout is None
+    assert options.pool_options.socket_timeout is None
+
+
+async def test_the_version_before_goes_on_while_the_next_one_adds_to_the_schema(
+    mongo_url: str,
+) -> None:
+    newer = (*SCHEMA, {"things": [IndexModel("size", name="by_size")]})
+    async with mongo.opened(mongo_url, "", SCHEMA) as old:
+        await old.write("test", inserting({"name": "one"}))
+        async with mongo.opened(mongo_url, "", newer) as new:
+            await new.write("test", inserting({"name": "two", "size": 1}))
+            await old.write("test", inserting({"name": "three"}))
+            await old.answers()
+            assert await old.read("test", version) == 2
+    with pytest.raises(SystemExit) as refused:
+        async with mongo.opened(mongo_url, "", SCHEMA):
+            pass
+    name = urlsplit(mongo_url).path[1:]
+    assert str(refused.value) == (
+        f"Cannot use the store. The database {name} has schema version 2; "
+        "this program knows up to 1."
+    )
+
+
+async def test_a_newer_schema_that_shows_late_ends_the_process(
+    gate: Gate, mongo_url: str, tmp_path: Path
+) -> None:
+    with pymongo.MongoClient[dict[str, Any]](mongo_url) as server:
+        server.get_default_database().schema.insert_one({"_id": "version", "version": 99})
+    with start(gate.through(mongo_url), tmp_path) as process:
+        gate.open()
+        assert await asyncio.to_thread(process.wait) == 1
+    (failure,) = (line for line in process.log_lines() if line["event"] == "background_task_failed")
+    assert "has schema version 99; this program knows up to 1." in str(failure["exception"])
+    assert process.log_lines()[-1]["event"] == "stopped"
+    with Process.launch("services.links", process_env(mongo_url), tmp_path / "again") as again:
+        assert again.wait() == 1
+        (line,) = again.stderr().splitlines()
+        assert "has schema version 99; this program knows up to 1." in line
+
+
+async def test_a_server_that_takes_no_writes_is_not_well_and_is_read_all_the_same(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A secondary, or a primary without its majority: it answers a ping."""
+
+    async def refuse(*_: object, **__: object) -> None:
+        raise NotPrimaryError("not primary")
+
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        await until_well(database)
+        with monkeypatch.context() as patched:
+            patched.setattr(AsyncIOMotorCollection, "update_one", refuse)
+            with pytest.raises(Unavailable) as unwritable:
+                await database.answers()
+            assert unwritable.value.reason == "STORE_UNWRITABLE"
+            assert await database.read("test", version) == 1
+        await database.answers()
+
+
+async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a failover undoes holds nothing: it must not make a creation a repetition."""
+    link = Link("abcdefgh", "http://a.example", "one", datetime(2026, 3, 1, tzinfo=UTC))
+    account = Account("id", "A@b", "a@b", "Ana", "hash", "salt", datetime(2026, 3, 1, tzinfo=UTC))
+    find_one = AsyncIOMotorCollection.find_one
+    undecided = 0
+
+    async def find(collection: Any, *query: Any) -> Any:
+        nonlocal undecided
+        if collection.read_concern.level == "majority" and undecided:
+            undecided -= 1
+            return None
+        return await find_one(collection, *query)
+
+    async with mongo.opened(
+        mongo_url, "", ({**links_store.SCHEMA[0], **auth_store.SCHEMA[0]},)
+    ) as of:
+        for store, one in (
+            (links_store.MongoLinkStore(of), link),
+            (auth_store.MongoAccountStore(of), account),
+        ):
+            add = cast("Any", store).add
+            assert await add(one) == one
+            with monkeypatch.context() as patched:
+                patched.setattr(AsyncIOMotorCollection, "find_one", find)
+                undecided = 2
+                assert await add(one) == one, "soon after, a majority has it"
+                assert undecided == 0
+                undecided = 1000
+                with pytest.raises(Unavailable):
+                    await add(one)
+
+
+async def version(documents: mongo.Documents) -> Any:
+    found = await documents.schema.find_one({"_id": "version"})
+    return found and found["version"]
 
 
 def inserting(one: mongo.Document) -> mongo.Operation[object]:

@@ -1,0 +1,90 @@
+"""Databases from before there was a version of their schema are taken over with all they hold."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import pymongo
+import pytest
+from pymongo.errors import DuplicateKeyError
+
+from services.analytics import store_mongo as analytics
+from services.analytics.domain import Totals
+from services.auth import store_mongo as auth
+from services.auth.domain import Account
+from services.links import store_mongo as links
+from services.links.domain import Link
+from services.runtime import mongo
+
+CREATED = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+MICROS = 1_772_368_215_123_456
+
+
+@pytest.fixture
+def before(mongo_url: str) -> Any:
+    with pymongo.MongoClient[dict[str, Any]](mongo_url) as client:
+        yield client.get_default_database()
+
+
+@asynccontextmanager
+async def opened(url: str, schema: mongo.Schema, before: Any) -> AsyncIterator[mongo.Database]:
+    assert "schema" not in before.list_collection_names()
+    async with mongo.opened(url, "", schema) as database:
+        await database.answers()
+        yield database
+    assert before.schema.find_one() == {"_id": "version", "version": len(schema)}
+
+
+async def test_links(mongo_url: str, before: Any) -> None:
+    before.links.create_index(
+        [("creator", -1), ("created_at", -1), ("_id", -1)],
+        name="links_of_creator",
+        partialFilterExpression={"creator": {"$exists": True}},
+    )
+    before.links.insert_one(
+        {"_id": "abcdefgh", "url": "http://a.example", "creator": "one", "created_at": MICROS}
+    )
+    before.links.insert_one({"_id": "removed1", "removed": True})
+    async with opened(mongo_url, links.SCHEMA, before) as database:
+        store = links.MongoLinkStore(database)
+        kept = Link("abcdefgh", "http://a.example", "one", CREATED)
+        assert [page async for page in store.by_creator("one", 10)] == [[kept]]
+        assert await store.add(kept) == kept
+        assert await store.add(Link("removed1", "http://a.example", None, CREATED)) is None
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+async def test_accounts(mongo_url: str, before: Any, indexed: bool) -> None:
+    """Also where a restored copy came without its indexes."""
+    if indexed:
+        before.accounts.create_index("email_key", name="accounts_by_email_key", unique=True)
+        before.attempts.create_index("tidied_at", name="attempts_tidied", expireAfterSeconds=0)
+    fields = {"email_key": "a@b", "username": "Ana", "password_hash": "hash", "salt": "salt"}
+    before.accounts.insert_one(
+        {"_id": "id", "email": "A@b", **fields, "created_at": MICROS, "closed": False}
+    )
+    async with opened(mongo_url, auth.SCHEMA, before) as database:
+        kept = Account("id", "A@b", "a@b", "Ana", "hash", "salt", CREATED)
+        assert await auth.MongoAccountStore(database).by_email("a@b") == kept
+        with pytest.raises(DuplicateKeyError):
+            before.accounts.insert_one({"_id": "other", "email_key": "a@b"})
+
+
+async def test_counts(mongo_url: str, before: Any) -> None:
+    before.gateways.create_index([("live", 1), ("seen_at", 1)], name="gateways_idle")
+    before.totals.insert_one({"_id": "abcdefgh", "people": 7, "bots": 2, "seen": {"one": 3}})
+    async with opened(mongo_url, analytics.SCHEMA, before) as database:
+        store = analytics.MongoAnalyticsStore(database)
+        assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(7, 2)}
+
+
+async def test_an_index_that_went_missing_is_made_again(mongo_url: str, before: Any) -> None:
+    async with opened(mongo_url, auth.SCHEMA, before):
+        pass
+    before.accounts.drop_index("accounts_by_email_key")
+    async with mongo.opened(mongo_url, "", auth.SCHEMA) as database:
+        await database.answers()
+        assert "accounts_by_email_key" in before.accounts.index_information()
