@@ -42,6 +42,8 @@ class Session:
     token: str
     expires_at: datetime
     username: str
+    device: str
+    """Mark for the browser to show at its next log-in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +122,14 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         )
         await self._caller.unary("Register", self._stub.Register, request, CALL_SECONDS)
 
-    async def login(self, email: str, password: str, client_address: str) -> Session:
+    async def login(self, email: str, password: str, client_address: str, device: str) -> Session:
         """Check a password. Reasons: NO_ACCOUNT, WRONG_PASSWORD, TOO_MANY_ATTEMPTS."""
         request = auth_pb2.LoginRequest(
-            email=email, password=password, client_address=client_address
+            email=email, password=password, client_address=client_address, device=device
         )
         reply = await self._caller.unary("Login", self._stub.Login, request, LOGIN_SECONDS)
-        return Session(reply.token, reply.expires_at.ToDatetime(UTC), reply.username)
+        expires_at = reply.expires_at.ToDatetime(UTC)
+        return Session(reply.token, expires_at, reply.username, reply.device)
 
     async def account_of(self, token: str) -> str:
         """Identifier of the account a session token belongs to. Reason: INVALID_TOKEN."""

@@ -24,6 +24,8 @@ from services.runtime.errors import AppError, InvalidArgument
 
 Reply = dict[str, Any]
 
+_DEVICE_CHARACTERS = 1000
+
 # Reason of a service's error, to the name the functions' users know.
 _LOGIN_ERRORS = {"NO_ACCOUNT": "no exist", "WRONG_PASSWORD": "incorrect"}
 _REGISTER_ERRORS = {"EMAIL_TAKEN": "exist"}
@@ -45,8 +47,11 @@ class AccessLink(Payload):
 
 
 class VerifyUser(Payload):
+    """`device` is the mark that the browser was last given; any that is not ours is as none."""
+
     email: Text
     password: Text
+    device: str | None = None
 
 
 class RegisterUser(Payload):
@@ -107,9 +112,12 @@ class Functions:
         self.logins.hit(self.addresses.networks_of(request))
         if not payload.email or not payload.password:
             raise InvalidArgument("Email and password are needed.")
+        device = payload.device or ""
+        if len(device) > _DEVICE_CHARACTERS:
+            raise InvalidArgument(f"A device has at most {_DEVICE_CHARACTERS} characters.")
         try:
             session = await self.auth.login(
-                payload.email, payload.password, self.addresses.of(request)
+                payload.email, payload.password, self.addresses.of(request), device
             )
         except AppError as error:
             return _named(error, _LOGIN_ERRORS)
@@ -118,6 +126,7 @@ class Functions:
             "token": session.token,
             "expirationTimestamp": int(session.expires_at.timestamp() * 1000),
             "username": session.username,
+            "device": session.device,
         }
 
     async def register_user(self, payload: RegisterUser, request: Request) -> Reply:

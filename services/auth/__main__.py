@@ -10,6 +10,7 @@ from services.auth import store_mongo, store_sqlite
 from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.grpc_api import served
 from services.auth.hasher import Hasher
+from services.auth.marks import Marks
 from services.auth.metrics import show_password_checks
 from services.auth.service import AuthService
 from services.auth.settings import AuthSettings
@@ -34,8 +35,9 @@ def _rules(settings: AuthSettings) -> list[Rule]:
     if settings.limits == "off":
         return []
     return [
-        Rule(settings.login_failures_by_address, by_address=True),
-        Rule(settings.login_failures_by_account, by_address=False),
+        Rule(settings.login_failures_by_address, "address"),
+        Rule(settings.login_failures_by_account, "account"),
+        Rule(settings.login_failures_by_browser, "browser"),
     ]
 
 
@@ -55,7 +57,8 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Served, C
             settings.logins_waiting,
         )
         try:
-            service = AuthService(accounts, attempts, hasher, Tokens(secret, _now), _now)
+            tokens, marks = Tokens(secret, _now), Marks(secret, _now)
+            service = AuthService(accounts, attempts, hasher, tokens, marks, _now)
             yield served(service), answers
         finally:
             await hasher.close()

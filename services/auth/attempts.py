@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 from weakref import WeakValueDictionary
 
 from services.auth.domain import TooManyAttempts, WrongPassword
@@ -22,10 +23,13 @@ from services.auth.store import AttemptStore
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """At most `limit` failures of one account, or of one account from each address."""
+    """At most `limit` failures of one account: in all, from each address or each known browser.
+
+    Those from a browser that the account knows are counted by its rule alone.
+    """
 
     limit: int
-    by_address: bool
+    by: Literal["account", "address", "browser"]
 
 
 class AttemptLimiter:
@@ -44,7 +48,7 @@ class AttemptLimiter:
         # A key of its own, so that no row can ever be mistaken for the signature of a token.
         self._secret = hmac.digest(secret.encode(), b"atajo attempts", hashlib.sha256)
         # Those by address first: who is past one of them does not use up the account's own.
-        self._rules = sorted(rules, key=lambda rule: not rule.by_address)
+        self._rules = sorted(rules, key=lambda rule: rule.by == "account")
         self._window = window
         self._now = now
         self._room = WaitingRoom(most_waiting)
@@ -52,21 +56,30 @@ class AttemptLimiter:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def attempt(self, account_id: str, address: str) -> AsyncIterator[None]:
+    async def attempt(
+        self, account_id: str, address: str, browser: str | None = None
+    ) -> AsyncIterator[None]:
         """One attempt, which stays counted if the body raises WrongPassword and only then.
 
-        It is counted before the body runs: however many come at once, no more than the limit
-        are under way or have failed. Those of one account and address take turns, so that right
-        passwords which come at once do not fill the count. Raises TooManyAttempts, LoginsBusy
-        and Unavailable.
+        `browser` is the id of one that the account knows. The attempt is counted before the body
+        runs: however many come at once, no more than the limit are under way or have failed.
+        Those of one account and address, or browser, take turns, so that right passwords which
+        come at once do not fill the count. Raises TooManyAttempts, LoginsBusy and Unavailable.
         """
         network = network_of(address)
-        async with self._turn(self._key(account_id, network), network):
+        if browser is None:
+            turn = self._key(account_id, network)
+            counted = {"address": turn, "account": self._key(account_id)}
+        else:
+            turn = self._key("browser", account_id, browser)
+            counted = {"browser": turn}
+        async with self._turn(turn, network):
             taken: list[tuple[str, datetime]] = []
             failed = False
             try:
                 for rule in self._rules:
-                    taken.append(await self._take(rule, account_id, network))
+                    if rule.by in counted:
+                        taken.append(await self._take(rule, counted[rule.by]))
                 yield
             except WrongPassword:
                 failed = True
@@ -89,8 +102,7 @@ class AttemptLimiter:
         finally:
             lock.release()
 
-    async def _take(self, rule: Rule, account_id: str, network: str) -> tuple[str, datetime]:
-        key = self._key(account_id, network if rule.by_address else None)
+    async def _take(self, rule: Rule, key: str) -> tuple[str, datetime]:
         now = self._now()
         taken = await self._store.take(key, rule.limit, self._window, now)
         if not taken.granted:
@@ -103,6 +115,5 @@ class AttemptLimiter:
     async def _give_back(self, taken: Sequence[tuple[str, datetime]]) -> None:
         await asyncio.gather(*(self._store.give_back(key, ends) for key, ends in taken))
 
-    def _key(self, account_id: str, network: str | None) -> str:
-        subject = account_id if network is None else f"{account_id} {network}"
-        return hmac.new(self._secret, subject.encode(), hashlib.sha256).hexdigest()
+    def _key(self, *subject: str) -> str:
+        return hmac.new(self._secret, " ".join(subject).encode(), hashlib.sha256).hexdigest()

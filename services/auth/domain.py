@@ -108,6 +108,8 @@ class Session:
     token: str
     expires_at: datetime
     username: str
+    mark: str
+    """What the browser shows at its next log-in."""
 
 
 def new_account(

@@ -30,8 +30,12 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     async def Login(
         self, request: pb.LoginRequest, context: ServicerContext[Any, Any]
     ) -> pb.LoginResponse:
-        session = await self._service.login(request.email, request.password, request.client_address)
-        response = pb.LoginResponse(token=session.token, username=session.username)
+        session = await self._service.login(
+            request.email, request.password, request.client_address, request.device
+        )
+        response = pb.LoginResponse(
+            token=session.token, username=session.username, device=session.mark
+        )
         response.expires_at.FromDatetime(session.expires_at)
         return response
 

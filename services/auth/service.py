@@ -22,6 +22,7 @@ from services.auth.domain import (
 )
 from services.auth.fairness import network_of
 from services.auth.hasher import Hasher
+from services.auth.marks import Marks
 from services.auth.metrics import ACCOUNTS_CREATED, login_counted
 from services.auth.store import AccountStore
 from services.auth.tokens import Tokens
@@ -36,12 +37,14 @@ class AuthService:
         attempts: AttemptLimiter,
         hasher: Hasher,
         tokens: Tokens,
+        marks: Marks,
         now: Callable[[], datetime],
     ) -> None:
         self._accounts = accounts
         self._attempts = attempts
         self._hasher = hasher
         self._tokens = tokens
+        self._marks = marks
         self._now = now
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> Account:
@@ -58,21 +61,25 @@ class AuthService:
             ACCOUNTS_CREATED.inc()
         return stored
 
-    async def login(self, email: str, password: str, client_address: str) -> Session:
-        """Open a session.
+    async def login(
+        self, email: str, password: str, client_address: str, mark: str = ""
+    ) -> Session:
+        """Open a session. `mark` is the one the browser was last given; any other text is none.
 
         Raises NoAccount, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
         with login_counted():
             account = await self._account_of(email)
-            async with self._attempts.attempt(account.id, client_address):
+            browser = self._marks.browser_of(mark, account.id)
+            async with self._attempts.attempt(account.id, client_address, browser):
                 given = password_bytes(password)
                 if given is None or not await self._hasher.verify(
                     given, account.password_hash, network_of(client_address)
                 ):
                     raise WrongPassword("The password is wrong.")
             token, expires_at = self._tokens.issue(account.id)
-            return Session(token, expires_at, account.username)
+            given_mark = self._marks.give(account.id, mark)
+            return Session(token, expires_at, account.username, given_mark)
 
     async def account_of_token(self, token: str) -> str:
         """The id of the account a session token stands for.

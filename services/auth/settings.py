@@ -14,13 +14,16 @@ class AuthSettings(ServiceSettings):
     """What the auth service can be told beside what every service can."""
 
     token_secret: SecretStr = Field(min_length=1)
-    """Signs the session tokens; every replica has the same. A new one ends all sessions."""
+    """Signs session tokens and browsers' marks; every replica has the same. A new one ends all
+    sessions."""
     limits: Literal["on", "off"] = "on"
     """`off` lets log-in fail without limit, for load tests."""
     login_failures_by_address: PositiveInt = 10
     """Most failures for one account from one address (IPv6: one /64) in a window."""
     login_failures_by_account: PositiveInt = 100
     """Most failures for one account from everywhere in a window."""
+    login_failures_by_browser: PositiveInt = 10
+    """Most failures for one account from one browser that logged in to it before, in a window."""
     login_failures_window_seconds: PositiveInt = 900
     bcrypt_threads: PositiveInt = max(1, (os.cpu_count() or 1) - 1)
     """How many passwords are verified at a time; by default a core is left for the rest."""

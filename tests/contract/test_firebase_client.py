@@ -148,7 +148,7 @@ def test_log_in(product: Product, client: FirebaseClient) -> None:
     email = product.register(f"{new_code()}@Example.com")
     before = time.time()
     reply = data(client, "verifyUser", {"email": f" {email.swapcase()} ", "password": "Camino-42"})
-    assert set(reply) == {"success", "token", "expirationTimestamp", "username"}
+    assert set(reply) == {"success", "token", "expirationTimestamp", "username", "device"}
     assert reply["success"]
     assert reply["username"] == "walker"
     assert abs(reply["expirationTimestamp"] / 1000 - before - 4 * 3600) < 10

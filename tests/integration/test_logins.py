@@ -22,10 +22,12 @@ SPELLED = "Jos\u00e9.M\u00fcller"
 """The name of an e-mail address with letters of two spellings."""
 
 
+WRONG = "\u00f1" * 37
+"""A password that is wrong without 50 ms of bcrypt."""
 Reply = httpx.Response
 
 
-def log_in(email: str, password: str = "Camino-42") -> dict[str, str]:
+def log_in(email: str, password: str = "Camino-42") -> dict[str, Any]:
     """The payload of verifyUser."""
     return {"email": email, "password": password}
 
@@ -56,7 +58,7 @@ def product(store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pr
 
 
 @contextmanager
-def calling_from(product: Product, address: str) -> Iterator[Callable[[dict[str, str]], Reply]]:
+def calling_from(product: Product, address: str) -> Iterator[Callable[[dict[str, Any]], Reply]]:
     """verifyUser as somebody at an address of this machine calls it."""
     with httpx.Client(transport=httpx.HTTPTransport(local_address=address), timeout=60) as http:
         yield lambda data: http.post(
@@ -143,3 +145,85 @@ def test_dear_log_ins_from_one_address_do_not_hold_up_another(product: Product) 
         assert all(succeeded(each.result()) for each in logins)
     # It came when one had ended and one was under way; in the order of coming it would be last.
     assert ended < 5
+
+
+def reason(reply: Reply) -> str:
+    """How a log-in was refused: the outcome that the page branches on, or the error's reason."""
+    body = reply.json()
+    return str(body["data"]["error"] if "data" in body else body["error"]["details"]["reason"])
+
+
+def lock_out(product: Product, email: str) -> None:
+    """Use up all attempts that strangers have, ten from each of ten addresses."""
+    for host in range(10, 20):
+        with calling_from(product, f"127.0.0.{host}") as stranger:
+            failed = {reason(stranger(log_in(email, WRONG))) for _ in range(10)}
+            assert failed == {"incorrect"}
+    with calling_from(product, "127.0.0.99") as stranger:
+        locked_out(stranger(log_in(email)))
+
+
+def locked_out(reply: Reply) -> None:
+    assert (reply.status_code, reason(reply)) == (429, "TOO_MANY_ATTEMPTS")
+    assert 0 < int(reply.headers["retry-after"]) <= 900
+
+
+def mark_of(product: Product, email: str, mark: str | None = None) -> str:
+    """The mark that a browser has after a log-in."""
+    given: str = product.data("verifyUser", {**log_in(email), "device": mark})["device"]
+    assert 0 < len(given) <= 1000
+    return given
+
+
+def test_strangers_do_not_lock_out_a_browser_that_was_logged_in(product: Product) -> None:
+    email, other = product.register(), product.register()
+    mark, foreign = mark_of(product, email), mark_of(product, other)
+    lock_out(product, email)
+
+    with calling_from(product, "127.0.0.2") as call:
+        for none in (None, "", "nonsense", foreign, f"{mark}x", mark[:-3], "x" * 1000, "\0\u00f1"):
+            locked_out(call({**log_in(email), "device": none}))
+        reply = call({**log_in(email), "device": mark})
+        assert succeeded(reply)
+        # From where strangers used theirs up as well, and with the mark that it has now.
+        with calling_from(product, "127.0.0.10") as same:
+            assert succeeded(same({**log_in(email), "device": reply.json()["data"]["device"]}))
+        # A mark is no session, and a session is no mark.
+        assert product.data("showProfile", {"token": mark})["error"] == "invalid token"
+        locked_out(call({**log_in(email), "device": reply.json()["data"]["token"]}))
+
+
+def test_a_browser_of_two_accounts_is_known_to_both(product: Product) -> None:
+    email, other = product.register(), product.register()
+    mark = mark_of(product, other, mark_of(product, email))
+    lock_out(product, email)
+
+    with calling_from(product, "127.0.0.2") as call:
+        assert succeeded(call({**log_in(email), "device": mark}))
+
+
+def test_a_stolen_mark_has_ten_attempts_and_takes_none_of_others(product: Product) -> None:
+    email = product.register()
+    mark, second = mark_of(product, email), mark_of(product, email)
+
+    with calling_from(product, "127.0.0.2") as thief:
+        for number in range(10):
+            # Each log-in to an account of its own renews the mark, and it stays the same browser.
+            if number == 5:
+                mark = mark_of(product, product.register(), mark)
+            assert reason(thief({**log_in(email, WRONG), "device": mark})) == "incorrect"
+        locked_out(thief({**log_in(email), "device": mark}))
+        with calling_from(product, "127.0.0.3") as elsewhere:
+            locked_out(elsewhere({**log_in(email), "device": mark}))
+        assert succeeded(thief({**log_in(email), "device": second}))
+        for _ in range(10):
+            assert reason(thief(log_in(email, WRONG))) == "incorrect"
+        locked_out(thief(log_in(email)))
+
+
+@pytest.mark.parametrize("device", [7, True, [], {}, "x" * 1001])
+def test_a_device_of_another_form_is_refused(product: Product, device: object) -> None:
+    email = product.register()
+    reply = product.call("verifyUser", {**log_in(email), "device": device})
+    assert (reply.status_code, reason(reply)) == (400, "INVALID_ARGUMENT")
+    assert "device" in reply.json()["error"]["message"]

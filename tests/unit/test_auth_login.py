@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import bcrypt
 import jwt
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.domain import InvalidToken, LoginsBusy, TooManyAttempts, WrongPassword
 from services.auth.hasher import Hasher
+from services.auth.marks import Marks
 from services.auth.store import Taken
 from services.auth.store_sqlite import MIGRATIONS, SqliteAttemptStore
 from services.auth.tokens import Tokens
@@ -53,7 +55,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteAttemptStore]:
 @pytest.fixture
 def limiter(store: SqliteAttemptStore, clock: Clock) -> AttemptLimiter:
     # The account's own rule is given first: the order of the rules must not matter.
-    rules = [Rule(5, by_address=False), Rule(2, by_address=True)]
+    rules = [Rule(5, "account"), Rule(2, "address"), Rule(3, "browser")]
     return AttemptLimiter(store, SECRET, rules, WINDOW, clock, 50)
 
 
@@ -154,6 +156,33 @@ async def test_an_address_is_one_machine_or_household(
     await fail(limiter, other)
 
 
+async def test_a_browser_that_the_account_knows_has_attempts_of_its_own(
+    limiter: AttemptLimiter, clock: Clock
+) -> None:
+    async def fail_from(browser: str, account: str = "ana") -> None:
+        with pytest.raises(WrongPassword):
+            async with limiter.attempt(account, "192.0.2.1", browser):
+                raise WrongPassword("no")
+
+    for number in range(5):
+        await fail(limiter, f"192.0.2.{number}")
+    await refused(limiter, "192.0.2.1")
+    for _ in range(3):
+        await fail_from("one")
+
+    with pytest.raises(TooManyAttempts) as limited:
+        await fail_from("one")
+    assert limited.value.retry_after == 900
+    await fail_from("another")
+    await fail_from("one", account="bea")
+    clock.time += WINDOW
+    await fail_from("one")
+    # Neither the address's two nor the account's five were used up by any of it.
+    for number in range(2, 7):
+        await fail(limiter, f"192.0.2.{number}")
+    await refused(limiter, "192.0.2.1")
+
+
 async def test_an_attempt_that_did_not_fail_is_given_back(limiter: AttemptLimiter) -> None:
     for _ in range(10):
         async with limiter.attempt("ana", "192.0.2.1"):
@@ -191,8 +220,7 @@ async def test_attempts_under_way_in_other_replicas_count(
     store: SqliteAttemptStore, clock: Clock
 ) -> None:
     first, second, third = (
-        AttemptLimiter(store, SECRET, [Rule(2, by_address=True)], WINDOW, clock, 50)
-        for _ in range(3)
+        AttemptLimiter(store, SECRET, [Rule(2, "address")], WINDOW, clock, 50) for _ in range(3)
     )
     async with first.attempt("ana", "192.0.2.1"), second.attempt("ana", "192.0.2.1"):
         await refused(third, "192.0.2.1")
@@ -556,6 +584,95 @@ def test_every_other_token_is_refused(token: str) -> None:
     with pytest.raises(InvalidToken) as refusal:
         tokens_at(now()).account_of(token)
     assert refusal.value.reason == "INVALID_TOKEN"
+
+
+def marks_at(moment: datetime, secret: str = SECRET) -> Marks:
+    return Marks(secret, lambda: moment)
+
+
+def claims_of(mark: str) -> dict[str, Any]:
+    claims: dict[str, Any] = jwt.decode(mark, options={"verify_signature": False})
+    return claims
+
+
+def test_a_mark_stands_for_its_account_for_a_year() -> None:
+    mark = marks_at(START).give("ana", "")
+    browser = marks_at(START).browser_of(mark, "ana")
+
+    last = START + timedelta(days=365) - timedelta(seconds=1)
+    assert browser
+    assert marks_at(last).browser_of(mark, "ana") == browser
+    assert marks_at(last + timedelta(seconds=1)).browser_of(mark, "ana") is None
+    assert marks_at(START).browser_of(mark, "bea") is None
+    assert marks_at(START).browser_of(marks_at(START).give("ana", ""), "ana") != browser
+
+
+def test_a_browser_of_several_accounts_keeps_them_each_for_a_year_of_its_own() -> None:
+    later = START + timedelta(days=100)
+    first = marks_at(START).give("ana", "")
+    both = marks_at(later).give("bea", first)
+
+    browser = marks_at(START).browser_of(first, "ana")
+    assert marks_at(later).browser_of(both, "ana") == browser
+    assert marks_at(later).browser_of(both, "bea") == browser
+    assert marks_at(later).browser_of(first, "bea") is None
+    after = START + timedelta(days=365)
+    assert marks_at(after).browser_of(both, "ana") is None
+    assert marks_at(after).browser_of(both, "bea") == browser
+    again = marks_at(later).give("ana", both)
+    assert marks_at(after).browser_of(again, "ana") == browser
+
+
+def test_a_mark_is_short_and_knows_those_that_logged_in_last() -> None:
+    mark = ""
+    accounts = [f"{number:024x}" for number in range(20)]
+    for number, account in enumerate(accounts):
+        mark = marks_at(START + timedelta(seconds=number)).give(account, mark)
+
+    known = [account for account in accounts if marks_at(START).browser_of(mark, account)]
+    assert known == accounts[-5:]
+    assert len(mark) <= 1000
+
+
+def test_a_mark_says_nothing_of_its_accounts() -> None:
+    marks = [marks_at(START).give("ana", "") for _ in range(2)]
+    assert "ana" not in json.dumps([claims_of(mark) for mark in marks])
+    assert len({tag for mark in marks for tag in claims_of(mark)["known"]}) == 2
+
+
+def test_a_mark_is_no_token_and_a_token_no_mark() -> None:
+    mark = marks_at(START).give("ana", "")
+    claims = {**claims_of(mark), "iss": "atajo", "sub": "ana"}
+    for other in (mark, jwt.encode(claims, _signing_key(marks_at(START)), "HS256")):
+        with pytest.raises(InvalidToken):
+            tokens_at(START).account_of(other)
+    token, _ = tokens_at(START).issue("ana")
+    resigned = jwt.encode(claims_of(mark), SECRET, "HS256")
+    for other in (token, resigned):
+        assert marks_at(START).browser_of(other, "ana") is None
+
+
+def _signing_key(marks: Marks) -> bytes:
+    key = marks._signer._key
+    assert isinstance(key, bytes)
+    return key
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["", "garbage", "a.b.c", "\0", "\ud800", "x" * 1_000_000, f"{_segment([])}.{_segment([])}.eA"],
+)
+def test_what_is_no_mark_is_as_none(mark: str) -> None:
+    assert marks_at(START).browser_of(mark, "ana") is None
+    given_mark = marks_at(START).give("ana", mark)
+    assert marks_at(START).browser_of(given_mark, "ana")
+
+
+def test_a_mark_of_another_secret_is_as_none() -> None:
+    mark = marks_at(START, "another secret, which is as long as it has to be").give("ana", "")
+    assert marks_at(START).browser_of(mark, "ana") is None
+    browser = marks_at(START).browser_of(marks_at(START).give("ana", mark), "ana")
+    assert browser != claims_of(mark)["jti"]
 
 
 @given(st.text() | st.text(alphabet='ey.{}[]"aAbB-_=019').map(lambda text: f"{text}.{text}.x"))

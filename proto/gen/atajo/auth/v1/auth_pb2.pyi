@@ -31,7 +31,9 @@ class RegisterRequest(_message.Message):
     SALT_FIELD_NUMBER: _builtins.int
     USERNAME_FIELD_NUMBER: _builtins.int
     email: _builtins.str
-    """E-mail address, at most 254 characters; compared trimmed and without regard to case."""
+    """E-mail address, at most 254 characters; compared trimmed, in NFC, and without
+    regard to case.
+    """
     password_hash: _builtins.str
     """The bcrypt hash made on the client, cost 10 to 14."""
     salt: _builtins.str
@@ -85,22 +87,28 @@ class LoginRequest(_message.Message):
     EMAIL_FIELD_NUMBER: _builtins.int
     PASSWORD_FIELD_NUMBER: _builtins.int
     CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
+    DEVICE_FIELD_NUMBER: _builtins.int
     email: _builtins.str
     """E-mail address as typed."""
     password: _builtins.str
     """Password as typed."""
     client_address: _builtins.str
     """Address the attempt came from, for the limit on failures; kept only as a keyed hash."""
+    device: _builtins.str
+    """The mark that the browser was last given: its attempts are counted apart from strangers'. One
+    that does not verify, or is of other accounts, is as none.
+    """
     def __init__(
         self,
         *,
         email: _builtins.str = ...,
         password: _builtins.str = ...,
         client_address: _builtins.str = ...,
+        device: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "email", b"email", "password", b"password"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "device", b"device", "email", b"email", "password", b"password"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -115,10 +123,13 @@ class LoginResponse(_message.Message):
     TOKEN_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
     USERNAME_FIELD_NUMBER: _builtins.int
+    DEVICE_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Signed session token."""
     username: _builtins.str
     """Name of the account, to show."""
+    device: _builtins.str
+    """Mark for the browser to keep and show at its next log-in, at most 1,000 characters."""
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:
         """When the token stops being valid."""
@@ -129,10 +140,11 @@ class LoginResponse(_message.Message):
         token: _builtins.str = ...,
         expires_at: _timestamp_pb2.Timestamp | None = ...,
         username: _builtins.str = ...,
+        device: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at", "token", b"token", "username", b"username"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device", b"device", "expires_at", b"expires_at", "token", b"token", "username", b"username"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
