@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
 import { themeScript } from './build/theme-script.ts';
 
@@ -7,7 +8,7 @@ const BACK_END = 'http://localhost:8080';
 const CALLS = ['createShortLink', 'accessLink', 'verifyUser', 'registerUser', 'showProfile'];
 
 export default defineConfig({
-  plugins: [react(), themeScript(), reactColorfulCss()],
+  plugins: [react(), themeScript(), reactColorfulCss(), loading()],
   build: {
     outDir: 'dist',
     // A data: font or image would count against the budgets of the document and the CSP.

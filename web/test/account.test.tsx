@@ -22,7 +22,7 @@ describe('the account page', () => {
     const calls = serve({ showProfile: () => data({ success: true, data: LINKS }) });
     visit('/my-account');
     await heading('Your links');
-    screen.getByText('Loading your links');
+    screen.getByRole('img', { name: 'Loading your links' });
     const rows = within(await table()).getAllByRole('row');
     expect(calls[0]).toEqual({ name: 'showProfile', payload: { token: 'my-token' } });
     expect(rows).toHaveLength(3);
@@ -46,7 +46,7 @@ describe('the account page', () => {
     await table();
     await user.click(screen.getByRole('button', { name: 'localhost:3000/Zt0-aaQ9' }));
     expect(await navigator.clipboard.readText()).toBe('localhost:3000/Zt0-aaQ9');
-    expect(await screen.findByText('Copied', { selector: '[role=status]' })).toBeInTheDocument();
+    await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent(/Copied$/));
   });
 
   it('filters by either address', async () => {
@@ -54,13 +54,13 @@ describe('the account page', () => {
     serve({ showProfile: () => data({ success: true, data: LINKS }) });
     const { user } = visit('/my-account');
     await table();
-    screen.getByText('2 links');
+    screen.getByText('2 links', { selector: 'p' });
     const filter = screen.getByRole('textbox', { name: 'Filter' });
     await user.type(filter, 'SENDEROS');
-    await screen.findByText('1 of 2 links');
+    await screen.findByText('1 of 2 links', { selector: 'p' });
     await user.clear(filter);
     await user.type(filter, 'zt0-');
-    await screen.findByText('1 of 2 links');
+    await screen.findByText('1 of 2 links', { selector: 'p' });
     await user.type(filter, 'nowhere');
     await screen.findByText('No link has this in it.');
   });
@@ -74,7 +74,7 @@ describe('the account page', () => {
     visit('/my-account');
     expect(await table()).toHaveAttribute('aria-rowcount', '10001');
     expect(screen.getAllByRole('row').length).toBeLessThan(200);
-    screen.getByText('10,000 links');
+    screen.getByText('10,000 links', { selector: 'p' });
   });
 
   it('offers the shortener while there is no link, and shows the first one made', async () => {
@@ -114,6 +114,27 @@ describe('the account page', () => {
     expect(menuLinks()).toContain('LOGIN');
   });
 
+  it('keeps a session that began while an older token was refused', async () => {
+    logIn('old');
+    let answer: (reply: object) => void = () => undefined;
+    serve({
+      showProfile: ({ token }) =>
+        token === 'old'
+          ? new Promise((resolve) => (answer = resolve))
+          : data({ success: true, data: LINKS }),
+    });
+    visit('/my-account');
+    await screen.findByRole('img', { name: 'Loading your links' });
+    await waitFor(() => expect(answer).toHaveLength(1));
+    // Another tab has logged in anew, and this one has not heard of it yet.
+    logIn('new');
+    answer(data({ success: false, error: 'invalid token' }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(localStorage.getItem('userToken')).toContain('"new"');
+    act(() => void window.dispatchEvent(new StorageEvent('storage', { key: 'userToken' })));
+    await table();
+  });
+
   it('goes home when the server knows of no login', async () => {
     logIn();
     serve({ showProfile: () => data({ success: false, error: 'no logged' }) });
@@ -134,9 +155,15 @@ describe('the account page', () => {
       expect(screen.getAllByText('Error on loading user data').length).toBeGreaterThan(0);
     });
     await expectNoAxeViolations();
+    const again = await screen.findByRole('button', { name: 'Try again' });
+    await user.click(again);
+    await waitFor(() => expect(again).not.toHaveAttribute('aria-busy'));
+    expect(again).toHaveFocus();
     down = false;
-    await user.click(await screen.findByRole('button', { name: 'Try again' }));
+    await user.click(again);
     await table();
+    expect(again).not.toBeInTheDocument();
+    expect(document.querySelector('main')).toContainElement(document.activeElement as HTMLElement);
   });
 
   it('counts anew when the page is looked at again', async () => {
@@ -151,6 +178,29 @@ describe('the account page', () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 5_000);
     act(() => void window.dispatchEvent(new Event('focus')));
     await screen.findByText('77');
+  });
+
+  it('takes its plates away on logging out, and leaves those of before', async () => {
+    serve({
+      showProfile: never,
+      createShortLink: ({ code }) => data({ success: true, code, short_link: code }),
+    });
+    const { user } = visit('/');
+    const shorten = async (url: string) => {
+      await user.type(screen.getByRole('textbox', { name: 'Link to shorten' }), `${url}{Enter}`);
+      await screen.findByRole('button', { name: new RegExp(url) });
+    };
+    await shorten('https://example.org/guest');
+    act(() => {
+      logIn();
+      window.dispatchEvent(new StorageEvent('storage', { key: 'userToken' }));
+    });
+    await shorten('https://example.org/account');
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    await user.click(await screen.findByRole('button', { name: 'Log out' }));
+    await heading('Long links, cut short.');
+    screen.getByRole('button', { name: /guest/ });
+    expect(screen.queryByText(/example.org.account/)).toBeNull();
   });
 
   it('logs out', async () => {

@@ -36,6 +36,8 @@ export async function expectNoAxeViolations(): Promise<void> {
 }
 
 export const heading = (name: string) => screen.findByRole('heading', { level: 1, name });
+export const toasts = () =>
+  Array.from(document.querySelectorAll('.Toastify__toast'), (toast) => toast.textContent);
 export const menuLinks = () =>
   Array.from(
     screen.getByRole('navigation', { name: 'Main' }).querySelectorAll('a'),

@@ -1,6 +1,6 @@
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
-import { expectNoAxeViolations, heading, logIn, visit } from './app';
+import { expectNoAxeViolations, heading, logIn, toasts, visit } from './app';
 import { data, error, never, serve } from './server';
 
 const LONG = 'https://example.org/a/long/way';
@@ -37,8 +37,32 @@ describe('the home page', () => {
     await user.click(plate as HTMLElement);
     expect(await navigator.clipboard.readText()).toBe(`localhost:3000/${code}`);
     await waitFor(() => expect(plate).toHaveTextContent(/Copied$/));
-    expect(screen.getByText('Copied', { selector: '[role=status]' })).toBeInTheDocument();
+    expect(screen.getByRole('status')).toHaveTextContent(/Copied$/);
     await expectNoAxeViolations();
+  });
+
+  it('announces each copy, the second one too', async () => {
+    serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    const status = screen.getByRole('status');
+    expect(status).toBeEmptyDOMElement();
+    await user.type(field(), `${LONG}{Enter}`);
+    const [plate] = await plates();
+    await waitFor(() => expect(status).toHaveTextContent(/Short address ready/));
+    await user.click(plate as HTMLElement);
+    await waitFor(() => expect(status).toHaveTextContent(/Copied$/));
+    await user.click(plate as HTMLElement);
+    await waitFor(() => expect(status).toHaveTextContent(/Copied Copied$/));
+    expect(screen.getAllByRole('status')).toEqual([status]);
+  });
+
+  it('announces an error again that comes again', async () => {
+    const { user } = visit('/');
+    await user.type(field(), 'ab{Enter}');
+    const first = await screen.findByText('Enter a valid URL');
+    await user.type(field(), 'ab{Enter}');
+    await waitFor(() => expect(first).not.toBeInTheDocument());
+    screen.getByText('Enter a valid URL');
   });
 
   it('hands the address on to the QR generator', async () => {
@@ -77,7 +101,7 @@ describe('the home page', () => {
       await user.paste(text);
     }
     await user.click(screen.getByRole('button', { name: 'Shorten' }));
-    expect(await screen.findByText(message)).toHaveRole('alert');
+    expect(await screen.findByText(message, { selector: '[role=alert] *' })).toBeInTheDocument();
     expect(field()).toHaveAccessibleDescription(message);
     expect(field().value).toBe('');
     expect(calls).toEqual([]);
@@ -100,7 +124,8 @@ describe('the home page', () => {
     });
     const { user } = visit('/');
     await user.type(field(), `${LONG}{Enter}`);
-    await screen.findByText('Invalid user token');
+    await waitFor(() => expect(toasts()).toContain('Invalid user token'));
+    expect(field()).toHaveAccessibleDescription('Invalid user token');
     expect(localStorage.getItem('userToken')).toBeNull();
     expect(location.pathname).toBe('/');
     expect(screen.queryByText('Shortening')).toBeNull();
@@ -141,13 +166,13 @@ describe('the home page', () => {
     await user.type(field(), `${LONG}{Enter}`);
     await waitFor(() => expect(calls).toHaveLength(1));
     await waitFor(() => expect(log).toHaveBeenCalled());
-    expect(screen.getAllByText('Shortening').length).toBeGreaterThan(0);
+    screen.getByRole('img', { name: 'Shortening' });
     expect(screen.getByText(LONG)).toBeInTheDocument();
     for (const alert of screen.getAllByRole('alert')) expect(alert).toBeEmptyDOMElement();
 
     vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
     act(() => void window.dispatchEvent(new Event('offline')));
-    expect(screen.getAllByText('Waiting for the connection').length).toBeGreaterThan(0);
+    screen.getByRole('img', { name: 'Waiting for the connection' });
 
     // An empty click while it runs does nothing.
     await user.click(screen.getByRole('button', { name: 'Shorten' }));

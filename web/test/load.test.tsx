@@ -1,6 +1,11 @@
-import { screen } from '@testing-library/react';
-import { expect, it, vi } from 'vitest';
-import { heading, visit } from './app';
+import { act, render, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { Suspense } from 'react';
+import { MemoryRouter } from 'react-router-dom';
+import { describe, expect, it, vi } from 'vitest';
+import { lazyPage } from '../src/app/lazyPage';
+import { LoadBoundary } from '../src/app/LoadBoundary';
+import { expectNoAxeViolations, heading, visit } from './app';
 
 vi.mock('../src/pages/TermsPage', () => {
   throw new Error('the connection is down');
@@ -12,6 +17,53 @@ it('a page whose code does not load says so, and the rest goes on', async () => 
   await user.click(screen.getByRole('link', { name: 'TERMS OF USE' }));
   await heading('This page did not load');
   expect(screen.getByRole('button', { name: 'Load again' })).toBeInTheDocument();
+  await expectNoAxeViolations();
   await user.click(screen.getByRole('link', { name: 'LOGIN' }));
   await heading('Login');
+});
+
+describe('a page that did not load', () => {
+  /** Loads only when the line is up. */
+  async function open() {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const line = { up: false };
+    const load = vi.fn(() =>
+      line.up
+        ? Promise.resolve({ default: () => <h1>The page</h1> })
+        : Promise.reject(new Error('the connection is down')),
+    );
+    const LatePage = lazyPage(load);
+    render(
+      <MemoryRouter>
+        <LoadBoundary>
+          <Suspense>
+            <LatePage />
+          </Suspense>
+        </LoadBoundary>
+      </MemoryRouter>,
+    );
+    await heading('This page did not load');
+    return { line, load };
+  }
+
+  it('comes when it is asked for again and the line is back', async () => {
+    const user = userEvent.setup();
+    const { line, load } = await open();
+    const again = screen.getByRole('button', { name: 'Load again' });
+    const before = load.mock.calls.length;
+    await user.click(again);
+    await waitFor(() => expect(load.mock.calls.length).toBeGreaterThan(before));
+    await waitFor(() => expect(again).not.toHaveAttribute('aria-busy'));
+    expect(again).toHaveFocus();
+    line.up = true;
+    await user.click(again);
+    await heading('The page');
+  });
+
+  it('comes by itself when the browser is back online', async () => {
+    const { line } = await open();
+    line.up = true;
+    act(() => void window.dispatchEvent(new Event('online')));
+    await heading('The page');
+  });
 });

@@ -1,7 +1,7 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import { compareSync } from 'bcryptjs';
 import { describe, expect, it, vi } from 'vitest';
-import { expectNoAxeViolations, heading, HOUR, logIn, menuLinks, visit } from './app';
+import { expectNoAxeViolations, heading, HOUR, logIn, menuLinks, toasts, visit } from './app';
 import { data, error, never, serve } from './server';
 
 const email = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'Email' });
@@ -22,6 +22,19 @@ async function fillLogin() {
   return user;
 }
 
+const toastList = () => screen.getByRole('region', { name: /Notifications/ });
+const later = () => Date.now() + 4 * HOUR;
+
+/** A log-in under way, and the way to answer it. */
+async function pendingLogin() {
+  let answer: (reply: object) => void = () => undefined;
+  const calls = serve({ verifyUser: () => new Promise((resolve) => (answer = resolve)) });
+  const user = await fillLogin();
+  await user.click(send('LOGIN'));
+  await waitFor(() => expect(calls).toHaveLength(1));
+  return { user, answer: (reply: object) => answer(reply) };
+}
+
 const send = (name: string) => screen.getByRole('button', { name });
 
 describe('the login page', () => {
@@ -34,6 +47,7 @@ describe('the login page', () => {
     await user.click(send('Hide password'));
     expect(password().type).toBe('password');
     expect(password()).toHaveAttribute('autocomplete', 'current-password');
+    expect(email()).toHaveAttribute('autocomplete', 'username');
   });
 
   it('does nothing while a field is empty', async () => {
@@ -77,7 +91,7 @@ describe('the login page', () => {
     serve({ verifyUser: () => data({ success: false, error: name }) });
     const user = await fillLogin();
     await user.click(send('LOGIN'));
-    expect(await screen.findByText(message)).toBeInTheDocument();
+    await waitFor(() => expect(toasts()).toEqual([message]));
     expect(send('LOGIN')).not.toHaveAttribute('aria-busy');
     await expectNoAxeViolations();
   });
@@ -97,6 +111,138 @@ describe('the login page', () => {
     await screen.findByText(message);
     expect(screen.getAllByRole('alert').filter((alert) => alert.textContent)).toHaveLength(1);
     expect(JSON.stringify(log.mock.calls)).not.toContain('Senderos-1');
+  });
+
+  it.each([
+    ['incorrect', 'Incorrect password', password],
+    ['no exist', 'No accound found with this email', email],
+  ])('keeps %s readable at its field, and tells it again', async (name, message, where) => {
+    serve({ verifyUser: () => data({ success: false, error: name }) });
+    const user = await fillLogin();
+    await user.click(send('LOGIN'));
+    await waitFor(() => expect(where()).toHaveAccessibleDescription(message));
+    expect(where()).toBeInvalid();
+    expect(send('LOGIN')).toHaveFocus();
+    await waitFor(() => expect(toasts()).toContain(message));
+    await user.click(within(toastList()).getAllByRole('button', { name: 'close' })[0] as Element);
+    expect(where()).toHaveAccessibleDescription(message);
+    const before = toasts().length;
+    await user.click(send('LOGIN'));
+    await waitFor(() => expect(toasts().length).toBeGreaterThan(before - 1));
+    await waitFor(() => expect(where()).toHaveAccessibleDescription(message));
+  });
+
+  it('leaves who went to another page there, logged in', async () => {
+    const { answer, user } = await pendingLogin();
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    await heading('Shorten a link');
+    answer(data({ success: true, token: 't', expirationTimestamp: later(), username: 'Marta' }));
+    await waitFor(() => expect(menuLinks()).toContain('MY ACCOUNT'));
+    expect(location.pathname).toBe('/short-link');
+    await heading('Shorten a link');
+  });
+
+  it('does not tell who went to another page that it failed', async () => {
+    const { answer, user } = await pendingLogin();
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    await heading('Shorten a link');
+    answer(data({ success: false, error: 'incorrect' }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(toasts()).not.toContain('Incorrect password');
+  });
+
+  it('does not replace a session that began after it was left', async () => {
+    const { answer, user } = await pendingLogin();
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    logIn('newer');
+    answer(data({ success: true, token: 't', expirationTimestamp: later(), username: 'Marta' }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(localStorage.getItem('userToken')).toContain('"newer"');
+  });
+
+  it.each([5, -5])('logs in on a clock that is %s hours ahead', async (hours) => {
+    const server = Math.floor(Date.now() / 1000) * 1000;
+    vi.spyOn(Date, 'now').mockReturnValue(server + hours * HOUR);
+    serve({
+      verifyUser: () => ({
+        ...data({
+          success: true,
+          token: 'fresh',
+          expirationTimestamp: server + 4 * HOUR,
+          username: 'Marta',
+        }),
+        headers: { date: new Date(server).toUTCString() },
+      }),
+    });
+    const user = await fillLogin();
+    await user.click(send('LOGIN'));
+    await heading('Long links, cut short.');
+    expect(menuLinks()).toContain('MY ACCOUNT');
+    const { expirationTimestamp } = JSON.parse(localStorage.getItem('userToken') ?? '') as {
+      expirationTimestamp: number;
+    };
+    expect(expirationTimestamp - Date.now()).toBe(4 * HOUR - 1000);
+  });
+
+  it('keeps the mark of the browser and sends it with the next log-in', async () => {
+    const login = { success: true, token: 't', expirationTimestamp: later(), username: 'Marta' };
+    const marks: unknown[] = ['mark-1', 'mark-2', null, undefined];
+    const calls = serve({
+      verifyUser: () => data({ ...login, device: marks.shift() }),
+      showProfile: profile,
+    });
+    for (const kept of ['mark-1', 'mark-2', 'mark-2', 'mark-2']) {
+      const user = await fillLogin();
+      await user.click(send('LOGIN'));
+      await heading('Long links, cut short.');
+      expect(localStorage.getItem('device')).toBe(kept);
+      await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+      await user.click(await screen.findByRole('button', { name: 'Log out' }));
+      await heading('Long links, cut short.');
+      cleanup();
+    }
+    const sent = calls.filter(({ name }) => name === 'verifyUser').map(({ payload }) => payload);
+    expect(sent.map((payload) => payload['device'])).toEqual([
+      undefined,
+      'mark-1',
+      'mark-2',
+      'mark-2',
+    ]);
+    expect(sent[0]).not.toHaveProperty('device');
+  });
+
+  it.each([
+    [
+      'full',
+      () =>
+        vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+          throw new DOMException('full', 'QuotaExceededError');
+        }),
+    ],
+    [
+      'forbidden',
+      () =>
+        vi.spyOn(window, 'localStorage', 'get').mockImplementation(() => {
+          throw new DOMException('no', 'SecurityError');
+        }),
+    ],
+  ])('keeps the session for the visit where storage is %s', async (_name, refuse) => {
+    serve({
+      verifyUser: () =>
+        data({ success: true, token: 't', expirationTimestamp: later(), username: 'Marta' }),
+      showProfile: profile,
+    });
+    const user = await fillLogin();
+    const refusing = refuse();
+    await user.click(send('LOGIN'));
+    await heading('Long links, cut short.');
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    await heading('Your links');
+    screen.getByText('Marta');
+    await user.click(screen.getByRole('button', { name: 'Log out' }));
+    await waitFor(() => expect(menuLinks()).toContain('LOGIN'));
+    refusing.mockRestore();
+    expect(localStorage.getItem('userToken')).toBeNull();
   });
 
   it('cannot be sent twice', async () => {
@@ -205,8 +351,39 @@ describe('the registration page', () => {
     serve({ registerUser: () => data({ success: false, error: 'exist' }) });
     const user = await fillRegister();
     await user.click(send('REGISTER'));
-    await screen.findByText('This email is already registered');
+    await waitFor(() => expect(toasts()).toEqual(['This email is already registered']));
+    expect(email()).toHaveAccessibleDescription('This email is already registered');
     expect(location.pathname).toBe('/register');
+  });
+
+  it('leaves who went to another page there', async () => {
+    let answer: (reply: object) => void = () => undefined;
+    const calls = serve({ registerUser: () => new Promise((resolve) => (answer = resolve)) });
+    const user = await fillRegister();
+    await user.click(send('REGISTER'));
+    await waitFor(() => expect(calls).toHaveLength(1));
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    await heading('Shorten a link');
+    answer(data({ success: true }));
+    await waitFor(() => expect(localStorage.getItem('username')).toBe('Marta'));
+    await heading('Shorten a link');
+    expect(location.pathname).toBe('/short-link');
+  });
+
+  it('tells password managers what is what', async () => {
+    await openRegister();
+    expect(email()).toHaveAttribute('autocomplete', 'username');
+    expect(password()).toHaveAttribute('autocomplete', 'new-password');
+    expect(username()).toHaveAttribute('autocomplete', 'nickname');
+  });
+
+  it('announces a problem again that is found again', async () => {
+    const user = await openRegister();
+    await user.click(send('REGISTER'));
+    const first = screen.getByText('Please enter a username');
+    await user.click(send('REGISTER'));
+    expect(first).not.toBeInTheDocument();
+    screen.getByText('Please enter a username');
   });
 
   it('tries again with the same four fields', async () => {

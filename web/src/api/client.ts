@@ -29,13 +29,30 @@ export async function call<S extends Schema>(
   name: string,
   payload: object,
   schema: S,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<v.InferOutput<S>> {
+  return (await datedCall(name, payload, schema, options)).data;
+}
+
+interface Dated<T> {
+  data: T;
+  /** Epoch milliseconds of the server's clock as it answered, cut to the second; NaN if untold. */
+  date: number;
+}
+
+/** A call whose answer is of use only with the time it was given at. */
+export async function datedCall<S extends Schema>(
+  name: string,
+  payload: object,
+  schema: S,
+  { signal }: CallOptions = {},
+): Promise<Dated<v.InferOutput<S>>> {
   const response = await post(name, payload, signal);
   if (response.status !== 200) throw refusal(name, response);
   const reply = v.safeParse(v.object({ data: schema }), response.data);
   if (!reply.success) throw new Failure(name, 'failed', 'a reply of another shape');
-  return (reply.output as { data: v.InferOutput<S> }).data;
+  const { data } = reply.output as { data: v.InferOutput<S> };
+  return { data, date: Date.parse(String((response.headers as Record<string, unknown>)['date'])) };
 }
 
 async function post(name: string, payload: object, signal?: AbortSignal): Promise<AxiosResponse> {

@@ -8,6 +8,8 @@ export type FailureCode =
   | 'invalid-argument'
   | 'aborted'
   | 'resource-exhausted'
+  /** The code of the call is gone from the server: the document is older than what is there. */
+  | 'outdated'
   | 'failed';
 
 /**

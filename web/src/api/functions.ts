@@ -1,6 +1,6 @@
 /** The five calls of the product, one function each. Loaded with the first of them. */
 import * as v from 'valibot';
-import { call, outcome, type CallOptions } from './client';
+import { call, datedCall, outcome, type CallOptions } from './client';
 import { Failure } from './failure';
 
 const code = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{8}$/));
@@ -36,20 +36,46 @@ const verifyReply = v.variant('success', [
     token: v.pipe(v.string(), v.nonEmpty()),
     expirationTimestamp: v.number(),
     username: v.string(),
+    device: v.optional(v.unknown()),
   }),
   outcome('incorrect', 'no exist'),
 ]);
 
-export interface Login {
-  token: string;
-  expirationTimestamp: number;
-  username: string;
+export interface Credentials {
+  email: string;
+  password: string;
+  /** The mark of an earlier log-in in this browser; left out where there is none. */
+  device?: string;
 }
 
-export async function verifyUser(credentials: { email: string; password: string }): Promise<Login> {
-  const reply = await call('verifyUser', credentials, verifyReply);
-  if (reply.success) return reply;
-  throw new Failure('verifyUser', reply.error === 'incorrect' ? 'incorrect' : 'no-exist');
+export interface Login {
+  token: string;
+  /** Epoch milliseconds of this browser's clock. */
+  expirationTimestamp: number;
+  username: string;
+  /** The mark to send with the next log-in, where the server gives one. */
+  device: string | undefined;
+}
+
+export async function verifyUser(credentials: Credentials): Promise<Login> {
+  const { data: reply, date } = await datedCall('verifyUser', credentials, verifyReply);
+  if (!reply.success) {
+    throw new Failure('verifyUser', reply.error === 'incorrect' ? 'incorrect' : 'no-exist');
+  }
+  const { token, expirationTimestamp, username, device } = reply;
+  return {
+    token,
+    expirationTimestamp: byOwnClock(expirationTimestamp, date),
+    username,
+    device: typeof device === 'string' ? device : undefined,
+  };
+}
+
+/** The two clocks may be hours apart, so what is left is measured by the server's alone. */
+function byOwnClock(expirationTimestamp: number, serverDate: number): number {
+  if (Number.isNaN(serverDate)) return expirationTimestamp;
+  // The second that was cut off the date may have passed: rather a second too early.
+  return Date.now() + expirationTimestamp - (serverDate + 1000);
 }
 
 const registerReply = v.variant('success', [

@@ -3,16 +3,19 @@
  * with the first call, and a load that fails is a call that failed.
  */
 import { Failure } from './failure';
+import { Outdated } from './loading';
 import type * as functions from './functions';
 
 type Functions = typeof functions;
 
 export { Failure, failureCode, type FailureCode } from './failure';
 export type { Login, ProfileLink } from './functions';
+export { loadAnew, Outdated } from './loading';
 
 function load(): Promise<Functions> {
-  return import('./functions').catch(() => {
-    throw new Failure('load', 'failed', 'the code of the call did not load');
+  return import('./functions').catch((error: unknown) => {
+    const code = error instanceof Outdated ? 'outdated' : 'failed';
+    throw new Failure('load', code, 'the code of the call did not load');
   });
 }
 

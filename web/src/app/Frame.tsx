@@ -1,15 +1,19 @@
-import { Suspense, useEffect, useState, type ReactNode } from 'react';
+import { Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { NavigationType, useLocation, useNavigationType } from 'react-router-dom';
+import { Announcer } from '../components/Announcer';
 import { Spinner } from '../components/Spinner';
 import { Footer } from './Footer';
 import styles from './Frame.module.css';
 import { Header } from './Header';
 import { LoadBoundary } from './LoadBoundary';
+import { useKeptFocus } from './useKeptFocus';
 
 export function Frame({ children }: { children: ReactNode }) {
   const { pathname } = useLocation();
   const navigation = useNavigationType();
   const [menuOpen, setMenuOpen] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  useKeptFocus(main);
 
   useEffect(() => {
     if (navigation !== NavigationType.Pop) scrollTo(0, 0);
@@ -21,12 +25,13 @@ export function Frame({ children }: { children: ReactNode }) {
         Skip to content
       </a>
       <Header open={menuOpen} setOpen={setMenuOpen} />
-      <main id="main" className={styles.main} tabIndex={-1} inert={menuOpen}>
+      <main ref={main} id="main" className={styles.main} tabIndex={-1} inert={menuOpen}>
         <LoadBoundary key={pathname}>
           <Suspense fallback={<Loading />}>{children}</Suspense>
         </LoadBoundary>
       </main>
       <Footer inert={menuOpen} />
+      <Announcer />
     </>
   );
 }

@@ -28,18 +28,30 @@ export function Header({ open, setOpen }: HeaderProps) {
   const session = useSession();
   const header = useRef<HTMLElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  const nav = useRef<HTMLElement>(null);
   const { key } = useLocation();
 
   useEffect(() => setOpen(false), [key, setOpen]);
   useScrollLock(open);
   useEffect(() => {
     const wide = matchMedia(WIDE);
-    const onGrow = () => {
-      if (wide.matches) setOpen(false);
+    // One of the two, the button and the entries, is always hidden: the focus goes to the other.
+    const onChange = () => {
+      const focused = document.activeElement;
+      if (!wide.matches) {
+        if (nav.current?.contains(focused)) button.current?.focus();
+        return;
+      }
+      if (focused === button.current) nav.current?.querySelector('a')?.focus();
+      setOpen(false);
     };
-    wide.addEventListener('change', onGrow);
-    return () => wide.removeEventListener('change', onGrow);
+    wide.addEventListener('change', onChange);
+    return () => wide.removeEventListener('change', onChange);
   }, [setOpen]);
+  useEffect(() => {
+    if (open || matchMedia(WIDE).matches) return;
+    if (nav.current?.contains(document.activeElement)) button.current?.focus();
+  }, [open]);
 
   useEffect(() => {
     if (!open) return undefined;
@@ -85,7 +97,7 @@ export function Header({ open, setOpen }: HeaderProps) {
         >
           Menu
         </button>
-        <nav id="menu" className={styles.nav} aria-label="Main">
+        <nav ref={nav} id="menu" className={styles.nav} aria-label="Main">
           {common.map((link) => item(link, false))}
           {(session ? loggedIn : loggedOut).map((link, index) => item(link, index === 0))}
         </nav>

@@ -1,27 +1,93 @@
-import { Component, type ReactNode } from 'react';
+import { Component, useEffect, useState, type ReactNode } from 'react';
+import { loadAnew, Outdated } from '../api';
 import { Button } from '../components/Button';
 import { Page } from '../components/Page';
+import { announce } from '../lib/announce';
+import { NotLoaded } from './lazyPage';
 
-/** A page whose code did not load, or that broke: it says so and offers the whole document again. */
-export class LoadBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
-  override state = { failed: false };
+interface State {
+  failure: { error: unknown } | null;
+}
 
-  static getDerivedStateFromError() {
-    return { failed: true };
+/** A page whose code did not load is tried again until it does; one that broke can be loaded anew. */
+export class LoadBoundary extends Component<{ children: ReactNode }, State> {
+  override state: State = { failure: null };
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { failure: { error } };
   }
 
   override render() {
-    if (!this.state.failed) return this.props.children;
+    const { failure } = this.state;
+    if (!failure) return this.props.children;
     return (
       <Page title="Not loaded" description="This page did not load.">
         <h1>This page did not load</h1>
         <p>The connection may be down, or a newer version may be out.</p>
-        <p>
-          <Button look="sign" onClick={() => location.reload()}>
-            Load again
-          </Button>
-        </p>
+        {failure.error instanceof NotLoaded ? (
+          <Retry failure={failure.error} onLoaded={() => this.setState({ failure: null })} />
+        ) : (
+          <LoadAgain busy={false} onClick={() => location.reload()} />
+        )}
       </Page>
     );
   }
+}
+
+/** Milliseconds between two tries that nobody asked for. */
+const PAUSE = 5_000;
+
+/** Tries by itself too: who comes back to the page finds it, or the newer document. */
+function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void }) {
+  const [busy, setBusy] = useState(false);
+
+  useEffect(() => {
+    let left = false;
+    const tryAgain = () => {
+      failure.retry().then(
+        () => {
+          if (!left) onLoaded();
+        },
+        (error: unknown) => {
+          if (!left && error instanceof Outdated) loadAnew();
+        },
+      );
+    };
+    tryAgain();
+    const timer = setInterval(tryAgain, PAUSE);
+    addEventListener('online', tryAgain);
+    return () => {
+      left = true;
+      clearInterval(timer);
+      removeEventListener('online', tryAgain);
+    };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- for as long as the failure is shown
+  }, [failure]);
+
+  const onClick = async () => {
+    setBusy(true);
+    try {
+      await failure.retry();
+      onLoaded();
+    } catch (error) {
+      if (error instanceof Outdated) {
+        location.reload();
+        return;
+      }
+      setBusy(false);
+      announce('This page did not load');
+    }
+  };
+
+  return <LoadAgain busy={busy} onClick={() => void onClick()} />;
+}
+
+function LoadAgain({ busy, onClick }: { busy: boolean; onClick: () => void }) {
+  return (
+    <p>
+      <Button look="sign" busy={busy} onClick={onClick}>
+        Load again
+      </Button>
+    </p>
+  );
 }

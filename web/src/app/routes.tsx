@@ -1,18 +1,18 @@
-import { lazy } from 'react';
 import { Route, Routes } from 'react-router-dom';
 import { paths } from '../lib/paths';
 import { HomePage } from '../pages/HomePage';
 import { NotFoundPage } from '../pages/NotFoundPage';
 import { RedirectPage } from '../pages/RedirectPage';
+import { lazyPage } from './lazyPage';
 
 // The home page and the two small ones come with the document; the others with their route.
-const ShortenerPage = lazy(() => import('../pages/ShortenerPage'));
-const QrPage = lazy(() => import('../pages/QrPage'));
-const LoginPage = lazy(() => import('../pages/LoginPage'));
-const RegisterPage = lazy(() => import('../pages/RegisterPage'));
-const AccountPage = lazy(() => import('../pages/AccountPage'));
-const TermsPage = lazy(() => import('../pages/TermsPage'));
-const PrivacyPage = lazy(() => import('../pages/PrivacyPage'));
+const ShortenerPage = lazyPage(() => import('../pages/ShortenerPage'));
+const QrPage = lazyPage(() => import('../pages/QrPage'));
+const LoginPage = lazyPage(() => import('../pages/LoginPage'));
+const RegisterPage = lazyPage(() => import('../pages/RegisterPage'));
+const AccountPage = lazyPage(() => import('../pages/AccountPage'));
+const TermsPage = lazyPage(() => import('../pages/TermsPage'));
+const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
 
 const table = [
   [paths.home, <HomePage key="home" />],

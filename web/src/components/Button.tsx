@@ -15,7 +15,7 @@ function classes({ look = 'plain', large = false }: Look): string {
 
 type ButtonProps = Omit<ComponentProps<'button'>, 'className'> & Look & { busy?: boolean };
 
-/** Keeps its width while busy, and cannot be pressed twice; a screen reader hears that it waits. */
+/** Keeps its width, its focus and its place while busy, and cannot be pressed twice. */
 export function Button({ look, large, busy = false, onClick, children, ...rest }: ButtonProps) {
   return (
     <button

@@ -4,11 +4,15 @@ import styles from './Field.module.css';
 export type FieldProps = Omit<ComponentProps<'input'>, 'className' | 'id'> & {
   label: ReactNode;
   error?: string | undefined;
+  /** Which try the error is of: the same error of another try is announced again. */
+  attempt?: number | undefined;
+  /** The error is announced by someone else, such as a toast, and only stays to be read here. */
+  toasted?: boolean | undefined;
   /** Ids of more text that describes the field. */
   describedBy?: string;
 };
 
-export function Field({ label, error, describedBy, ...input }: FieldProps) {
+export function Field({ label, error, attempt, toasted, describedBy, ...input }: FieldProps) {
   const id = useId();
   return (
     <div>
@@ -16,13 +20,20 @@ export function Field({ label, error, describedBy, ...input }: FieldProps) {
         {label}
       </label>
       <Input id={id} error={error} describedBy={describedBy} {...input} />
-      <FieldError id={`${id}-error`} text={error} />
+      <FieldError id={`${id}-error`} text={error} attempt={attempt} toasted={toasted} />
     </div>
   );
 }
 
 /** A password with a button that shows and hides it. */
-export function PasswordField({ label, error, describedBy, ...input }: FieldProps) {
+export function PasswordField({
+  label,
+  error,
+  attempt,
+  toasted,
+  describedBy,
+  ...input
+}: FieldProps) {
   const id = useId();
   const [shown, setShown] = useState(false);
   return (
@@ -51,7 +62,7 @@ export function PasswordField({ label, error, describedBy, ...input }: FieldProp
           {shown ? 'Hide' : 'Show'}
         </button>
       </div>
-      <FieldError id={`${id}-error`} text={error} />
+      <FieldError id={`${id}-error`} text={error} attempt={attempt} toasted={toasted} />
     </div>
   );
 }
@@ -78,11 +89,16 @@ function Input({
   );
 }
 
+interface FieldErrorProps extends Pick<FieldProps, 'attempt' | 'toasted'> {
+  id: string;
+  text: string | undefined;
+}
+
 /** Stands there before it has a text, so that the text is announced when it comes. */
-export function FieldError({ id, text }: { id: string; text: string | undefined }) {
+export function FieldError({ id, text, attempt, toasted }: FieldErrorProps) {
   return (
-    <p id={id} className={styles.error} role="alert">
-      {text}
+    <p id={id} className={styles.error} role={toasted ? undefined : 'alert'}>
+      {text && <span key={attempt}>{text}</span>}
     </p>
   );
 }

@@ -6,8 +6,11 @@ type Toasts = typeof host;
 let loading: Promise<Toasts> | undefined;
 const waiting = new Set<(toasts: Toasts) => void>();
 
+/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+const importHost = () => import('./ToastHost');
+
 export function loadToasts(): Promise<Toasts> {
-  loading ??= import('./ToastHost').then(
+  loading ??= importHost().then(
     (toasts) => {
       for (const tell of waiting) tell(toasts);
       return toasts;

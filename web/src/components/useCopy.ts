@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { announce } from '../lib/announce';
 import { copyText } from '../lib/clipboard';
 
 const SHOWN = 2_000;
@@ -11,20 +12,19 @@ export const copyWords: Record<CopyState, string> = {
   refused: 'Not copied',
 };
 
-/** What the last copy came to, for as long as it is worth saying. */
+/** What the last copy came to, for as long as it is worth showing. Each one is announced. */
 export function useCopy(): [CopyState, (text: string) => void] {
   const [state, setState] = useState<CopyState>('idle');
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
 
-  useEffect(() => {
-    if (state === 'idle') return undefined;
-    const timer = setTimeout(() => setState('idle'), SHOWN);
-    return () => clearTimeout(timer);
-  }, [state]);
+  const copy = async (text: string) => {
+    const next = (await copyText(text)) ? 'copied' : 'refused';
+    announce(copyWords[next]);
+    setState(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setState('idle'), SHOWN);
+  };
 
-  return [
-    state,
-    (text) => {
-      void copyText(text).then((copied) => setState(copied ? 'copied' : 'refused'));
-    },
-  ];
+  return [state, (text) => void copy(text)];
 }

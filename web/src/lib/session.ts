@@ -7,12 +7,13 @@ import { readItem, removeItem, writeItem } from './storage';
 
 export interface Session {
   token: string;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds of this browser's clock. */
   expirationTimestamp: number;
 }
 
 const TOKEN_KEY = 'userToken';
 const NAME_KEY = 'username';
+const DEVICE_KEY = 'device';
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 const listeners = new Set<() => void>();
@@ -20,15 +21,26 @@ let raw: string | null = null;
 let current: Session | null = null;
 let expiry: ReturnType<typeof setTimeout> | undefined;
 
-export function startSession(session: Session, username: string): void {
-  writeItem(TOKEN_KEY, JSON.stringify(session));
+export function startSession({ token, expirationTimestamp }: Session, username: string): void {
+  writeItem(TOKEN_KEY, JSON.stringify({ token, expirationTimestamp }));
   writeItem(NAME_KEY, username);
   refresh();
 }
 
-export function endSession(): void {
+/** Ends the session; given a token, only the one that has it, and not one begun since. */
+export function endSession(token?: string | null): void {
+  if (token !== undefined && token !== currentSession()?.token) return;
   removeItem(TOKEN_KEY);
   refresh();
+}
+
+/** Keeps the mark that a log-in leaves in this browser. It outlives the session. */
+export function rememberDevice(mark: string): void {
+  writeItem(DEVICE_KEY, mark);
+}
+
+export function deviceMark(): string | undefined {
+  return readItem(DEVICE_KEY) ?? undefined;
 }
 
 export function rememberUsername(username: string): void {

@@ -1,26 +1,38 @@
-/** localStorage that never throws: where it is refused, the page remembers for itself. */
+/** localStorage that never throws: what it refuses, as a full one does, the page keeps for itself. */
 const memory = new Map<string, string>();
 
+// What another tab was able to store is newer than what this one keeps.
+addEventListener('storage', ({ key }) => {
+  if (key === null) memory.clear();
+  else memory.delete(key);
+});
+
 export function readItem(key: string): string | null {
+  const kept = memory.get(key);
+  if (kept !== undefined) return kept;
   try {
     return localStorage.getItem(key);
   } catch {
-    return memory.get(key) ?? null;
+    return null;
   }
 }
 
 export function writeItem(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
+    memory.delete(key);
   } catch {
+    // Nothing older may come back when the page is loaded again.
+    removeItem(key);
     memory.set(key, value);
   }
 }
 
 export function removeItem(key: string): void {
+  memory.delete(key);
   try {
     localStorage.removeItem(key);
   } catch {
-    memory.delete(key);
+    // There is no storage, and so nothing in it.
   }
 }

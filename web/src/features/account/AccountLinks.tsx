@@ -1,9 +1,10 @@
-import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
+import { useDeferredValue, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useNavigate } from 'react-router-dom';
 import type { ProfileLink } from '../../api';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
 import { Spinner } from '../../components/Spinner';
+import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
 import { paths } from '../../lib/paths';
 import styles from './AccountLinks.module.css';
@@ -33,7 +34,9 @@ export function AccountLinks({ token, whenEmpty }: AccountLinksProps) {
       <div className={styles.stack}>
         <p>{loadError}</p>
         <div>
-          <Button onClick={reload}>Try again</Button>
+          <Button busy={profile.again} onClick={reload}>
+            Try again
+          </Button>
         </div>
       </div>
     );
@@ -49,6 +52,8 @@ export function AccountLinks({ token, whenEmpty }: AccountLinksProps) {
   return <FilteredLinks links={profile.links} />;
 }
 
+/** Milliseconds without another letter after which the number of links is said. */
+const REST = 500;
 const count = new Intl.NumberFormat('en');
 const plural = new Intl.PluralRules('en');
 
@@ -69,6 +74,12 @@ function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
     [all, wanted],
   );
   const total = `${count.format(all.length)} ${links(all.length)}`;
+  const shownOf = wanted === '' ? total : `${count.format(shown.length)} of ${total}`;
+  useEffect(() => {
+    // Not at each letter.
+    const timer = setTimeout(() => announce(shownOf), REST);
+    return () => clearTimeout(timer);
+  }, [shownOf]);
 
   return (
     <div className={styles.stack}>
@@ -86,9 +97,7 @@ function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
             onChange={(event) => setFilter(event.target.value)}
           />
         </div>
-        <p className={styles.count} role="status">
-          {wanted === '' ? total : `${count.format(shown.length)} of ${total}`}
-        </p>
+        <p className={styles.count}>{shownOf}</p>
       </div>
       {shown.length > 0 ? <LinkTable links={shown} /> : <p>No link has this in it.</p>}
     </div>

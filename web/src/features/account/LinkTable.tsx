@@ -1,7 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { ProfileLink } from '../../api';
-import { LiveText } from '../../components/LiveText';
 import { ShortAddress } from '../../components/ShortAddress';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress } from '../../lib/config';
@@ -101,7 +100,6 @@ function Cells({ link }: { link: ProfileLink }) {
             {copyWords[copied]}
           </span>
         )}
-        <LiveText>{copied === 'idle' ? '' : copyWords[copied]}</LiveText>
       </div>
       <div role="cell" className={styles.long}>
         <a href={link.long_link} target="_blank" rel="noopener noreferrer" dir="auto">

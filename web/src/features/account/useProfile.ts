@@ -1,11 +1,14 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { failureCode, showProfile, type ProfileLink } from '../../api';
+import { failureCode, loadAnew, showProfile, type ProfileLink } from '../../api';
 import { showToast } from '../../components/toast';
 import { endSession } from '../../lib/session';
 import { loadError } from './messages';
 
 export type Profile =
-  { state: 'loading' } | { state: 'loaded'; links: ProfileLink[] } | { state: 'failed' };
+  | { state: 'loading' }
+  | { state: 'loaded'; links: ProfileLink[] }
+  /** What is asked once more shows the failure until there is an answer. */
+  | { state: 'failed'; again: boolean };
 
 /** A tab that is looked at again shows new counts, but not more often than this. */
 const FRESH_FOR = 2_000;
@@ -31,14 +34,16 @@ export function useProfile(token: string, onNotLogged: () => void) {
       if (mine.signal.aborted) return;
       const code = failureCode(error);
       if (code === 'invalid-token') {
-        endSession();
+        endSession(token);
       } else if (code === 'no-logged') {
         notLogged.current();
-      } else {
+      } else if (code !== 'outdated' || !loadAnew()) {
         console.error(error);
         showToast(loadError);
         // What was loaded before is old, but it is there to read.
-        setProfile((known) => (known.state === 'loaded' ? known : { state: 'failed' }));
+        setProfile((known) =>
+          known.state === 'loaded' ? known : { state: 'failed', again: false },
+        );
       }
     }
   }, [token]);
@@ -61,7 +66,7 @@ export function useProfile(token: string, onNotLogged: () => void) {
   }, [ask]);
 
   const reload = useCallback(() => {
-    setProfile((known) => (known.state === 'failed' ? { state: 'loading' } : known));
+    setProfile((known) => (known.state === 'failed' ? { state: 'failed', again: true } : known));
     void ask();
   }, [ask]);
 

@@ -79,6 +79,11 @@ const sections: Section[] = [
         <ul>
           <li>the token of your login, for four hours or until you log out;</li>
           <li>your username, until you log out;</li>
+          <li>
+            a signed mark that you logged in here before: it stays when you log out and is sent with
+            your logins alone, so that failed tries of others do not lock you out; clearing this
+            site’s data removes it;
+          </li>
           <li>the theme you chose, if you chose one.</li>
         </ul>
         <p>
@@ -142,7 +147,7 @@ export function Privacy() {
   return (
     <Article
       title="Privacy policies"
-      since="2026-11-20"
+      since="2026-11-22"
       intro="What Atajo stores, why, for how long, and how to have it removed."
       sections={sections}
     />

@@ -2,6 +2,7 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
 import { showToast } from '../../components/toast';
+import { announce } from '../../lib/announce';
 import { ColorPicker } from './ColorPicker';
 import { mendColors } from './colors';
 import { framed, loadDecoder, pictureOf, readPicture } from './decoder';
@@ -98,7 +99,9 @@ export function QrStudio({ initialText }: { initialText: string }) {
     if (refused() || !canvas.current) return;
     settle();
     void copyImage(pngOf(canvas.current)).then((done) => {
-      setCopied(done ? 'copied' : 'refused');
+      const next = done ? 'copied' : 'refused';
+      announce(copyWords[next]);
+      setCopied(next);
       setTimeout(() => setCopied('idle'), 2_000);
     });
   };
@@ -173,11 +176,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
             DOWNLOAD QR
           </Button>
           <Button onClick={() => download('.svg')}>SVG</Button>
-          {canCopyImages() && (
-            <Button onClick={copy}>
-              <span aria-live="polite">{copyWords[copied]}</span>
-            </Button>
-          )}
+          {canCopyImages() && <Button onClick={copy}>{copyWords[copied]}</Button>}
         </div>
       </div>
       <div className={styles.board}>

@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react';
-import { LiveText } from '../../components/LiveText';
+import { useEffect } from 'react';
 import { Mark } from '../../components/Mark';
+import { announce } from '../../lib/announce';
 import { verdictWords } from './messages';
 import type { Verdict } from './verdict';
 import styles from './VerdictLine.module.css';
@@ -9,6 +9,9 @@ export interface Mend {
   words: string;
   act: () => void;
 }
+
+/** Milliseconds without another verdict after which one is said. */
+const REST = 1_000;
 
 interface VerdictLineProps {
   verdict: Verdict | null;
@@ -20,6 +23,12 @@ interface VerdictLineProps {
 /** Whether the code scans, and what would mend it. The eye sees it at once; it is said after a rest. */
 export function VerdictLine({ verdict, mend, hint }: VerdictLineProps) {
   const words = verdict ? verdictWords[verdict] : '';
+  useEffect(() => {
+    if (words === '') return undefined;
+    const timer = setTimeout(() => announce(words), REST);
+    return () => clearTimeout(timer);
+  }, [words]);
+
   return (
     <div className={styles.line} data-verdict={verdict ?? 'none'}>
       {verdict === 'scans' && <Mark kind="level" size="small" />}
@@ -29,19 +38,6 @@ export function VerdictLine({ verdict, mend, hint }: VerdictLineProps) {
           {mend.words}
         </button>
       )}
-      <LiveText>{useRested(words)}</LiveText>
     </div>
   );
-}
-
-const REST = 1_000;
-
-function useRested(words: string): string {
-  const [rested, setRested] = useState('');
-  useEffect(() => {
-    if (words === '') return undefined;
-    const timer = setTimeout(() => setRested(words), REST);
-    return () => clearTimeout(timer);
-  }, [words]);
-  return rested;
 }

@@ -1,9 +1,10 @@
 import { useState, type SubmitEvent } from 'react';
-import { Failure, failureCode, verifyUser } from '../../api';
+import { failureCode, verifyUser } from '../../api';
 import { Button } from '../../components/Button';
 import { Field, PasswordField } from '../../components/Field';
 import { showToast } from '../../components/toast';
-import { startSession } from '../../lib/session';
+import { currentSession, deviceMark, rememberDevice, startSession } from '../../lib/session';
+import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
 import { loginMessages, tryAgain } from './messages';
 
@@ -17,30 +18,38 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
   const [email, setEmail] = useState(initialEmail);
   const [password, setPassword] = useState('');
   const [busy, setBusy] = useState(false);
-  const [wrong, setWrong] = useState<'email' | 'password'>();
+  const [wrong, setWrong] = useState<keyof typeof loginMessages>();
   const [failed, setFailed] = useState('');
+  const isHere = useHere();
 
   const logIn = async () => {
     setBusy(true);
     setFailed('');
     setWrong(undefined);
+    const device = deviceMark();
     try {
-      const { token, expirationTimestamp, username } = await verifyUser({
+      const login = await verifyUser({
         email: email.trim(),
         password,
+        ...(device !== undefined && { device }),
       });
-      onLogin();
-      startSession({ token, expirationTimestamp }, username);
+      // Who went on to another page is logged in there; one who is so by another way stays that.
+      if (!isHere() && currentSession()) return;
+      if (login.device !== undefined) rememberDevice(login.device);
+      if (isHere()) onLogin();
+      startSession(login, login.username);
     } catch (error) {
-      setBusy(false);
       const code = failureCode(error);
-      if (code === 'incorrect' || code === 'no-exist') {
+      const named = code === 'incorrect' || code === 'no-exist';
+      if (!named) console.error(error);
+      if (!isHere()) return;
+      setBusy(false);
+      if (named) {
         showToast(loginMessages[code]);
-        setWrong(code === 'incorrect' ? 'password' : 'email');
+        setWrong(code);
         return;
       }
-      console.error(error);
-      setFailed(tryAgain(error instanceof Failure ? error.retryAfter : undefined));
+      setFailed(tryAgain(error));
     }
   };
 
@@ -56,10 +65,11 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
         label="Email"
         type="email"
         name="email"
-        autoComplete="email"
+        autoComplete="username"
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        aria-invalid={wrong === 'email' || undefined}
+        error={wrong === 'no-exist' ? loginMessages[wrong] : undefined}
+        toasted
       />
       <PasswordField
         label="Password"
@@ -67,7 +77,8 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
         autoComplete="current-password"
         value={password}
         onChange={(event) => setPassword(event.target.value)}
-        aria-invalid={wrong === 'password' || undefined}
+        error={wrong === 'incorrect' ? loginMessages[wrong] : undefined}
+        toasted
       />
       <p className={styles.failed} role="alert">
         {failed}

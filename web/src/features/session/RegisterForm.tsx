@@ -1,9 +1,10 @@
 import { useId, useRef, useState, type SubmitEvent } from 'react';
-import { Failure, failureCode, registerUser } from '../../api';
+import { failureCode, registerUser } from '../../api';
 import { Button } from '../../components/Button';
 import { Field, PasswordField } from '../../components/Field';
 import { showToast } from '../../components/toast';
-import { rememberUsername } from '../../lib/session';
+import { currentSession, rememberUsername } from '../../lib/session';
+import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
 import { hashPassword, type HashedPassword } from './hash';
 import { registerMessages, tryAgain } from './messages';
@@ -14,6 +15,8 @@ interface Problems {
   email?: string | undefined;
   password?: boolean;
   username?: string | undefined;
+  /** Counts the tries, so that the same problem is announced again. */
+  attempt: number;
 }
 
 export function RegisterForm({ onRegistered }: { onRegistered: (email: string) => void }) {
@@ -23,9 +26,11 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [username, setUsername] = useState('');
-  const [problems, setProblems] = useState<Problems>({});
+  const [problems, setProblems] = useState<Problems>({ attempt: 0 });
   const [busy, setBusy] = useState(false);
+  const [taken, setTaken] = useState(false);
   const [failed, setFailed] = useState('');
+  const isHere = useHere();
 
   /** The same password is hashed once, so that a second try sends the same four fields. */
   const hashOnce = async () => {
@@ -40,16 +45,20 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
     setFailed('');
     try {
       await registerUser({ ...user, ...(await hashOnce()) });
-      rememberUsername(user.username);
-      onRegistered(user.email);
+      // Of somebody who logged in meanwhile another name is known.
+      if (!currentSession()) rememberUsername(user.username);
+      if (isHere()) onRegistered(user.email);
     } catch (error) {
+      const exists = failureCode(error) === 'exist';
+      if (!exists) console.error(error);
+      if (!isHere()) return;
       setBusy(false);
-      if (failureCode(error) === 'exist') {
+      if (exists) {
         showToast(registerMessages.exist);
+        setTaken(true);
         return;
       }
-      console.error(error);
-      setFailed(tryAgain(error instanceof Failure ? error.retryAfter : undefined));
+      setFailed(tryAgain(error));
     }
   };
 
@@ -58,11 +67,13 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
     if (busy) return;
     const user = { email: email.trim(), username: username.trim() };
     const found: Problems = {
+      attempt: problems.attempt + 1,
       email: emailProblem(user.email),
       password: !isGoodPassword(password),
       username: usernameProblem(user.username),
     };
     setProblems(found);
+    setTaken(false);
     const first = (['email', 'password', 'username'] as const).find((name) => found[name]);
     if (first) form.current?.querySelector<HTMLInputElement>(`[name="${first}"]`)?.focus();
     else void register(user);
@@ -74,10 +85,12 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
         label="Email"
         type="email"
         name="email"
-        autoComplete="email"
+        autoComplete="username"
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        error={problems.email}
+        error={taken ? registerMessages.exist : problems.email}
+        attempt={problems.attempt}
+        toasted={taken}
         aria-required
       />
       <PasswordField
@@ -95,13 +108,14 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
         label="Username"
         type="text"
         name="username"
-        autoComplete="username"
+        autoComplete="nickname"
         autoCapitalize="none"
         spellCheck={false}
         dir="auto"
         value={username}
         onChange={(event) => setUsername(event.target.value)}
         error={problems.username}
+        attempt={problems.attempt}
         aria-required
       />
       <p className={styles.failed} role="alert">

@@ -1,3 +1,5 @@
+import { Failure } from '../../api';
+
 /** Texts of the specification that logging in and registering own, to the letter. */
 export const loginMessages = {
   incorrect: 'Incorrect password',
@@ -12,8 +14,14 @@ export const registerMessages = {
   badEmail: 'Please enter a valid email',
 } as const;
 
+/** Shown in the form when what sends it is gone from the server. */
+const outdated = 'There is a newer version of this page. Please load it again.';
+
 /** Shown in the form when something failed that the specification has no name for. */
-export function tryAgain(retryAfter?: number): string {
+export function tryAgain(error: unknown): string {
+  const { code, retryAfter } =
+    error instanceof Failure ? error : { code: 'failed', retryAfter: undefined };
+  if (code === 'outdated') return outdated;
   if (retryAfter === undefined) return 'That did not work. Please try again.';
   const minutes = Math.max(1, Math.ceil(retryAfter / 60_000));
   const wait = new Intl.NumberFormat('en', {

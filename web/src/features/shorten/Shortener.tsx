@@ -1,10 +1,9 @@
 import { useEffect, useId, useRef, useState, type MouseEvent, type SubmitEvent } from 'react';
+import { useLocation } from 'react-router-dom';
 import { Button } from '../../components/Button';
 import { FieldError } from '../../components/Field';
-import { LiveText } from '../../components/LiveText';
 import { isFirstPage } from '../../components/Page';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
-import { shortAddress } from '../../lib/config';
 import { PendingPlate } from './PendingPlate';
 import { useResults, type Result } from './ResultsProvider';
 import styles from './Shortener.module.css';
@@ -24,22 +23,15 @@ const ROOMY = '(min-width: 1100px) and (hover: hover)';
 export function Shortener({ wantsScheme = false, focused = false, onShortened }: ShortenerProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
+  const { state } = useLocation() as { state: { link?: unknown } | null };
   const [first] = useState(isFirstPage);
   const { results } = useResults();
-  const { working, error, submit } = useShortening(wantsScheme);
-  const newest = results[0];
-  const [before] = useState(newest);
-  const fresh = newest !== before && working === null ? newest : undefined;
+  const { working, error, submit } = useShortening(wantsScheme, onShortened);
 
   useEffect(() => {
     if (focused && first && matchMedia(ROOMY).matches)
       field.current?.focus({ preventScroll: true });
   }, [focused, first]);
-
-  useEffect(() => {
-    if (newest && newest !== before) onShortened?.(newest);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- told once of each result
-  }, [newest]);
 
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -74,17 +66,22 @@ export function Shortener({ wantsScheme = false, focused = false, onShortened }:
           enterKeyHint="go"
           dir="auto"
           placeholder="Paste a long link"
+          defaultValue={typeof state?.link === 'string' ? state.link : ''}
           aria-invalid={error !== undefined || undefined}
           aria-describedby={error ? `${id}-error` : undefined}
         />
         <div className={styles.error}>
-          <FieldError id={`${id}-error`} text={error} />
+          <FieldError
+            id={`${id}-error`}
+            text={error?.text}
+            attempt={error?.attempt}
+            toasted={error?.toasted}
+          />
         </div>
         <Button type="submit" look="sign" large onClick={onClick}>
           Shorten
         </Button>
       </form>
-      <LiveText>{fresh ? `Short address ready: ${shortAddress(fresh.code)}` : ''}</LiveText>
       {working !== null && <PendingPlate url={working} />}
       {results.length > 0 && (
         <ul className={styles.results} aria-label="Short links of this visit">

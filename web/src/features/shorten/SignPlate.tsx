@@ -1,6 +1,5 @@
 import type { CSSProperties } from 'react';
 import { Link } from 'react-router-dom';
-import { LiveText } from '../../components/LiveText';
 import { Mark } from '../../components/Mark';
 import { ShortAddress } from '../../components/ShortAddress';
 import { copyWords, useCopy } from '../../components/useCopy';
@@ -47,7 +46,6 @@ export function SignPlate({ result, small = false }: SignPlateProps) {
           Make a QR code
         </Link>
       </p>
-      <LiveText>{copied === 'idle' ? '' : copyWords[copied]}</LiveText>
     </div>
   );
 }

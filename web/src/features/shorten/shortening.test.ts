@@ -11,6 +11,7 @@ function setUp(...answers: (() => Promise<string>)[]) {
   const outcomes: Outcome[] = [];
   const browser = new EventTarget();
   const log = vi.fn();
+  const loadAnew = vi.fn(() => true);
   let codes = 0;
   const shortening = createShortening(
     {
@@ -22,11 +23,12 @@ function setUp(...answers: (() => Promise<string>)[]) {
       newCode: () => `code000${++codes}`,
       random: () => 0.5,
       log,
+      loadAnew,
       browser,
     },
     (outcome) => outcomes.push(outcome),
   );
-  return { shortening, requests, outcomes, browser, log };
+  return { shortening, requests, outcomes, browser, log, loadAnew };
 }
 
 const link = { url: 'https://example.com/', token: null };

@@ -23,6 +23,8 @@ export interface Ports {
   newCode: () => string;
   random: () => number;
   log: (error: unknown) => void;
+  /** Loads a newer page that goes on with the link; answers whether it does. */
+  loadAnew: (url: string) => boolean;
   /** Fires `online` when the browser is back. */
   browser: EventTarget;
 }
@@ -85,6 +87,8 @@ async function untilAnswered(
         return { kind: 'invalid-url' };
       } else if (failure === 'invalid-token') {
         return { kind: 'invalid-token' };
+      } else if (failure === 'outdated' && ports.loadAnew(submission.url)) {
+        return undefined;
       }
       ports.log(error);
       const asked = error instanceof Failure ? error.retryAfter : undefined;

@@ -1,57 +1,97 @@
-import { useEffect, useRef, useState } from 'react';
-import { createShortLink } from '../../api';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useNavigate } from 'react-router-dom';
+import { createShortLink, loadAnew } from '../../api';
 import { showToast } from '../../components/toast';
-import { publicUrl } from '../../lib/config';
+import { announce } from '../../lib/announce';
+import { publicUrl, shortAddress } from '../../lib/config';
 import { currentSession, endSession } from '../../lib/session';
 import { newCode } from './code';
 import { invalidToken, urlMessages } from './messages';
-import { useResults } from './ResultsProvider';
+import { useResults, type Result } from './ResultsProvider';
 import { createShortening, type Outcome, type Shortening } from './shortening';
 import { checkUrl } from './url';
+
+interface ShownError {
+  text: string;
+  /** Counts the errors, so that the same one is announced again. */
+  attempt: number;
+  /** A toast says it too. */
+  toasted: boolean;
+}
 
 interface State {
   /** The link that is being shortened now. */
   working: string | null;
-  error: string | undefined;
+  error: ShownError | undefined;
   submit: (text: string) => void;
 }
 
 /** A click on Shorten: refused here, or tried until it is answered, replaced or left. */
-export function useShortening(wantsScheme: boolean): State {
+export function useShortening(
+  wantsScheme: boolean,
+  onShortened: (result: Result) => void = () => undefined,
+): State {
   const { add } = useResults();
   const [working, setWorking] = useState<string | null>(null);
-  const [error, setError] = useState<string>();
+  const [error, setError] = useState<ShownError>();
+  const attempts = useRef(0);
+  /** Of the session that the link under way was sent in. */
+  const token = useRef<string | null>(null);
   const shortening = useRef<Shortening>(null);
+  const navigate = useNavigate();
+
+  const fail = (text: string, toasted = false) => {
+    setError({ text, attempt: (attempts.current += 1), toasted });
+  };
+
+  const onOutcome = useEffectEvent((outcome: Outcome) => {
+    setWorking(null);
+    if (outcome.kind === 'shortened') {
+      const result = { code: outcome.code, url: outcome.url, token: token.current };
+      add(result);
+      announce(`Short address ready: ${shortAddress(result.code)}`);
+      onShortened(result);
+    } else if (outcome.kind === 'invalid-url') {
+      fail(urlMessages.invalid);
+    } else {
+      showToast(invalidToken);
+      fail(invalidToken, true);
+      endSession(token.current);
+    }
+  });
+
+  /** The link is in the field of the page that comes. */
+  const goOnAnew = useEffectEvent((url: string): boolean => {
+    void navigate('.', { replace: true, state: { link: url } });
+    return loadAnew();
+  });
 
   useEffect(() => {
-    const onOutcome = (outcome: Outcome) => {
-      setWorking(null);
-      if (outcome.kind === 'shortened') {
-        add({ code: outcome.code, url: outcome.url });
-      } else if (outcome.kind === 'invalid-url') {
-        setError(urlMessages.invalid);
-      } else {
-        showToast(invalidToken);
-        endSession();
-      }
-    };
     const log = (failure: unknown) => console.error(failure);
-    const ports = { create: createShortLink, newCode, random: Math.random, log, browser: window };
-    const mine = (shortening.current = createShortening(ports, onOutcome));
+    const ports = {
+      create: createShortLink,
+      newCode,
+      random: Math.random,
+      log,
+      loadAnew: (url: string) => goOnAnew(url),
+      browser: window,
+    };
+    const mine = (shortening.current = createShortening(ports, (outcome) => onOutcome(outcome)));
     return () => mine.stop();
-  }, [add]);
+  }, []);
 
   const submit = (text: string) => {
     const url = text.trim();
     if (url === '' && working !== null) return;
     const verdict = checkUrl(url, { publicUrl: publicUrl(), wantsScheme });
     if (!verdict.ok) {
-      setError(urlMessages[verdict.problem]);
+      fail(urlMessages[verdict.problem]);
       return;
     }
     setError(undefined);
     setWorking(url);
-    shortening.current?.submit({ url, token: currentSession()?.token ?? null });
+    token.current = currentSession()?.token ?? null;
+    shortening.current?.submit({ url, token: token.current });
   };
 
   return { working, error, submit };
