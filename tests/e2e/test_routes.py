@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -327,3 +328,52 @@ def test_icons_and_the_manifest_are_where_the_document_says(page: Page, site: Pr
             assert site.http.get(
                 page.url[:-1] + address if address[0] == "/" else address
             ).is_success
+
+
+def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
+    page = visitor(viewport={"width": 390, "height": 844}).new_page()
+    for path in ("/terms-of-use", "/privacy-policies"):
+        # The page's code comes long after the document: the browser found no section in it.
+        page.route("**/assets/*Page-*.js", lambda route: (time.sleep(0.3), route.continue_())[1])
+        page.goto(f"{path}#changes")
+        section = page.get_by_role("heading", name="Changes")
+        expect(section).to_be_focused()
+        expect(section).to_be_in_viewport()
+        assert page.evaluate("scrollY") > 400
+
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name="Your rights").click()
+    expect(page.get_by_role("heading", name="Your rights")).to_be_focused()
+    expect(page.get_by_role("heading", name="Your rights")).to_be_in_viewport()
+    page.evaluate("location.hash = '#browser'")
+    expect(page.get_by_role("heading", name="In your browser")).to_be_focused()
+    expect(page.get_by_role("heading", name="In your browser")).to_be_in_viewport()
+
+    page.goto("/terms-of-use#nowhere%")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Terms of use")
+    assert page.evaluate("scrollY") == 0
+
+
+def test_the_terms_name_a_contact_without_a_setting(page: Page) -> None:
+    page.goto("/terms-of-use")
+    contact = page.get_by_role("link", name="contact@localhost").first
+    expect(contact).to_have_attribute("href", "mailto:contact@localhost")
+
+
+def test_a_toast_is_closed_by_a_button_that_can_be_hit_and_seen(page: Page) -> None:
+    page.goto("/custom-qr-generator")
+    page.get_by_role("button", name="DOWNLOAD QR").click()
+    close = page.locator(".Toastify__toast").get_by_role("button", name="close")
+    close.focus()
+    box = close.bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 44
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(close).to_be_focused()
+    style = close.evaluate(
+        "e => { const {outlineStyle, outlineWidth, outlineColor, color} = getComputedStyle(e); "
+        "return [outlineStyle, outlineWidth, outlineColor === color] }"
+    )
+    assert style == ["solid", "3px", True]
+    page.keyboard.press("Enter")
+    expect(page.locator(".Toastify__toast")).to_have_count(0)

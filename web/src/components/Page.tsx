@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { useLocation } from 'react-router-dom';
 import { publicUrl } from '../lib/config';
 import styles from './Page.module.css';
@@ -17,11 +17,14 @@ interface PageProps {
   wide?: boolean;
 }
 
-/** Gives the document its title and description, and the page's h1 the focus on a route change. */
+/**
+ * Gives the document its title and description. The focus goes to the section that the address
+ * names, on a route change else to the h1.
+ */
 export function Page({ title, description, children, wide = false }: PageProps) {
   const root = useRef<HTMLDivElement>(null);
 
-  const { pathname } = useLocation();
+  const { pathname, hash } = useLocation();
 
   useLayoutEffect(() => {
     document.title = `${title} · ${NAME}`;
@@ -32,14 +35,20 @@ export function Page({ title, description, children, wide = false }: PageProps) 
     describe('link[rel="canonical"]', publicUrl() + pathname, 'href');
   }, [title, description, pathname]);
 
-  useEffect(() => {
-    if (walked) {
+  const arrive = useEffectEvent(() => {
+    // The browser looked for the section before this page had come.
+    const section = sectionOf(hash);
+    if (section) {
+      section.scrollIntoView();
+      section.focus({ preventScroll: true });
+    } else if (walked) {
       const heading = root.current?.querySelector('h1');
       heading?.setAttribute('tabindex', '-1');
       heading?.focus({ preventScroll: true });
     }
     walked = true;
-  }, []);
+  });
+  useEffect(() => arrive(), []);
 
   return (
     <div ref={root} className={wide ? undefined : styles.body}>
@@ -51,6 +60,14 @@ export function Page({ title, description, children, wide = false }: PageProps) 
 /** Whether this page is the first since the document was loaded. */
 export function isFirstPage(): boolean {
   return !walked;
+}
+
+function sectionOf(hash: string): HTMLElement | null {
+  try {
+    return document.getElementById(decodeURIComponent(hash.slice(1)));
+  } catch {
+    return null; // Not every text behind a # is well formed.
+  }
 }
 
 function describe(selector: string, text: string, attribute = 'content'): void {
