@@ -144,16 +144,15 @@ class ClientAddresses:
         return tuple(client.packed[:length] for length in _IPV6_BYTES)
 
     def _client(self, request: Request) -> IPv4Address | IPv6Address | None:
-        peer = request.client.host if request.client else ""
-        forwarded = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
+        hop = request.client.host if request.client else ""
+        forwarded = ",".join(request.headers.getlist("x-forwarded-for"))
         client = None
-        for hop in (peer, *(hop.strip() for hop in reversed(forwarded))):
-            address = _parsed(hop)
-            if address is None:
-                break  # Nothing left of it can be believed.
+        # Nothing left of what is no address, or of who is not trusted, can be believed.
+        while (address := _parsed(hop.strip())) is not None:
             client = address
             if not any(address in network for network in self._trusted):
                 break
+            forwarded, _, hop = forwarded.rpartition(",")
         return client
 
 
