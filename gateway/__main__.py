@@ -16,6 +16,7 @@ from gateway.functions import Functions
 from gateway.http import protocol_with
 from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import GatewayCollector, RedirectMetrics
+from gateway.profiles import Profiles
 from gateway.redirect import Redirects
 from gateway.resolver import Resolver
 from gateway.settings import GatewaySettings
@@ -70,7 +71,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     functions = Functions(
         auth=auth,
         links=links,
-        analytics=analytics,
+        profiles=Profiles(links, analytics),
         resolver=resolver,
         visits=visits,
         addresses=ClientAddresses(settings.trusted_proxies),

@@ -10,7 +10,7 @@ Redirects            GET and HEAD of a short address, ahead of everything
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 from fastapi import Depends, FastAPI, Request
@@ -32,7 +32,7 @@ from services.runtime.errors import AppError, Internal, InvalidArgument, NotFoun
 
 log = logs.get(__name__)
 
-Handler = Callable[[Any, Request], Awaitable[f.Reply]]
+Handler = Callable[[Any, Request], Awaitable[f.Reply | AsyncGenerator[bytes, None]]]
 
 _REFUSAL = "atajo.refusal"
 """Where a request's scope holds the error that became its answer."""

@@ -9,12 +9,17 @@ from __future__ import annotations
 import asyncio
 import gzip
 import math
+import zlib
+from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_json
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from gateway import edge
 from gateway.negotiate import content_coding
@@ -38,6 +43,11 @@ _TABLE: tuple[tuple[type[AppError], int, str], ...] = (
 
 _COMPRESSED_FROM = 1024
 """Bytes of an answer from which it is compressed."""
+_GZIP_LEVEL = 5
+_GZIP_FORMAT = 31
+"""What zlib calls gzip with its largest window."""
+_COMPRESSING = ThreadPoolExecutor(1, "gzip")
+"""Long answers take turns: however many, they leave the other cores alone."""
 
 
 def _without_nul(text: str) -> str:
@@ -111,19 +121,78 @@ def _faults(error: ValidationError) -> str:
     return f"Missing, unknown or of a wrong type: {', '.join(plain) or 'a key'}."
 
 
-async def success(request: Request, data: dict[str, Any], headers: edge.RawHeaders) -> Response:
-    """The answer of a function that did its work."""
+async def success(
+    request: Request, data: dict[str, Any] | AsyncGenerator[bytes, None], headers: edge.RawHeaders
+) -> Response:
+    """The answer of a function that did its work: its data, or pieces of what is JSON already.
+
+    Pieces are read to their end first: what fails on the way is an error like any.
+    """
+    if not isinstance(data, dict):
+        return await _in_pieces(request, data, headers)
     body = to_json({"data": data})
     response = Response(body, media_type="application/json", headers=_text(headers))
     if len(body) >= _COMPRESSED_FROM:
         response.headers["vary"] = "accept-encoding"
-        accepted = ",".join(request.headers.getlist("accept-encoding")).encode("latin-1")
-        if content_coding(accepted, [b"gzip"]):
+        if _takes_gzip(request):
             # In a thread: ten thousand links take longer than a redirect may wait.
-            response.body = await asyncio.to_thread(gzip.compress, body, 5)
+            response.body = await asyncio.to_thread(gzip.compress, body, _GZIP_LEVEL)
             response.headers["content-encoding"] = "gzip"
             response.headers["content-length"] = str(len(response.body))
     return response
+
+
+async def _in_pieces(
+    request: Request, data: AsyncGenerator[bytes, None], headers: edge.RawHeaders
+) -> Response:
+    pieces = [b'{"data":']
+    size = 0
+    gzipped: Any = None
+    async with aclosing(data):
+        async for piece in data:
+            pieces.append(piece)
+            size += len(piece)
+            if not gzipped and size >= _COMPRESSED_FROM and _takes_gzip(request):
+                gzipped = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_FORMAT)
+                pieces = [await _in_thread(gzipped.compress, b"".join(pieces))]
+            elif gzipped:
+                pieces[-1] = await _in_thread(gzipped.compress, piece)
+    if gzipped:
+        pieces.append(await _in_thread(gzipped.compress, b"}") + gzipped.flush())
+    else:
+        pieces.append(b"}")
+    response = _Pieces(pieces, media_type="application/json", headers=_text(headers))
+    if size >= _COMPRESSED_FROM:
+        response.headers["vary"] = "accept-encoding"
+        if gzipped:
+            response.headers["content-encoding"] = "gzip"
+    return response
+
+
+class _Pieces(Response):
+    """An answer that is never one string: to join it would hold up everyone else."""
+
+    def __init__(self, pieces: Sequence[bytes], **more: Any) -> None:
+        super().__init__(**more)
+        self._pieces = pieces
+        self.headers["content-length"] = str(sum(map(len, pieces)))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status_code}
+        await send({**start, "headers": self.raw_headers})
+        for piece in self._pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await asyncio.sleep(0)  # The transport takes it now, and says when it has enough.
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _takes_gzip(request: Request) -> bool:
+    accepted = ",".join(request.headers.getlist("accept-encoding")).encode("latin-1")
+    return content_coding(accepted, [b"gzip"]) == b"gzip"
+
+
+async def _in_thread(compress: Callable[[bytes], bytes], piece: bytes) -> bytes:
+    return await asyncio.get_running_loop().run_in_executor(_COMPRESSING, compress, piece)
 
 
 def failure(error: AppError, headers: edge.RawHeaders) -> Response:

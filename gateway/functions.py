@@ -6,17 +6,17 @@ other failure is raised and becomes a callable error.
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
 
 from gateway.callable import Payload, Text
-from gateway.clients import AnalyticsClient, AuthClient, LinksClient, StoredLink
+from gateway.clients import AuthClient, LinksClient
 from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import LINKS_CREATED
+from gateway.profiles import Profiles
 from gateway.resolver import Resolver, is_code, url_of
 from gateway.visits.classify import looks_ahead
 from gateway.visits.pipeline import VisitPipeline
@@ -73,7 +73,7 @@ class Functions:
 
     auth: AuthClient
     links: LinksClient
-    analytics: AnalyticsClient
+    profiles: Profiles
     resolver: Resolver
     visits: VisitPipeline
     addresses: ClientAddresses
@@ -139,36 +139,16 @@ class Functions:
             return _named(error, _REGISTER_ERRORS)
         return {"success": True}
 
-    async def show_profile(self, payload: ShowProfile, request: Request) -> Reply:
+    async def show_profile(
+        self, payload: ShowProfile, request: Request
+    ) -> Reply | AsyncGenerator[bytes, None]:
         if not payload.token:
             return {"success": False, "error": "no logged"}
         try:
             account = await self.auth.account_of(payload.token)
         except AppError as error:
             return _named(error, _TOKEN_ERRORS)
-        # The totals of a page are asked for while the next page is on its way.
-        pages: list[tuple[list[StoredLink], asyncio.Task[dict[str, int]]]] = []
-        try:
-            async for links in self.links.of_account(account):
-                codes = [link.code for link in links]
-                pages.append((links, asyncio.create_task(self.analytics.people(codes))))
-            views = {code: n for _, people in pages for code, n in (await people).items()}
-        finally:
-            for _, people in pages:
-                people.cancel()
-        return {
-            "success": True,
-            "data": [
-                {
-                    "short_link": link.code,
-                    "long_link": link.url,
-                    "views": views.get(link.code, 0),
-                    "created_at": _iso(link.created_at),
-                }
-                for links, _ in pages
-                for link in links
-            ],
-        }
+        return self.profiles.of(account)
 
 
 def _named(error: AppError, names: dict[str, str]) -> Reply:
@@ -176,7 +156,3 @@ def _named(error: AppError, names: dict[str, str]) -> Reply:
     if error.reason not in names:
         raise error
     return {"success": False, "error": names[error.reason]}
-
-
-def _iso(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -145,7 +145,7 @@ class Product:
         return token
 
     def views(self, token: str) -> dict[str, int]:
-        """Views by code of an account's links."""
+        """Views by code of an account's links. While analytics is away all are None."""
         reply = self.data("showProfile", {"token": token})
         return {link["short_link"]: link["views"] for link in reply["data"]}
 

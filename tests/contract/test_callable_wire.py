@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.product import Product, new_code
+from tests.waiting import await_that
 
 JSON = {"content-type": "application/json"}
 
@@ -236,3 +239,71 @@ def test_a_long_answer_is_compressed_for_those_who_can(product: Product) -> None
         assert "content-encoding" not in plain.headers, refused
         assert "accept-encoding" in plain.headers["vary"]
         assert len(plain.json()["data"]["data"]) == 20
+
+
+def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> None:
+    """Compressed or not, and without views while analytics is away; without links it is none."""
+    with Product(tmp_path) as product:
+        product.start()
+        token = product.log_in(product.register())
+        made = [product.shorten(f"https://example.com/{n}/ñ", token) for n in range(1203)]
+        visited = made[7]
+        product.visit(visited)
+        await_that(lambda: product.views(token)[visited] == 1)
+
+        def profile(accepts: str) -> tuple[httpx.Response, str]:
+            response = product.http.post(
+                f"{product.url}/showProfile",
+                json={"data": {"token": token}},
+                headers={"accept-encoding": accepts},
+            )
+            assert int(response.headers["content-length"]) > 0
+            return response, response.text
+
+        plain, text = profile("identity")
+        assert "content-encoding" not in plain.headers
+        zipped, same = profile("gzip")
+        assert zipped.headers["content-encoding"] == "gzip"
+        assert plain.headers["vary"] == zipped.headers["vary"]
+        assert "accept-encoding" in plain.headers["vary"]
+        assert same == text
+        links = json.loads(text)["data"]["data"]
+        assert [link["short_link"] for link in links] == made[::-1]
+        assert [link["views"] for link in links] == [int(c == visited) for c in made[::-1]]
+        envelope = {"data": {"success": True, "data": links}}
+        assert text == json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
+
+        product.kill("analytics")
+        _, text = profile("gzip")
+        assert json.loads(text) == {
+            "data": {"success": True, "data": [{**link, "views": None} for link in links]}
+        }
+        product.start("analytics")
+        await_that(lambda: product.views(token)[visited] == 1, 15.0)
+        product.kill("links")
+        response = product.call("showProfile", {"token": token})
+        assert error_of(response) == (503, "UNAVAILABLE")
+
+
+def test_who_asks_for_a_profile_over_and_over_is_told_to_wait(product: Product) -> None:
+    token = product.log_in(product.register())
+    product.shorten("https://example.com/", token)
+    with ThreadPoolExecutor(20) as askers, product.asleep("links"):
+        asked = [
+            askers.submit(
+                httpx.post,
+                f"{product.url}/showProfile",
+                json={"data": {"token": token}},
+                timeout=60,
+            )
+            for _ in range(20)
+        ]
+        # The places are taken by those who wait for links.
+        finished = as_completed(asked)
+        for _ in range(12):
+            refused = next(finished).result()
+            assert error_of(refused) == (429, "RESOURCE_EXHAUSTED")
+            assert refused.headers["retry-after"] == "1"
+    statuses = [one.result().status_code for one in asked]
+    assert statuses.count(429) == 12
+    assert statuses.count(200) == 8
