@@ -175,7 +175,7 @@ describe('the account page', () => {
     visit('/my-account');
     await table();
     views = 77;
-    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 5_000);
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 6_000);
     act(() => void window.dispatchEvent(new Event('focus')));
     await screen.findByText('77');
   });
@@ -201,6 +201,100 @@ describe('the account page', () => {
     await heading('Long links, cut short.');
     screen.getByRole('button', { name: /guest/ });
     expect(screen.queryByText(/example.org.account/)).toBeNull();
+  });
+
+  it('is there at once for who comes back, and asks nobody', async () => {
+    logIn();
+    const calls = serve({ showProfile: () => data({ success: true, data: LINKS }) });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    await heading('Shorten a link');
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    expect(screen.getByRole('table', { name: 'Your links' })).toHaveTextContent('1,204');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(calls).toHaveLength(1);
+  });
+
+  it('asks anew for who comes back after a while, and renders no row that is as it was', async () => {
+    logIn();
+    let links = [...LINKS];
+    const calls = serve({
+      showProfile: () => data({ success: true, data: links.map((one) => ({ ...one })) }),
+    });
+    const { user } = visit('/my-account');
+    await table();
+    const comeBack = async () => {
+      await user.click(screen.getByRole('link', { name: 'HOME' }));
+      const later = Date.now() + 6_000;
+      vi.spyOn(Date, 'now').mockReturnValue(later);
+      await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    };
+    // Each row that is rendered asks for the plural of its views.
+    const rendered = vi.spyOn(Intl.PluralRules.prototype, 'select');
+    const renderedOf = (views: number) =>
+      rendered.mock.calls.filter(([number]) => number === views).length;
+    await comeBack();
+    await waitFor(() => expect(calls).toHaveLength(2));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([renderedOf(1204), renderedOf(1)]).toEqual([1, 1]);
+
+    links = [link('k7Qm2_xB', LINKS[0]?.long_link ?? '', 1205), ...LINKS.slice(1)];
+    rendered.mockClear();
+    await comeBack();
+    await screen.findByText('1,205');
+    expect([renderedOf(1205), renderedOf(1)]).toEqual([1, 1]);
+  });
+
+  it('asks anew at once where a link was made meanwhile', async () => {
+    logIn();
+    let made = LINKS;
+    serve({
+      showProfile: () => data({ success: true, data: made }),
+      createShortLink: ({ code, url }) => {
+        made = [link(String(code), String(url)), ...made];
+        return data({ success: true, code, short_link: code });
+      },
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    await heading('Shorten a link');
+    const field = screen.getByRole('textbox', { name: 'Link to shorten' });
+    await user.type(field, 'https://example.org/new{Enter}');
+    await screen.findByRole('list', { name: 'Short links of this visit' });
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    await screen.findByText('3 links');
+    expect(await table()).toHaveTextContent('https://example.org/new');
+  });
+
+  it('shows nothing of one account to another', async () => {
+    logIn('one');
+    serve({
+      showProfile: ({ token }) =>
+        token === 'one' ? data({ success: true, data: LINKS }) : never(),
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(screen.getByRole('link', { name: 'HOME' }));
+    logIn('two');
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    await screen.findByText('Loading your links');
+    expect(screen.queryByRole('table')).toBeNull();
+  });
+
+  it('shows a dash for views that are not known, and says so once', async () => {
+    logIn();
+    const unknown = LINKS.map((one) => ({ ...one, views: null }));
+    serve({ showProfile: () => data({ success: true, data: unknown }) });
+    visit('/my-account');
+    const rows = within(await table()).getAllByRole('row');
+    expect(rows).toHaveLength(3);
+    for (const row of rows.slice(1)) {
+      expect(within(row).getAllByRole('cell').at(-1)).toHaveTextContent(/^– views not known$/);
+    }
+    expect(screen.getAllByText('The views are not known just now.')).toHaveLength(1);
+    await expectNoAxeViolations();
   });
 
   it('logs out', async () => {

@@ -27,6 +27,8 @@ beforeEach(() => {
 
 afterEach(() => {
   if (!inBrowser) return;
+  // Who leaves leaves nothing to the next one.
+  localStorage.clear();
   cleanup();
   closeServer();
   vi.useRealTimers();

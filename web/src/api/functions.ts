@@ -100,7 +100,7 @@ const profileReply = v.variant('success', [
       v.object({
         short_link: code,
         long_link: v.string(),
-        views: v.number(),
+        views: v.nullable(v.number()),
         created_at: v.string(),
       }),
     ),
@@ -111,7 +111,8 @@ const profileReply = v.variant('success', [
 export interface ProfileLink {
   short_link: string;
   long_link: string;
-  views: number;
+  /** null while they are not known. */
+  views: number | null;
   /** ISO 8601, UTC. */
   created_at: string;
 }

@@ -24,8 +24,18 @@ export function warmUp(): void {
   load().catch(() => undefined);
 }
 
-export const createShortLink: Functions['createShortLink'] = async (...args) =>
-  (await load()).createShortLink(...args);
+let created = 0;
+
+/** How many links this page has made: a list that was asked for before the latest may lack it. */
+export function linksCreated(): number {
+  return created;
+}
+
+export const createShortLink: Functions['createShortLink'] = async (...args) => {
+  const code = await (await load()).createShortLink(...args);
+  created += 1;
+  return code;
+};
 
 export const accessLink: Functions['accessLink'] = async (...args) =>
   (await load()).accessLink(...args);

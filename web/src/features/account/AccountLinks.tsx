@@ -9,7 +9,7 @@ import { shortAddress } from '../../lib/config';
 import { paths } from '../../lib/paths';
 import styles from './AccountLinks.module.css';
 import { LinkTable } from './LinkTable';
-import { loadError } from './messages';
+import { loadError, viewsUnknown } from './messages';
 import { useProfile } from './useProfile';
 
 interface AccountLinksProps {
@@ -99,6 +99,9 @@ function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
         </div>
         <p className={styles.count}>{shownOf}</p>
       </div>
+      <p className={styles.note} role="status">
+        {all.some(({ views }) => views === null) && viewsUnknown}
+      </p>
       {shown.length > 0 ? <LinkTable links={shown} /> : <p>No link has this in it.</p>}
     </div>
   );

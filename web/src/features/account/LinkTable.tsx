@@ -1,7 +1,8 @@
-import { useLayoutEffect, useRef, useState } from 'react';
+import { memo, useLayoutEffect, useRef, useState } from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { ProfileLink } from '../../api';
 import { ShortAddress } from '../../components/ShortAddress';
+import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress } from '../../lib/config';
 import styles from './LinkTable.module.css';
@@ -14,6 +15,10 @@ const TAIL = 14;
 const number = new Intl.NumberFormat('en');
 const plural = new Intl.PluralRules('en');
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+
+/** What stands before a host: the scheme, and what only looks like a host. */
+const BEFORE_HOST = /^[a-z][a-z\d+.-]*:[\\/]*(?:[^\\/?#]*@)?/i;
+const HOST = /^[^\\/?#]*/;
 
 /** Only the rows in sight are in the document; the page's own scroll moves through them. */
 export function LinkTable({ links }: { links: ProfileLink[] }) {
@@ -82,7 +87,7 @@ export function LinkTable({ links }: { links: ProfileLink[] }) {
   );
 }
 
-function Cells({ link }: { link: ProfileLink }) {
+const Cells = memo(function Cells({ link }: { link: ProfileLink }) {
   const [copied, copy] = useCopy();
   const created = new Date(link.created_at);
   return (
@@ -103,8 +108,7 @@ function Cells({ link }: { link: ProfileLink }) {
       </div>
       <div role="cell" className={styles.long}>
         <a href={link.long_link} target="_blank" rel="noopener noreferrer" dir="auto">
-          <span>{link.long_link.slice(0, -TAIL)}</span>
-          <span>{link.long_link.slice(-TAIL)}</span>
+          <LongLink url={link.long_link} />
         </a>
       </div>
       <div role="cell" className={styles.when}>
@@ -115,12 +119,37 @@ function Cells({ link }: { link: ProfileLink }) {
         )}
       </div>
       <div role="cell" className={styles.views}>
-        {number.format(link.views)}
-        <span className={styles.unit}>
-          {' '}
-          {plural.select(link.views) === 'one' ? 'view' : 'views'}
-        </span>
+        <Views views={link.views} />
       </div>
+    </>
+  );
+});
+
+/** In parts, so that style can say which of them gives way where there is no room. */
+function LongLink({ url }: { url: string }) {
+  const [before = ''] = BEFORE_HOST.exec(url) ?? [];
+  const [host = ''] = HOST.exec(url.slice(before.length)) ?? [];
+  const path = url.slice(before.length + host.length);
+  return (
+    <>
+      <span className={styles.before}>{before}</span>
+      <span className={styles.host}>{host}</span>
+      {path.length > TAIL && <span className={styles.middle}>{path.slice(0, -TAIL)}</span>}
+      <span className={styles.tail}>{path.slice(-TAIL)}</span>
+    </>
+  );
+}
+
+function Views({ views }: { views: number | null }) {
+  const known = views !== null;
+  return (
+    <>
+      {known ? number.format(views) : <span aria-hidden="true">–</span>}
+      <span className={styles.unit}>
+        {' '}
+        {known && plural.select(views) === 'one' ? 'view' : 'views'}
+      </span>
+      {!known && <VisuallyHidden> not known</VisuallyHidden>}
     </>
   );
 }

@@ -1,7 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { failureCode, loadAnew, showProfile, type ProfileLink } from '../../api';
+import {
+  failureCode,
+  linksCreated,
+  loadAnew,
+  showProfile,
+  type ProfileLink,
+} from '../../api';
 import { showToast } from '../../components/toast';
-import { endSession } from '../../lib/session';
+import { currentSession, endSession } from '../../lib/session';
 import { loadError } from './messages';
 
 export type Profile =
@@ -10,12 +16,20 @@ export type Profile =
   /** What is asked once more shows the failure until there is an answer. */
   | { state: 'failed'; again: boolean };
 
-/** A tab that is looked at again shows new counts, but not more often than this. */
-const FRESH_FOR = 2_000;
+/** A page that is looked at again shows new counts, but not more often than this. */
+const FRESH_FOR = 5_000;
 
-/** The account's links: loaded at once, and anew whenever the page is looked at again. */
+/** The latest list, for who comes back to the page; of one session at a time. */
+let kept: { token: string; links: ProfileLink[]; asked: number; created: number } | undefined;
+
+/**
+ * The account's links: those that are known at once, and anew whenever the page is looked at again
+ * after a while or a link was made meanwhile.
+ */
 export function useProfile(token: string, onNotLogged: () => void) {
-  const [profile, setProfile] = useState<Profile>({ state: 'loading' });
+  const [profile, setProfile] = useState<Profile>(() =>
+    kept?.token === token ? { state: 'loaded', links: kept.links } : { state: 'loading' },
+  );
   const asking = useRef<AbortController>(null);
   const asked = useRef(0);
   const notLogged = useRef(onNotLogged);
@@ -26,10 +40,16 @@ export function useProfile(token: string, onNotLogged: () => void) {
   const ask = useCallback(async () => {
     asking.current?.abort();
     const mine = (asking.current = new AbortController());
-    asked.current = Date.now();
+    const now = (asked.current = Date.now());
+    const created = linksCreated();
     try {
-      const links = await showProfile(token, { signal: mine.signal });
-      if (!mine.signal.aborted) setProfile({ state: 'loaded', links });
+      const answer = await showProfile(token, { signal: mine.signal });
+      if (mine.signal.aborted) return;
+      const links = kept?.token === token ? unchanged(kept.links, answer) : answer;
+      kept = { token, links, asked: now, created };
+      setProfile((known) =>
+        known.state === 'loaded' && known.links === links ? known : { state: 'loaded', links },
+      );
     } catch (error) {
       if (mine.signal.aborted) return;
       const code = failureCode(error);
@@ -49,12 +69,15 @@ export function useProfile(token: string, onNotLogged: () => void) {
   }, [token]);
 
   useEffect(() => {
+    asked.current = kept?.token === token && kept.created === linksCreated() ? kept.asked : 0;
     const onLook = () => {
       const looking = document.visibilityState === 'visible';
       if (looking && Date.now() - asked.current > FRESH_FOR) void ask();
     };
     // Not before this effect is known to stay.
-    const start = setTimeout(() => void ask());
+    const start = setTimeout(() => {
+      if (Date.now() - asked.current > FRESH_FOR) void ask();
+    });
     addEventListener('focus', onLook);
     document.addEventListener('visibilitychange', onLook);
     return () => {
@@ -62,8 +85,10 @@ export function useProfile(token: string, onNotLogged: () => void) {
       removeEventListener('focus', onLook);
       document.removeEventListener('visibilitychange', onLook);
       asking.current?.abort();
+      // Nothing of the account stays behind who logs out.
+      if (currentSession()?.token !== token) kept = undefined;
     };
-  }, [ask]);
+  }, [ask, token]);
 
   const reload = useCallback(() => {
     setProfile((known) => (known.state === 'failed' ? { state: 'failed', again: true } : known));
@@ -71,4 +96,23 @@ export function useProfile(token: string, onNotLogged: () => void) {
   }, [ask]);
 
   return { profile, reload };
+}
+
+/** The new list made of the old rows where they say the same, or the old list where all do. */
+function unchanged(old: ProfileLink[], next: ProfileLink[]): ProfileLink[] {
+  const known = new Map(old.map((link) => [link.short_link, link]));
+  const links = next.map((link) => {
+    const before = known.get(link.short_link);
+    return before && saysTheSame(before, link) ? before : link;
+  });
+  const same = links.length === old.length && links.every((link, index) => link === old[index]);
+  return same ? old : links;
+}
+
+function saysTheSame(one: ProfileLink, other: ProfileLink): boolean {
+  return (
+    one.views === other.views &&
+    one.long_link === other.long_link &&
+    one.created_at === other.created_at
+  );
 }
