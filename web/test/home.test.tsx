@@ -185,6 +185,73 @@ describe('the home page', () => {
     await expectNoAxeViolations();
   });
 
+  it('says how long a server asks it to wait, and can be given up', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    const busy = () => error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '75' });
+    const calls = serve({ createShortLink: busy });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    const giveUp = await screen.findByRole('button', { name: 'Give up' });
+    const said = screen.getByText('Trying again in 75 seconds', { selector: '[role=status] *' });
+    await expectNoAxeViolations();
+    act(() => void vi.advanceTimersByTime(30_000));
+    // The eye sees it run down; it is said once.
+    expect(screen.getByText(/^Trying again in 4\d seconds$/)).toHaveAttribute(
+      'aria-hidden',
+      'true',
+    );
+    expect(said).toHaveTextContent('Trying again in 75 seconds');
+    await act(() => vi.advanceTimersByTimeAsync(46_000));
+    expect(calls).toHaveLength(2);
+    // The next wait is like the first, and the button was there all the time.
+    expect(screen.getByRole('button', { name: 'Give up' })).toBe(giveUp);
+
+    await user.click(giveUp);
+    expect(screen.queryByText(/Trying again/)).toBeNull();
+    expect(field()).toHaveFocus();
+    expect(field().value).toBe(LONG);
+    await act(() => vi.advanceTimersByTimeAsync(200_000));
+    expect(calls).toHaveLength(2);
+  });
+
+  it('keeps the focus where a link is made while giving up was looked at', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    let busy = true;
+    serve({
+      createShortLink: (payload) =>
+        busy ? error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '600' }) : shortens(payload),
+    });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    (await screen.findByRole('button', { name: 'Give up' })).focus();
+    screen.getAllByText('Trying again in 10 minutes');
+    busy = false;
+    await act(() => vi.advanceTimersByTimeAsync(600_000));
+    await plates();
+    expect(field()).toHaveFocus();
+  });
+
+  it('makes no words of a short wait', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    let busy = true;
+    serve({
+      createShortLink: (payload) => {
+        const answer = busy
+          ? error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '1' })
+          : shortens(payload);
+        busy = false;
+        return answer;
+      },
+    });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await screen.findAllByText('Shortening');
+    await waitFor(async () => expect(await plates()).toHaveLength(1), { timeout: 3_000 });
+    expect(screen.queryByRole('button', { name: 'Give up' })).toBeNull();
+  });
+
   it('stops trying when the page is left', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const calls = serve({ createShortLink: () => 'network error' });

@@ -1,11 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import {
-  failureCode,
-  linksCreated,
-  loadAnew,
-  showProfile,
-  type ProfileLink,
-} from '../../api';
+import { failureCode, linksCreated, loadAnew, showProfile, type ProfileLink } from '../../api';
 import { showToast } from '../../components/toast';
 import { currentSession, endSession } from '../../lib/session';
 import { loadError } from './messages';

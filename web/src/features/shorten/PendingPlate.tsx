@@ -1,21 +1,64 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Spinner } from '../../components/Spinner';
 import { useOnline } from '../../lib/online';
 import styles from './SignPlate.module.css';
+import { tryingAgain, type Wait } from './wait';
+
+interface PendingPlateProps {
+  url: string;
+  /** The wait that the server asked for; once there was one, giving up is offered to the end. */
+  wait: Wait | null;
+  onGiveUp: () => void;
+  /** The plate goes while the focus is in it. */
+  onFocusLost: () => void;
+}
 
 /** The place of the plate while its address is being made. */
-export function PendingPlate({ url }: { url: string }) {
-  const words = useOnline() ? 'Shortening' : 'Waiting for the connection';
+export function PendingPlate({ url, wait, onGiveUp, onFocusLost }: PendingPlateProps) {
+  const working = useOnline() ? 'Shortening' : 'Waiting for the connection';
+  const until = wait?.until ?? null;
+  const root = useRef<HTMLDivElement>(null);
+  const lost = useRef(onFocusLost);
+  useEffect(() => {
+    lost.current = onFocusLost;
+  });
+  useLayoutEffect(() => {
+    const plate = root.current;
+    return () => {
+      if (plate?.contains(document.activeElement)) lost.current();
+    };
+  }, []);
+
   return (
-    <div className={styles.plate}>
-      <Spinner label={words} />
+    <div ref={root} className={styles.plate}>
+      {/* A screen reader hears how long it is, and not each second of it. */}
+      <Spinner label={wait && until !== null ? wait.words : working} />
       <span className={styles.text}>
         <span className={styles.words} aria-hidden="true">
-          {words}
+          {wait && until !== null ? (
+            <Countdown key={until} until={until} words={wait.words} />
+          ) : (
+            working
+          )}
         </span>
         <span className={styles.to} dir="auto">
           {url}
         </span>
       </span>
+      {wait && (
+        <button type="button" className={styles.giveUp} onClick={onGiveUp}>
+          Give up
+        </button>
+      )}
     </div>
   );
+}
+
+function Countdown({ until, words }: { until: number; words: string }) {
+  const [now, setNow] = useState(words);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(tryingAgain(until - Date.now())), 1_000);
+    return () => clearInterval(timer);
+  }, [until]);
+  return now;
 }

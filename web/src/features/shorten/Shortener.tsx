@@ -26,7 +26,7 @@ export function Shortener({ wantsScheme = false, focused = false, onShortened }:
   const { state } = useLocation() as { state: { link?: unknown } | null };
   const [first] = useState(isFirstPage);
   const { results } = useResults();
-  const { working, error, submit } = useShortening(wantsScheme, onShortened);
+  const { working, wait, error, submit, giveUp } = useShortening(wantsScheme, onShortened);
 
   useEffect(() => {
     if (focused && first && matchMedia(ROOMY).matches)
@@ -40,6 +40,12 @@ export function Shortener({ wantsScheme = false, focused = false, onShortened }:
     const text = input.value;
     input.value = '';
     submit(text);
+  };
+
+  /** The link goes back to where it came from, unless another one stands there. */
+  const onGiveUp = () => {
+    if (field.current?.value === '') field.current.value = working ?? '';
+    giveUp();
   };
 
   /** The second half of a double click finds the field cleared: nobody meant that one. */
@@ -82,7 +88,14 @@ export function Shortener({ wantsScheme = false, focused = false, onShortened }:
           Shorten
         </Button>
       </form>
-      {working !== null && <PendingPlate url={working} />}
+      {working !== null && (
+        <PendingPlate
+          url={working}
+          wait={wait}
+          onGiveUp={onGiveUp}
+          onFocusLost={() => field.current?.focus()}
+        />
+      )}
       {results.length > 0 && (
         <ul className={styles.results} aria-label="Short links of this visit">
           {results.map((result, index) => (

@@ -12,6 +12,7 @@ function setUp(...answers: (() => Promise<string>)[]) {
   const browser = new EventTarget();
   const log = vi.fn();
   const loadAnew = vi.fn(() => true);
+  const waits = vi.fn();
   let codes = 0;
   const shortening = createShortening(
     {
@@ -24,11 +25,12 @@ function setUp(...answers: (() => Promise<string>)[]) {
       random: () => 0.5,
       log,
       loadAnew,
+      waits,
       browser,
     },
     (outcome) => outcomes.push(outcome),
   );
-  return { shortening, requests, outcomes, browser, log, loadAnew };
+  return { shortening, requests, outcomes, browser, log, loadAnew, waits };
 }
 
 const link = { url: 'https://example.com/', token: null };
@@ -142,17 +144,30 @@ describe('the true spinner', () => {
   });
 
   it('waits as long as it is asked to, online or not', async () => {
-    const { shortening, requests, browser } = setUp(
+    const { shortening, requests, browser, waits } = setUp(
       () => Promise.reject(new Failure('createShortLink', 'resource-exhausted', '', 45_000)),
       () => Promise.resolve('code0001'),
     );
     shortening.submit(link);
     await settle(44_999);
+    expect(waits.mock.calls).toEqual([[45_000]]);
     browser.dispatchEvent(new Event('online'));
     await settle();
     expect(requests).toHaveLength(1);
     await settle(1);
+    expect(waits.mock.calls).toEqual([[45_000], [null]]);
     expect(requests).toHaveLength(2);
+  });
+
+  it('says nothing of a wait that was left', async () => {
+    const { shortening, waits } = setUp(() =>
+      Promise.reject(new Failure('createShortLink', 'resource-exhausted', '', 45_000)),
+    );
+    shortening.submit(link);
+    await settle();
+    shortening.stop();
+    await settle(120_000);
+    expect(waits.mock.calls).toEqual([[45_000]]);
   });
 
   it('goes on like after any failure when no time is named', async () => {

@@ -25,6 +25,8 @@ export interface Ports {
   log: (error: unknown) => void;
   /** Loads a newer page that goes on with the link; answers whether it does. */
   loadAnew: (url: string) => boolean;
+  /** How long the server asked to be left alone, in milliseconds; null when it is asked again. */
+  waits: (duration: number | null) => void;
   /** Fires `online` when the browser is back. */
   browser: EventTarget;
 }
@@ -93,7 +95,9 @@ async function untilAnswered(
       ports.log(error);
       const asked = error instanceof Failure ? error.retryAfter : undefined;
       if (asked !== undefined) {
+        ports.waits(asked);
         await wait(Math.max(asked, FIRST_WAIT), left);
+        if (!isAborted(left)) ports.waits(null);
       } else if (await wait(backoff(failures, ports.random()), left, ports.browser)) {
         failures = 0;
       } else {

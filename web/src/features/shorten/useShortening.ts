@@ -10,6 +10,7 @@ import { invalidToken, urlMessages } from './messages';
 import { useResults, type Result } from './ResultsProvider';
 import { createShortening, type Outcome, type Shortening } from './shortening';
 import { checkUrl } from './url';
+import { LONG_WAIT, tryingAgain, type Wait } from './wait';
 
 interface ShownError {
   text: string;
@@ -23,7 +24,10 @@ interface State {
   /** The link that is being shortened now. */
   working: string | null;
   error: ShownError | undefined;
+  /** What it waits for, where the server asked for that. */
+  wait: Wait | null;
   submit: (text: string) => void;
+  giveUp: () => void;
 }
 
 /** A click on Shorten: refused here, or tried until it is answered, replaced or left. */
@@ -33,6 +37,7 @@ export function useShortening(
 ): State {
   const { add } = useResults();
   const [working, setWorking] = useState<string | null>(null);
+  const [wait, setWait] = useState<Wait | null>(null);
   const [error, setError] = useState<ShownError>();
   const attempts = useRef(0);
   /** Of the session that the link under way was sent in. */
@@ -68,12 +73,18 @@ export function useShortening(
 
   useEffect(() => {
     const log = (failure: unknown) => console.error(failure);
+    const waits = (duration: number | null) => {
+      if (duration === null) setWait((known) => known && { ...known, until: null });
+      else if (duration >= LONG_WAIT)
+        setWait({ until: Date.now() + duration, words: tryingAgain(duration) });
+    };
     const ports = {
       create: createShortLink,
       newCode,
       random: Math.random,
       log,
       loadAnew: (url: string) => goOnAnew(url),
+      waits,
       browser: window,
     };
     const mine = (shortening.current = createShortening(ports, (outcome) => onOutcome(outcome)));
@@ -90,9 +101,15 @@ export function useShortening(
     }
     setError(undefined);
     setWorking(url);
+    setWait(null);
     token.current = currentSession()?.token ?? null;
     shortening.current?.submit({ url, token: token.current });
   };
 
-  return { working, error, submit };
+  const giveUp = () => {
+    shortening.current?.stop();
+    setWorking(null);
+  };
+
+  return { working, wait, error, submit, giveUp };
 }
