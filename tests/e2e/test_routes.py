@@ -377,3 +377,40 @@ def test_a_toast_is_closed_by_a_button_that_can_be_hit_and_seen(page: Page) -> N
     assert style == ["solid", "3px", True]
     page.keyboard.press("Enter")
     expect(page.locator(".Toastify__toast")).to_have_count(0)
+
+
+def test_a_phones_row_shows_the_host_first(visitor: Visitors, member: str) -> None:
+    page = visitor(viewport={"width": 390, "height": 844}).new_page()
+    visit(page, "/my-account", member)
+    long = page.get_by_role("row").filter(has_text=LONG).get_by_role("cell").nth(1)
+    assert long.inner_text().replace("\n", "") == LONG, "it is whole in the document"
+    edges = long.evaluate(
+        """cell => {
+            const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+            while (!texts.nextNode().data.startsWith('example.com'));
+            const host = document.createRange();
+            host.setStart(texts.currentNode, 0);
+            host.setEnd(texts.currentNode, 'example.com'.length);
+            const seen = [cell, host].map((part) => part.getBoundingClientRect());
+            return seen.flatMap(({left, right}) => [left, right]);
+        }"""
+    )
+    left, right, host_left, host_right = edges
+    assert host_left - left < 2
+    assert host_right < right
+
+
+def test_views_that_are_not_known_are_a_dash_and_said_once(page: Page, member: str) -> None:
+    def without_views(route: Route) -> None:
+        answer = route.fetch()
+        data = answer.json()
+        for link in data["data"]["data"]:
+            link["views"] = None
+        route.fulfill(response=answer, json=data)
+
+    page.route("**/showProfile", without_views)
+    visit(page, "/my-account", member)
+    for row in page.get_by_role("row").all()[1:]:
+        expect(row.get_by_role("cell").last).to_contain_text("–")
+    expect(page.get_by_text("The views are not known just now.")).to_have_count(1)
+    assert axe_violations(page) == []

@@ -18,7 +18,6 @@ const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 
 /** What stands before a host: the scheme, and what only looks like a host. */
 const BEFORE_HOST = /^[a-z][a-z\d+.-]*:[\\/]*(?:[^\\/?#]*@)?/i;
-const HOST = /^[^\\/?#]*/;
 
 /** Only the rows in sight are in the document; the page's own scroll moves through them. */
 export function LinkTable({ links }: { links: ProfileLink[] }) {
@@ -128,14 +127,14 @@ const Cells = memo(function Cells({ link }: { link: ProfileLink }) {
 /** In parts, so that style can say which of them gives way where there is no room. */
 function LongLink({ url }: { url: string }) {
   const [before = ''] = BEFORE_HOST.exec(url) ?? [];
-  const [host = ''] = HOST.exec(url.slice(before.length)) ?? [];
-  const path = url.slice(before.length + host.length);
+  const fromHost = url.slice(before.length);
   return (
     <>
-      <span className={styles.before}>{before}</span>
-      <span className={styles.host}>{host}</span>
-      {path.length > TAIL && <span className={styles.middle}>{path.slice(0, -TAIL)}</span>}
-      <span className={styles.tail}>{path.slice(-TAIL)}</span>
+      <span className={styles.front}>
+        <span className={styles.before}>{before}</span>
+        {fromHost.slice(0, -TAIL)}
+      </span>
+      <span className={styles.tail}>{fromHost.slice(-TAIL)}</span>
     </>
   );
 }
