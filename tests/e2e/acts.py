@@ -36,6 +36,11 @@ def plates(page: Page) -> Locator:
     return page.get_by_role("list", name="Short links of this visit").get_by_role("button")
 
 
+def spinner(page: Page, words: str) -> Locator:
+    """What turns, with the words that say what is waited for."""
+    return page.get_by_role("main").get_by_role("img", name=words)
+
+
 def shorten(page: Page, url: str) -> str:
     """Shorten a link on the page that is open; returns its short address."""
     submit(page, url)

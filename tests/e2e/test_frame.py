@@ -167,6 +167,57 @@ def test_the_menu_closes_when_the_window_grows_past_1100_pixels(phone: Page) -> 
     expect(menu).to_have_attribute("aria-expanded", "false")
 
 
+def test_the_focus_is_on_what_is_there_when_the_window_changes(phone: Page) -> None:
+    phone.goto("/login")
+    menu = phone.get_by_role("button", name="Menu")
+    first = phone.get_by_role("navigation", name="Main").get_by_role("link", name="HOME")
+    menu.focus()
+    phone.set_viewport_size({"width": 1200, "height": 700})
+    expect(first).to_be_focused()
+    phone.set_viewport_size({"width": 390, "height": 700})
+    expect(menu).to_be_focused()
+    menu.click()
+    phone.get_by_role("navigation", name="Main").get_by_role("link", name="LOGIN").click()
+    expect(menu).to_be_focused()  # The page is the same, and the sheet is closed.
+
+
+def test_live_regions_stand_there_first_and_in_no_button(desk: Page) -> None:
+    """One that comes with its text is not read out, and one in a button is part of its name."""
+    desk.add_init_script(
+        """const live = '[role=status], [role=alert], [aria-live]:not(ul)';
+        window.late = [];
+        const look = root => [...root.querySelectorAll(live), ...(root.matches(live) ? [root] : [])]
+          .filter(e => !e.closest('.Toastify'))
+          .filter(e => e.closest('button') || e.textContent.trim());
+        new MutationObserver(changes => {
+          for (const { addedNodes } of changes)
+            for (const node of addedNodes)
+              if (node instanceof Element) late.push(...look(node).map(e => e.outerHTML));
+        }).observe(document, { childList: true, subtree: true });"""
+    )
+    desk.goto("/")
+    desk.get_by_label("Link to shorten").fill("ab")
+    desk.get_by_role("button", name="Shorten").click()
+    expect(desk.get_by_role("alert")).to_have_text("Enter a valid URL")
+    desk.get_by_label("Link to shorten").fill("https://example.com/live")
+    desk.get_by_role("button", name="Shorten").click()
+    expect(desk.get_by_role("status")).to_contain_text("Short address ready")
+    desk.get_by_role("link", name="REGISTER").click()
+    desk.get_by_role("button", name="REGISTER").click()
+    expect(desk.get_by_role("alert").filter(has_text="Please enter a username")).to_be_visible()
+    desk.get_by_role("navigation", name="Main").get_by_role("link", name="LOGIN").click()
+    desk.get_by_label("Email").fill("nobody@example.com")
+    desk.get_by_label("Password", exact=True).fill("Nothing-1")
+    desk.get_by_role("button", name="LOGIN").click()
+    expect(desk.get_by_label("Email")).to_have_accessible_description(
+        "No accound found with this email"
+    )
+    desk.get_by_role("link", name="QR CODE").click()
+    desk.get_by_label("URL").fill("x" * 3_000)
+    expect(desk.get_by_role("status")).to_contain_text("This text is too long for a QR code")
+    assert desk.evaluate("late") == []
+
+
 def test_the_open_menu_closes_on_the_way_back(phone: Page) -> None:
     phone.goto("/terms-of-use")
     phone.get_by_role("contentinfo").get_by_role("link", name="PRIVACY POLICIES").click()

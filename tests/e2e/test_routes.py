@@ -8,7 +8,7 @@ import time
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.acts import keep_token, plates, shorten, sideways, submit
+from tests.e2e.acts import keep_token, plates, shorten, sideways, spinner, submit
 from tests.e2e.conftest import Visitors
 from tests.processes import ROOT
 from tests.product import Product, new_code
@@ -266,7 +266,7 @@ def test_nothing_moves_for_who_asks_for_stillness(visitor: Visitors, site: Produ
     page.goto("/")
     page.route("**/createShortLink", lambda route: None)  # Never answered: the spinner stays.
     submit(page, "https://example.com/")
-    expect(page.get_by_role("status").filter(has_text="Shortening")).to_be_visible()
+    expect(spinner(page, "Shortening")).to_be_visible()
     page.wait_for_function("() => document.getAnimations().length === 0")
     page.unroute_all(behavior="ignoreErrors")
 
@@ -296,7 +296,7 @@ def test_a_page_that_is_slow_to_come_says_so_after_a_moment(page: Page) -> None:
     held: list[Route] = []
     page.route("**/assets/QrPage-*.js", lambda route: held.append(route))
     page.get_by_role("link", name="QR CODE").click()
-    expect(page.get_by_role("status").filter(has_text="Loading")).to_be_visible()
+    expect(spinner(page, "Loading")).to_be_visible()
     # The page before does not stand there half-left, nor does a footer that would jump.
     expect(page.get_by_role("contentinfo")).to_be_hidden()
     held[0].continue_()
@@ -308,7 +308,7 @@ def test_reloading_in_the_midst_leaves_a_page_that_works(page: Page) -> None:
     page.goto("/")
     page.route("**/createShortLink", lambda route: None)
     submit(page, "https://example.com/left")
-    expect(page.get_by_role("status").filter(has_text="Shortening")).to_be_visible()
+    expect(spinner(page, "Shortening")).to_be_visible()
     page.unroute_all(behavior="ignoreErrors")
     page.reload()
     expect(plates(page)).to_have_count(0)

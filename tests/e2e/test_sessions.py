@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -14,6 +15,7 @@ from tests.e2e.acts import (
     plates,
     register,
     shorten,
+    spinner,
     stored_token,
     submit,
     toast,
@@ -96,6 +98,81 @@ def test_the_session_that_is_stored_lasts_four_hours(site: Product, page: Page) 
     ]
 
 
+@pytest.mark.parametrize("hours", [5, -5])
+def test_a_clock_that_is_wrong_logs_in_all_the_same(site: Product, page: Page, hours: int) -> None:
+    email = site.register(password=PASSWORD)
+    page.add_init_script(
+        f"{{ const now = Date.now; Date.now = () => now.call(Date) + {hours * 3_600_000}; }}"
+    )
+    log_in(page, email)
+    expect(page.get_by_role("link", name="MY ACCOUNT")).to_be_visible()
+    left = page.evaluate(
+        "JSON.parse(localStorage.getItem('userToken')).expirationTimestamp - Date.now()"
+    )
+    assert 4 * 3_600_000 - 30_000 < left <= 4 * 3_600_000
+    page.get_by_role("link", name="MY ACCOUNT").click()
+    expect(page.get_by_text("You have no links yet.")).to_be_visible()
+
+
+def test_a_full_storage_keeps_the_session_for_the_visit(site: Product, page: Page) -> None:
+    email = site.register(password=PASSWORD)
+    page.goto("/login")
+    page.evaluate(
+        "() => { for (let size = 2 ** 22, n = 0; size >= 1; n++) {"
+        " try { localStorage.setItem(`full-${n}`, 'x'.repeat(size)) }"
+        " catch { size = Math.floor(size / 2) } } }"
+    )
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="LOGIN").click()
+    expect(page).to_have_url(HOME)
+    assert stored_token(page) is None
+    page.get_by_role("link", name="MY ACCOUNT").click()
+    expect(page.get_by_text("You have no links yet.")).to_be_visible()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("link", name="LOGIN")).to_be_visible()
+
+
+def test_a_log_in_under_way_does_not_pull_back(site: Product, page: Page) -> None:
+    email = site.register(password=PASSWORD)
+    held: list[Route] = []
+    page.route("**/verifyUser", lambda route: held.append(route))
+    page.goto("/login")
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    with page.expect_request("**/verifyUser"):
+        page.get_by_role("button", name="LOGIN").click()
+    page.get_by_role("link", name="QR CODE").click()
+    page.get_by_label("URL").fill("typed meanwhile")
+    held[0].continue_()
+    expect(page.get_by_role("link", name="MY ACCOUNT")).to_be_visible()
+    expect(page).to_have_url(re.compile("/custom-qr-generator$"))
+    expect(page.get_by_label("URL")).to_have_value("typed meanwhile")
+
+
+def test_the_mark_of_the_browser_outlives_logging_out(site: Product, page: Page) -> None:
+    """The answer is given here, so that this holds whatever the back end makes of a mark."""
+    email = site.register(password=PASSWORD)
+    sent: list[object] = []
+
+    def answer(route: Route) -> None:
+        payload = json.loads(route.request.post_data or "")["data"]
+        sent.append(payload.pop("device", None))
+        reply = route.fetch(post_data=json.dumps({"data": payload}))
+        body = reply.json()
+        body["data"]["device"] = f"mark-{len(sent)}"
+        route.fulfill(response=reply, json=body)
+
+    page.route("**/verifyUser", answer)
+    for _ in range(2):
+        log_in(page, email)
+        page.get_by_role("link", name="MY ACCOUNT").click()
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_role("link", name="LOGIN")).to_be_visible()
+    assert sent == [None, "mark-1"]
+    assert page.evaluate("localStorage.getItem('device')") == "mark-2"
+
+
 def test_the_username_is_kept_after_registration(page: Page) -> None:
     register(page, f"{new_code()}@example.com", "Caminante ñ")
     assert page.evaluate("localStorage.getItem('username')") == "Caminante ñ"
@@ -133,7 +210,7 @@ def test_a_failing_back_end_is_told_and_can_be_asked_again(
         page.goto("/my-account")
         expect(toast(page, "Error on loading user data")).to_be_visible()
         expect(page.get_by_role("main").get_by_text("Error on loading user data")).to_be_visible()
-        expect(page.get_by_role("status").filter(has_text="Loading")).to_have_count(0)
+        expect(spinner(page, "Loading")).to_have_count(0)
         assert stored_token(page) is not None
     finally:
         site.start("links")
@@ -141,6 +218,8 @@ def test_a_failing_back_end_is_told_and_can_be_asked_again(
     until(lambda: site.call("showProfile", {"token": token}).is_success)
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("row").filter(has_text=code)).to_be_visible()
+    # The button is gone, and the focus is with what took its place.
+    assert page.evaluate("document.querySelector('main').contains(document.activeElement)")
 
 
 def test_the_account_page_starts_with_its_spinner(site: Product, page: Page, token: str) -> None:
@@ -151,12 +230,12 @@ def test_the_account_page_starts_with_its_spinner(site: Product, page: Page, tok
     page.route("**/showProfile", lambda route: held.append(route))
     with page.expect_request("**/showProfile"):
         page.goto("/my-account")
-    spinner = page.get_by_role("status").filter(has_text="Loading your links")
-    expect(spinner).to_be_visible()
+    loading = spinner(page, "Loading your links")
+    expect(loading).to_be_visible()
     expect(page.get_by_role("table")).to_have_count(0)
     held[0].continue_()
     expect(page.get_by_role("row").filter(has_text=code)).to_be_visible()
-    expect(spinner).to_have_count(0)
+    expect(loading).to_have_count(0)
 
 
 def test_an_empty_account_has_a_field_to_begin_with(page: Page, token: str, target: str) -> None:
@@ -202,7 +281,7 @@ def test_links_shortened_logged_in_are_the_accounts(
 def test_password_managers_find_their_fields(page: Page, path: str) -> None:
     page.goto(path)
     password = page.get_by_label("Password", exact=True)
-    expect(page.get_by_label("Email")).to_have_attribute("autocomplete", "email")
+    expect(page.get_by_label("Email")).to_have_attribute("autocomplete", "username")
     expect(page.get_by_label("Email")).to_have_attribute("type", "email")
     kind = "current-password" if path == "/login" else "new-password"
     expect(password).to_have_attribute("autocomplete", kind)
@@ -240,7 +319,7 @@ def test_a_log_in_is_sent_once_and_its_button_waits(site: Product, page: Page, t
     width = button.bounding_box()
     button.dblclick()
     expect(button).to_have_attribute("aria-busy", "true")
-    expect(page.get_by_role("status").filter(has_text="Please wait")).to_be_attached()
+    expect(spinner(page, "Please wait")).to_be_attached()
     assert button.bounding_box() == width
     page.keyboard.press("Enter")
     assert len(held) == 1

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Request, Route, expect
 
-from tests.e2e.acts import keep_token, link_field, plates, shorten, submit
+from tests.e2e.acts import keep_token, link_field, plates, shorten, spinner, submit
 from tests.e2e.conftest import Visitors
 from tests.e2e.stage import built_product
 from tests.product import ALPHABET, Product, new_code
@@ -50,7 +50,7 @@ def down(expected: list[str]) -> None:
 
 def waiting(page: Page) -> Locator:
     """What turns while a link is being made."""
-    return page.get_by_role("status").filter(has_text="Shortening")
+    return spinner(page, "Shortening")
 
 
 @pytest.mark.usefixtures("down")
@@ -151,7 +151,7 @@ def test_it_goes_on_at_once_when_the_browser_is_back_online(
     calls = Calls(page)
     context.set_offline(True)
     submit(page, f"{target}/offline")
-    expect(page.get_by_role("status").filter(has_text="Waiting for the connection")).to_be_visible()
+    expect(spinner(page, "Waiting for the connection")).to_be_visible()
     calls.fail(3)  # The next try of itself is more than three seconds away.
     tries = len(calls.sent)
     started = time.monotonic()

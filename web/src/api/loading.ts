@@ -26,9 +26,10 @@ export async function bring<T>(load: () => Promise<T>, files: string[] = []): Pr
   });
 }
 
-/** Loads the document anew, but not one that is new itself; answers whether it does. */
-export function loadAnew(): boolean {
+/** Loads the document anew after `keep`, but not one that is new itself; answers whether it does. */
+export function loadAnew(keep?: () => void): boolean {
   if (performance.now() < SETTLED) return false;
+  keep?.();
   location.reload();
   return true;
 }

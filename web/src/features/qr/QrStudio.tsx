@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
 import { showToast } from '../../components/toast';
@@ -186,13 +186,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
           style={tooLong || blank ? undefined : { backgroundColor: background }}
           onLoadCapture={readAgain}
         >
-          {tooLong ? (
-            <p className={styles.tooLong} role="alert">
-              {qrMessages.tooLong}
-            </p>
-          ) : (
-            <QrCanvas ref={canvas} drawing={drawing} />
-          )}
+          {tooLong ? <TooLong /> : <QrCanvas ref={canvas} drawing={drawing} />}
           {blank && !tooLong && (
             <p className={styles.blank}>Enter a link and its code appears here.</p>
           )}
@@ -220,4 +214,10 @@ async function readFile(file: Blob, size: number): Promise<Reading | undefined> 
     console.warn('The file was not checked', error);
     return 'unavailable';
   }
+}
+
+/** Stands in place of the code. */
+function TooLong() {
+  useEffect(() => announce(qrMessages.tooLong), []);
+  return <p className={styles.tooLong}>{qrMessages.tooLong}</p>;
 }

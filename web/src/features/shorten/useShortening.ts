@@ -66,10 +66,9 @@ export function useShortening(
   });
 
   /** The link is in the field of the page that comes. */
-  const goOnAnew = useEffectEvent((url: string): boolean => {
-    void navigate('.', { replace: true, state: { link: url } });
-    return loadAnew();
-  });
+  const goOnAnew = useEffectEvent((url: string): boolean =>
+    loadAnew(() => void navigate('.', { replace: true, state: { link: url } })),
+  );
 
   useEffect(() => {
     const log = (failure: unknown) => console.error(failure);
