@@ -36,8 +36,14 @@ export function Header({ open, setOpen }: HeaderProps) {
   useEffect(() => {
     const wide = matchMedia(WIDE);
     // One of the two, the button and the entries, is always hidden: the focus goes to the other.
+    let last: EventTarget | null = null;
+    const onFocusIn = (event: FocusEvent) => {
+      last = event.target;
+    };
     const onChange = () => {
-      const focused = document.activeElement;
+      // What is hidden already has lost it.
+      const isLost = document.activeElement === document.body;
+      const focused = isLost ? (last as Node | null) : document.activeElement;
       if (!wide.matches) {
         if (nav.current?.contains(focused)) button.current?.focus();
         return;
@@ -46,7 +52,11 @@ export function Header({ open, setOpen }: HeaderProps) {
       setOpen(false);
     };
     wide.addEventListener('change', onChange);
-    return () => wide.removeEventListener('change', onChange);
+    addEventListener('focusin', onFocusIn);
+    return () => {
+      wide.removeEventListener('change', onChange);
+      removeEventListener('focusin', onFocusIn);
+    };
   }, [setOpen]);
   useEffect(() => {
     if (open || matchMedia(WIDE).matches) return;
