@@ -68,7 +68,7 @@ const pages = [
     '/login',
     async (page) => {
       await fillLogin(page, 'wrong');
-      await page.getByText('Incorrect password').waitFor();
+      await page.getByRole('main').getByText('Incorrect password').waitFor();
     },
   ],
   ['register', '/register'],
