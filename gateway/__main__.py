@@ -64,9 +64,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         fresh=settings.cache_fresh_seconds,
         stale=settings.cache_stale_seconds,
     )
-    site = Site(
-        edge, settings.web_dir, public_url=settings.origin, contact=settings.contact_address
-    )
+    site = _read_site(settings, edge)
     limited = settings.limits == "on"
     functions = Functions(
         auth=auth,
@@ -107,7 +105,8 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=int(settings.drain_seconds),
+        # Its type says whole seconds; it is handed to `asyncio.wait_for` as it is.
+        timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
     )
     server = _Server(config, {"http": f"{host}:{port}", "metrics": observation.address}, health)
     stop = ready.stop_requested()
@@ -139,6 +138,15 @@ def _open_journal(settings: GatewaySettings) -> Journal:
         raise SystemExit(f"Cannot use the journal in {settings.journal_dir}: {error}") from None
 
 
+def _read_site(settings: GatewaySettings, edge: Edge) -> Site:
+    try:
+        return Site(
+            edge, settings.web_dir, public_url=settings.origin, contact=settings.contact_address
+        )
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"Cannot read the pages in {settings.web_dir}: {error}") from None
+
+
 def _listen(address: str) -> socket.socket:
     host, port = split_address(address)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -146,8 +154,9 @@ def _listen(address: str) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-    except OSError as error:
-        raise SystemExit(f"Cannot listen on {address}: {error.strerror}") from None
+    except (OSError, UnicodeError) as error:  # The latter for what cannot be a host's name.
+        why = error.strerror if isinstance(error, OSError) else "this is no host"
+        raise SystemExit(f"Cannot listen on {address}: {why}") from None
     listening.listen(BACKLOG)
     listening.setblocking(False)
     return listening

@@ -6,12 +6,12 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, HttpUrl, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic_settings import NoDecode
 
 from gateway.limits import Rate
 from gateway.resolver import FRESH_SECONDS, STALE_SECONDS
-from services.runtime.settings import ProcessSettings
+from services.runtime.settings import Address, ProcessSettings, PublicUrl
 
 # Of one address, in each gateway's memory. A local run is one address, and its load tests too.
 _CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}
@@ -30,19 +30,19 @@ OptionalRate = Annotated[Rate | None, NoDecode, BeforeValidator(_rate)]
 class GatewaySettings(ProcessSettings):
     """What the gateway can be told beside what every process can."""
 
-    listen: str = "127.0.0.1:8080"
+    listen: Address = "127.0.0.1:8080"
     """Host and port of the public server."""
-    public_url: HttpUrl
+    public_url: PublicUrl
     """Where people reach the product; its origin is always among the CORS origins."""
     contact: str = ""
     """E-mail address the legal pages name; `contact_address` says which where none is set."""
-    auth_address: str
-    links_address: str
-    analytics_address: str
+    auth_address: str = Field(min_length=1)
+    links_address: str = Field(min_length=1)
+    analytics_address: str = Field(min_length=1)
     """gRPC targets of the services, `host:port` or `dns:///host:port`."""
     journal_dir: Path
     """Folder of the visit journal; one gateway a folder."""
-    journal_bytes: int = Field(default=1 << 30, ge=1 << 20)
+    journal_bytes: int = Field(default=1 << 30, ge=1 << 20, le=1 << 50)
     """Room of the journal; visits past it are counted as lost."""
     web_dir: Path | None = None
     """Folder of the built pages, where the gateway serves them itself."""
@@ -58,9 +58,9 @@ class GatewaySettings(ProcessSettings):
     """Limits by address, like `300/minute`; empty takes the default of the environment."""
     cache_bytes: int = Field(default=64_000_000, ge=1)
     """Most memory that the cache of links takes."""
-    cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0)
+    cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0, allow_inf_nan=False)
     """For how long a code's target is served without asking for it again."""
-    cache_stale_seconds: float = Field(default=STALE_SECONDS, ge=0)
+    cache_stale_seconds: float = Field(default=STALE_SECONDS, ge=0, allow_inf_nan=False)
     """For how long after that it is served while it is asked for."""
 
     @field_validator("cors_origins", "trusted_proxies", mode="before")
@@ -69,6 +69,13 @@ class GatewaySettings(ProcessSettings):
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
+
+    @field_validator("journal_dir", "web_dir", mode="before")
+    @classmethod
+    def _is_named(cls, folder: Any) -> Any:
+        if folder == "":  # To Path, the folder the process happens to be in.
+            raise ValueError("this names no folder")
+        return folder
 
     @property
     def origin(self) -> str:

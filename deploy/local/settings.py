@@ -7,10 +7,10 @@ import socket
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, HttpUrl, field_validator
+from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from services.runtime.settings import PREFIX, ProcessSettings
+from services.runtime.settings import PREFIX, ProcessSettings, PublicUrl
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout."""
@@ -30,7 +30,7 @@ class RunSettings(ProcessSettings):
     """Folder of everything that is kept; one run at a time."""
     store: str = Field(default="", pattern=r"^(mongodb(\+srv)?://.+)?$")
     """A MongoDB URL; without one, SQLite files in the data folder."""
-    public_url: HttpUrl | None = None
+    public_url: PublicUrl | None = None
     """Where people reach the product; http://localhost:<port> unless told otherwise."""
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     """Quieter than elsewhere: the logs share a terminal with whoever started the run."""

@@ -31,15 +31,15 @@ class AdminSettings(ProcessSettings):
             return given
         if any(given.values()):
             raise SystemExit("Settings refused. Give the address of each service, or of none.")
-        return _of_run(self.data_dir.expanduser() / "run.json")
+        return _of_run(self.data_dir)
 
 
-def _of_run(state: Path) -> dict[str, str]:
+def _of_run(folder: Path) -> dict[str, str]:
     try:
+        state = folder.expanduser() / "run.json"
         processes = json.loads(state.read_text(encoding="utf-8"))["processes"]
         return {name: processes[name]["grpc"] for name in SERVICES}
-    except (OSError, ValueError, KeyError):
+    # It is not there, is something else, or `~` names nobody who is known here.
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         names = ", ".join(f"ATAJO_{name.upper()}_ADDRESS" for name in SERVICES)
-        raise SystemExit(
-            f"Atajo does not run over {state.parent}: start it, or set {names}."
-        ) from None
+        raise SystemExit(f"Atajo does not run over {folder}: start it, or set {names}.") from None

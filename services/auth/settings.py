@@ -24,7 +24,8 @@ class AuthSettings(ServiceSettings):
     """Most failures for one account from everywhere in a window."""
     login_failures_by_browser: PositiveInt = 10
     """Most failures for one account from one browser that logged in to it before, in a window."""
-    login_failures_window_seconds: PositiveInt = 900
+    login_failures_window_seconds: int = Field(default=900, ge=1, le=31_536_000)
+    """At most a year."""
     bcrypt_threads: PositiveInt = max(1, (os.cpu_count() or 1) - 1)
     """How many passwords are verified at a time; by default a core is left for the rest."""
     logins_waiting: PositiveInt = 500

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import HttpUrl
-
-from services.runtime.settings import ServiceSettings
+from services.runtime.settings import PublicUrl, ServiceSettings
 
 
 class LinksSettings(ServiceSettings):
     """What the links service can be told beside what every service can."""
 
-    public_url: HttpUrl
+    public_url: PublicUrl
     """Where people reach the product: its own short addresses cannot be shortened again."""

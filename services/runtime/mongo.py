@@ -302,7 +302,7 @@ async def opened(store: str, default: str, schema: Schema) -> AsyncIterator[Data
         options |= {"w": "majority", "journal": True}
         client = AsyncIOMotorClient[Document](store, **options)
         name = client.get_default_database(default).name
-    except (PyMongoError, ValueError):
+    except (PyMongoError, OSError, ValueError):  # A file that the URL names is among them.
         raise SystemExit("ATAJO_STORE is not a MongoDB URL that can be used.") from None
     if not _DATABASE.fullmatch(name):
         raise SystemExit("ATAJO_STORE names a database MongoDB cannot have.")

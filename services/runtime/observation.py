@@ -38,10 +38,9 @@ class ObservationServer:
         host, port = split_address(settings.metrics_listen)
         try:
             self._server = _Server(host, port)
-        except OSError as error:
-            raise SystemExit(
-                f"Cannot listen on {settings.metrics_listen}: {error.strerror}."
-            ) from None
+        except (OSError, UnicodeError) as error:  # The latter for what cannot be a host's name.
+            why = error.strerror if isinstance(error, OSError) else "this is no host"
+            raise SystemExit(f"Cannot listen on {settings.metrics_listen}: {why}.") from None
         self._server.set_app(_app(health))
         self._thread = threading.Thread(target=self._serve, name="observation", daemon=True)
         self._thread.start()

@@ -92,5 +92,7 @@ def _bind(server: grpc.aio.Server, listen: str) -> str:
     try:
         port = server.add_insecure_port(listen)
     except RuntimeError:
-        raise SystemExit(f"Cannot listen on {listen}: the port is taken.") from None
+        raise SystemExit(
+            f"Cannot listen on {listen}: the port is taken, or the host is not this machine's."
+        ) from None
     return f"{host}:{port}"

@@ -9,7 +9,14 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    Field,
+    HttpUrl,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -21,23 +28,52 @@ PREFIX = "ATAJO_"
 PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "password", "test"})
 
 
-Address = Annotated[str, StringConstraints(pattern=r"^.+:[0-9]{1,5}$")]
-"""`host:port`; an IPv6 host stands in brackets."""
-
-
 def split_address(address: str) -> tuple[str, int]:
     """An `Address` as its two parts, the host without brackets."""
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)
 
 
+def _with_port(address: str) -> str:
+    if split_address(address)[1] > 65535:
+        raise ValueError("a port is at most 65535")
+    return address
+
+
+def _only_origin(url: HttpUrl) -> HttpUrl:
+    beyond = (url.username, url.password, url.query, url.fragment)
+    if url.path not in (None, "/") or any(part is not None for part in beyond):
+        raise ValueError("scheme, host and port are all that it has")
+    return url
+
+
+Address = Annotated[
+    str, StringConstraints(pattern=r"^[!-~]+:[0-9]{1,5}$"), AfterValidator(_with_port)
+]
+"""`host:port`; an IPv6 host stands in brackets."""
+PublicUrl = Annotated[HttpUrl, AfterValidator(_only_origin)]
+"""Where people reach the product: an origin, with nothing after it."""
+
+
 class FileSource(PydanticBaseSettingsSource):
     """Reads `<PREFIX><NAME>_FILE`: the value is the file's text without its last newline."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        path = os.environ.get(f"{PREFIX}{field_name.upper()}_FILE")
-        value = Path(path).read_text(encoding="utf-8").rstrip("\r\n") if path else None
-        return value, field_name, False
+        variable = f"{PREFIX}{field_name.upper()}_FILE"
+        path = os.environ.get(variable)
+        if not path:
+            return None, field_name, False
+        try:
+            value = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise SystemExit(
+                f"Settings refused. {variable} cannot be read: {_printable(path)}: {error.strerror}"
+            ) from None
+        except UnicodeDecodeError:
+            raise SystemExit(
+                f"Settings refused. {variable} is not UTF-8 text: {_printable(path)}"
+            ) from None
+        return value.rstrip("\r\n"), field_name, False
 
     def __call__(self) -> dict[str, Any]:
         found = {
@@ -59,7 +95,7 @@ class ProcessSettings(BaseSettings):
     """What runs here, for metrics; an image is told at its build."""
     metrics_listen: Address = "127.0.0.1:0"
     """Host and port of metrics and health, never the public one; port 0 finds a free one."""
-    drain_seconds: float = 2.0
+    drain_seconds: float = Field(default=2.0, ge=0, le=3600, allow_inf_nan=False)
     """How long calls under way may take to finish when the process is asked to stop."""
 
     @classmethod
@@ -73,6 +109,14 @@ class ProcessSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, FileSource(settings_cls), env_settings
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_text(cls, value: Any) -> Any:
+        # The environment may hold any bytes; these would fail later, and far from here.
+        if isinstance(value, str) and ("\0" in value or _printable(value) != value):
+            raise ValueError("this is not UTF-8 text")
+        return value
+
     @classmethod
     def load(cls) -> Self:
         """Read the settings, or end the process with a line a setting at fault."""
@@ -81,14 +125,10 @@ class ProcessSettings(BaseSettings):
         except ValidationError as error:
             # The values stay out of the message: one of them may be a secret.
             faults = [
-                f"{PREFIX}{'_'.join(str(part) for part in fault['loc']).upper()}: {fault['msg']}"
+                f"{PREFIX}{str(fault['loc'][0]).upper()}: {fault['msg']}"
                 for fault in error.errors(include_input=False, include_url=False)
             ]
             raise SystemExit("Settings refused. " + "; ".join(faults)) from None
-        except OSError as error:
-            raise SystemExit(
-                f"Settings refused. A *_FILE cannot be read: {error.filename}"
-            ) from None
 
 
 class ServiceSettings(ProcessSettings):
@@ -99,6 +139,11 @@ class ServiceSettings(ProcessSettings):
     store: str
     """Where this service keeps its data: `mongodb://…`, `mongodb+srv://…` or
     `sqlite:///path/to/file`. A MongoDB URL without a database means `atajo_<service>`."""
+
+
+def _printable(text: str) -> str:
+    """A text of the environment with what is no UTF-8 in it replaced."""
+    return text.encode(errors="replace").decode()
 
 
 def refuse_placeholder(secret: str, environment: str) -> str:

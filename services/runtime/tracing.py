@@ -30,7 +30,8 @@ def start(service: str, version: str, *, outermost: bool = False) -> None:
     """Begin to trace where that is asked for. Call once, before servers and channels are made.
 
     An `outermost` process is reached by strangers: it begins traces of its own and takes none of
-    theirs. Raises SystemExit for an exporter or a protocol that is not known here.
+    theirs. Raises SystemExit for an exporter or a protocol that is not known here, and
+    for what the SDK cannot take.
     """
     global _traces
     if not _wanted():
@@ -38,9 +39,14 @@ def start(service: str, version: str, *, outermost: bool = False) -> None:
     protocol = next((os.environ[name] for name in _PROTOCOLS if os.environ.get(name)), "grpc")
     if protocol != "grpc":
         raise SystemExit("Traces leave by OTLP over gRPC: set OTEL_EXPORTER_OTLP_PROTOCOL to grpc.")
-    from services.runtime.otel import Traces
+    try:
+        from services.runtime.otel import Traces
 
-    _traces = Traces(service, version, outermost)
+        _traces = Traces(service, version, outermost)
+    except (
+        Exception
+    ) as error:  # The SDK reads OTEL_* at its import, too, and has errors of its own.
+        raise SystemExit(f"Settings refused. One of OTEL_*: {error}") from None
     trace_id.read_from(_traces.trace_id)
 
 

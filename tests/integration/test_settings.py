@@ -1,0 +1,193 @@
+"""A setting that makes no sense is refused in one line that names it, whatever the nonsense is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from gateway.settings import GatewaySettings
+from services.admin.settings import AdminSettings
+from services.analytics.settings import AnalyticsSettings
+from services.auth.settings import AuthSettings
+from services.links.settings import LinksSettings
+from services.runtime.settings import ProcessSettings
+from tests.processes import Process
+
+NOT_TEXT = os.fsdecode(b"\xff\xfe")
+EVERYWHERE = {
+    "DRAIN_SECONDS": ("-1", "nan", "inf", "1e400", "soon", ""),
+    "ENVIRONMENT": ("staging",),
+    "LOG_LEVEL": ("loud",),
+    "METRICS_LISTEN": (
+        "8080",
+        "127.0.0.1:99999",
+        "127.0.0.1:-1",
+        ":0",
+        "a b:1",
+        "127.0.0.1:\u0663",
+    ),
+    "VERSION": (NOT_TEXT,),
+}
+OF_SERVICES = {
+    **EVERYWHERE,
+    "LISTEN": ("8080", "127.0.0.1:65536", "127.0.0.1:0\n", f"{NOT_TEXT}:1"),
+    "STORE": (NOT_TEXT,),
+}
+PUBLIC_URL = (
+    "atajo", "http://", "ftp://host", "http://[::1", "http://host:99999",
+    "http://host/path", "http://host/?query", "http://host/#part", "http://user:word@host/",
+    f"http://{NOT_TEXT}",
+)  # fmt: skip
+NONSENSE: Mapping[type[ProcessSettings], Mapping[str, tuple[str, ...]]] = {
+    LinksSettings: {**OF_SERVICES, "PUBLIC_URL": PUBLIC_URL},
+    AnalyticsSettings: OF_SERVICES,
+    AuthSettings: {
+        **OF_SERVICES,
+        "TOKEN_SECRET": ("", "short", NOT_TEXT * 20),
+        "LIMITS": ("perhaps",),
+        "LOGIN_FAILURES_BY_ADDRESS": ("0", "-1", "many", "1.5"),
+        "LOGIN_FAILURES_BY_ACCOUNT": ("0", "-1", "many", "1.5"),
+        "LOGIN_FAILURES_WINDOW_SECONDS": ("0", "-1", "long", "9" * 30),
+        "BCRYPT_THREADS": ("0", "-1", "all"),
+        "LOGINS_WAITING": ("0", "-1", "all"),
+    },
+    GatewaySettings: {
+        **EVERYWHERE,
+        "LISTEN": ("8080", "127.0.0.1:65536", f"{NOT_TEXT}:1"),
+        "PUBLIC_URL": PUBLIC_URL,
+        "CONTACT": (NOT_TEXT,),
+        "AUTH_ADDRESS": ("", NOT_TEXT),
+        "LINKS_ADDRESS": ("", NOT_TEXT),
+        "ANALYTICS_ADDRESS": ("", NOT_TEXT),
+        "JOURNAL_DIR": ("", NOT_TEXT),
+        "JOURNAL_BYTES": ("0", "-1", "much", "9" * 30),
+        "WEB_DIR": ("", NOT_TEXT),
+        "TRUSTED_PROXIES": ("somebody", "192.0.2.1/99"),
+        "LIMITS": ("perhaps",),
+        "CACHE_FRESH_SECONDS": ("-1", "nan", "inf", "long"),
+        "CACHE_STALE_SECONDS": ("-1", "nan", "inf", "long"),
+    },
+    AdminSettings: EVERYWHERE,
+}
+NEEDED = {
+    "STORE": "sqlite:////nowhere/store.db",
+    "PUBLIC_URL": "http://localhost:1",
+    "TOKEN_SECRET": "0123456789abcdef0123456789abcdef",
+    "AUTH_ADDRESS": "127.0.0.1:1",
+    "LINKS_ADDRESS": "127.0.0.1:1",
+    "ANALYTICS_ADDRESS": "127.0.0.1:1",
+    "JOURNAL_DIR": "/nowhere",
+}
+
+
+@pytest.fixture(autouse=True)
+def _only_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith("ATAJO_"):
+            monkeypatch.delenv(name)
+    for name, value in NEEDED.items():
+        monkeypatch.setenv(f"ATAJO_{name}", value)
+
+
+def refused(settings: type[ProcessSettings]) -> str:
+    with pytest.raises(SystemExit) as end:
+        settings.load()
+    line = str(end.value)
+    assert "\n" not in line
+    line.encode()  # It can be written down.
+    return line
+
+
+@pytest.mark.parametrize("settings", NONSENSE, ids=lambda settings: settings.__name__)
+def test_each_setting_is_checked_before_anything_begins(
+    settings: type[ProcessSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.load()
+    for name, values in NONSENSE[settings].items():
+        for value in values:
+            with monkeypatch.context() as patched:
+                patched.setenv(f"ATAJO_{name}", value)
+                assert f"ATAJO_{name}: " in refused(settings), (name, value)
+
+
+def test_a_file_that_holds_no_text_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "nul").write_bytes(b"a\0b")
+    for path in ("binary", "nul", ".", "nowhere", "binary/below"):
+        monkeypatch.setenv("ATAJO_TOKEN_SECRET_FILE", f"{tmp_path}/{path}")
+        line = refused(AuthSettings)
+        assert "ATAJO_TOKEN_SECRET" in line
+        assert "a\0b" not in line
+    monkeypatch.setenv("ATAJO_TOKEN_SECRET_FILE", f"{tmp_path}/{NOT_TEXT}")
+    assert "ATAJO_TOKEN_SECRET_FILE" in refused(AuthSettings)
+
+
+@pytest.mark.parametrize(
+    ("module", "setting", "value"),
+    [
+        ("services.links", "LISTEN", "192.0.2.1:0"),
+        ("services.links", "METRICS_LISTEN", f"{'x' * 300}:0"),
+        ("services.links", "STORE", "mongodb://host/?tls=true&tlsCAFile=/nowhere"),
+        ("services.links", "DRAIN_SECONDS", "nan"),
+        ("gateway", "LISTEN", f"{'x' * 300}:0"),
+        ("gateway", "LISTEN", "192.0.2.1:0"),
+        ("gateway", "WEB_DIR", "/dev/null"),
+        ("gateway", "JOURNAL_DIR", "/dev/null/journal"),
+        ("gateway", "DRAIN_SECONDS", "inf"),
+    ],
+)
+def test_a_process_ends_with_one_line(
+    module: str, setting: str, value: str, tmp_path: Path
+) -> None:
+    """What shows at its use alone, and one of the others as a whole."""
+    env = {f"ATAJO_{name}": given for name, given in NEEDED.items()}
+    env |= {
+        "ATAJO_STORE": f"sqlite:///{tmp_path}/store.db",
+        "ATAJO_JOURNAL_DIR": f"{tmp_path}/journal",
+    }
+    with Process.launch(module, env | {f"ATAJO_{setting}": value}, tmp_path / "log") as process:
+        assert process.wait() == 1
+        (line,) = process.stderr().splitlines()
+        assert setting in line or value in line
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "many"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"),
+        ("OTEL_EXPORTER_OTLP_COMPRESSION", "squeezed"),
+    ],
+)
+def test_what_the_tracing_library_cannot_take_is_one_line(
+    setting: str, value: str, tmp_path: Path
+) -> None:
+    env = {f"ATAJO_{name}": given for name, given in NEEDED.items()}
+    env |= {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", setting: value}
+    with Process.launch("services.links", env, tmp_path / "log") as process:
+        assert process.wait() == 1
+        *warnings, line = process.stderr().splitlines()
+        assert line.startswith("Settings refused. One of OTEL_*: ")
+        assert all(json.loads(warning)["level"] for warning in warnings)
+        assert "Traceback" not in process.stderr()
+
+
+@pytest.mark.parametrize("state", [None, "[]", "{}", '{"processes": 1}', "\xff"])
+def test_the_operators_command_says_that_nothing_runs(
+    state: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AUTH", "LINKS", "ANALYTICS"):
+        monkeypatch.delenv(f"ATAJO_{name}_ADDRESS")
+    for folder in (str(tmp_path), "~nobody-of-this-name/x"):
+        monkeypatch.setenv("ATAJO_DATA_DIR", folder)
+        if state is not None:
+            (tmp_path / "run.json").write_text(state, encoding="latin-1")
+        with pytest.raises(SystemExit) as end:
+            AdminSettings.load().addresses()
+        assert str(end.value).startswith(f"Atajo does not run over {folder}: ")
