@@ -245,6 +245,23 @@ def test_the_gateway_is_not_ready_while_it_stops(tmp_path: Path) -> None:
         assert product.stop("gateway") == 0
 
 
+def test_the_gateway_drains_for_parts_of_a_second_too(tmp_path: Path) -> None:
+    with Product(tmp_path, {"ATAJO_DRAIN_SECONDS": "0.9"}) as product:
+        product.start()
+        body = b'{"data": {"email": "a@example.com", "password": "Camino-42"}}'
+        head = (
+            "POST /verifyUser HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\n\r\n"
+        )
+        address = ("127.0.0.1", int(product.url.rpartition(":")[2]))
+        with product.asleep("auth"), socket.create_connection(address) as under_way:
+            under_way.sendall(head.encode() + body)
+            product.http.get(f"{product.url}/")  # Answered after the log-in was taken in.
+            started = time.monotonic()
+            assert product.stop("gateway") == 0
+            assert time.monotonic() - started >= 0.9, "a call was under way for all that time"
+
+
 async def test_a_loop_that_stands_still_is_told_by_a_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
