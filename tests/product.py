@@ -51,6 +51,7 @@ class Product:
         self._store = store
         self._settings = dict(settings or {})
         self._processes: dict[str, Process] = {}
+        self._admin: dict[str, str] = {}
         # The public address is told to the services before the gateway runs.
         port = free_port()
         self._addresses = {"gateway": f"127.0.0.1:{port}"}
@@ -66,6 +67,7 @@ class Product:
             process = Process.start(module, self._env(name), self.folder / f"{name}.log")
             self._processes[name] = process
             self._addresses[name] = process.addresses[kind]
+            self._admin[name] = process.addresses.get("admin", "")
 
     def kill(self, *names: str) -> None:
         """End processes with SIGKILL."""
@@ -94,6 +96,10 @@ class Product:
     def address(self, name: str) -> str:
         """Where a process that was started serves: gRPC, or the gateway's HTTP."""
         return self._addresses[name]
+
+    def admin_address(self, name: str) -> str:
+        """Where a service that was started last serves the operator."""
+        return self._admin[name]
 
     def metrics_url(self, name: str) -> str:
         """Where a running process shows its metrics."""

@@ -1,4 +1,7 @@
-"""The calls the operator's command makes. Each raises `services.runtime.errors.AppError`."""
+"""The calls the operator's command makes, at the ports that services have for it.
+
+Each raises `services.runtime.errors.AppError`.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ CALL_SECONDS = 30.0
 LIST_SECONDS = 300.0
 """A removal may take its time: the links of an account are listed while they are removed."""
 
-_AUTH = auth_pb2.DESCRIPTOR.services_by_name["AuthService"]
-_LINKS = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
-_ANALYTICS = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
+_AUTH = auth_pb2.DESCRIPTOR.services_by_name["AdminService"]
+_LINKS = links_pb2.DESCRIPTOR.services_by_name["AdminService"]
+_ANALYTICS = analytics_pb2.DESCRIPTOR.services_by_name["AdminService"]
 
 
 class Services:
@@ -24,9 +27,9 @@ class Services:
 
     def __init__(
         self,
-        auth: auth_pb2_grpc.AuthServiceAsyncStub,
-        links: links_pb2_grpc.LinksServiceAsyncStub,
-        analytics: analytics_pb2_grpc.AnalyticsServiceAsyncStub,
+        auth: auth_pb2_grpc.AdminServiceAsyncStub,
+        links: links_pb2_grpc.AdminServiceAsyncStub,
+        analytics: analytics_pb2_grpc.AdminServiceAsyncStub,
     ) -> None:
         self._auth, self._auth_calls = auth, Caller(_AUTH)
         self._links, self._links_calls = links, Caller(_LINKS)
@@ -79,7 +82,7 @@ async def connected(addresses: Mapping[str, str]) -> AsyncIterator[Services]:
             for name, service in (("auth", _AUTH), ("links", _LINKS), ("analytics", _ANALYTICS))
         ]
         yield Services(
-            auth_pb2_grpc.AuthServiceStub(auth),
-            links_pb2_grpc.LinksServiceStub(links),
-            analytics_pb2_grpc.AnalyticsServiceStub(analytics),
+            auth_pb2_grpc.AdminServiceStub(auth),
+            links_pb2_grpc.AdminServiceStub(links),
+            analytics_pb2_grpc.AdminServiceStub(analytics),
         )

@@ -13,19 +13,20 @@ SERVICES = ("auth", "links", "analytics")
 class AdminSettings(ProcessSettings):
     """What the command can be told. Without addresses it takes those of a running `make run`."""
 
-    auth_address: str = ""
-    links_address: str = ""
-    analytics_address: str = ""
-    """gRPC targets of the services, `host:port` or `dns:///host:port`; all three or none."""
+    auth_admin_address: str = ""
+    links_admin_address: str = ""
+    analytics_admin_address: str = ""
+    """gRPC targets of the services' ports for the operator, `host:port` or `dns:///host:port`; all
+    three or none."""
     data_dir: Path = Path(__file__).resolve().parents[2] / ".data"
     """Data folder of `make run`, which says there what runs where."""
 
     def addresses(self) -> dict[str, str]:
         """The target of each service. Raises SystemExit with one line when there is none."""
         given = {
-            "auth": self.auth_address,
-            "links": self.links_address,
-            "analytics": self.analytics_address,
+            "auth": self.auth_admin_address,
+            "links": self.links_admin_address,
+            "analytics": self.analytics_admin_address,
         }
         if all(given.values()):
             return given
@@ -38,8 +39,8 @@ def _of_run(folder: Path) -> dict[str, str]:
     try:
         state = folder.expanduser() / "run.json"
         processes = json.loads(state.read_text(encoding="utf-8"))["processes"]
-        return {name: processes[name]["grpc"] for name in SERVICES}
+        return {name: processes[name]["admin"] for name in SERVICES}
     # It is not there, is something else, or `~` names nobody who is known here.
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
-        names = ", ".join(f"ATAJO_{name.upper()}_ADDRESS" for name in SERVICES)
+        names = ", ".join(f"ATAJO_{name.upper()}_ADMIN_ADDRESS" for name in SERVICES)
         raise SystemExit(f"Atajo does not run over {folder}: start it, or set {names}.") from None

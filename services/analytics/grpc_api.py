@@ -11,7 +11,7 @@ from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from services.analytics.domain import Batch, Day, InvalidBatch, VisitCount, VisitKind
 from services.analytics.service import AnalyticsService
-from services.runtime.server import Served
+from services.runtime.server import Served, Servicer
 
 _KINDS: dict[int, VisitKind] = {
     pb.VISIT_KIND_PERSON: VisitKind.PERSON,
@@ -55,6 +55,13 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         days = await self._service.days(request.code, request.first_day, request.last_day)
         return pb.ListDaysResponse(days=[_to_pb(day) for day in days])
 
+
+class AdminServicer(pb_grpc.AdminServiceServicer):
+    """The same for the operator."""
+
+    def __init__(self, service: AnalyticsService) -> None:
+        self._service = service
+
     async def RemoveCounts(
         self, request: pb.RemoveCountsRequest, context: ServicerContext[Any, Any]
     ) -> pb.RemoveCountsResponse:
@@ -63,12 +70,19 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
 
 
 def served(service: AnalyticsService) -> Served:
-    """The servicer as a server takes it in."""
+    """The servicers as a process takes them in."""
 
-    def add_to(server: grpc.aio.Server) -> None:
+    def add_calls(server: grpc.aio.Server) -> None:
         pb_grpc.add_AnalyticsServiceServicer_to_server(AnalyticsServicer(service), server)
 
-    return Served(pb.DESCRIPTOR.services_by_name["AnalyticsService"], add_to)
+    def add_admin(server: grpc.aio.Server) -> None:
+        pb_grpc.add_AdminServiceServicer_to_server(AdminServicer(service), server)
+
+    services = pb.DESCRIPTOR.services_by_name
+    return Served(
+        Servicer(services["AnalyticsService"], add_calls),
+        Servicer(services["AdminService"], add_admin),
+    )
 
 
 def _from_pb(visit: pb.VisitCount) -> VisitCount:

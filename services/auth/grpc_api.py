@@ -10,7 +10,7 @@ from grpc.aio import ServicerContext
 from atajo.auth.v1 import auth_pb2 as pb
 from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
 from services.auth.service import AuthService
-from services.runtime.server import Served
+from services.runtime.server import Served, Servicer
 
 
 class AuthServicer(pb_grpc.AuthServiceServicer):
@@ -45,6 +45,13 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
         account_id = await self._service.account_of_token(request.token)
         return pb.VerifyTokenResponse(account_id=account_id)
 
+
+class AdminServicer(pb_grpc.AdminServiceServicer):
+    """The same for the operator."""
+
+    def __init__(self, service: AuthService) -> None:
+        self._service = service
+
     async def CloseAccount(
         self, request: pb.CloseAccountRequest, context: ServicerContext[Any, Any]
     ) -> pb.CloseAccountResponse:
@@ -58,9 +65,15 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
 
 
 def served(service: AuthService) -> Served:
-    """The servicer as a server takes it in."""
+    """The servicers as a process takes them in."""
 
-    def add_to(server: grpc.aio.Server) -> None:
+    def add_calls(server: grpc.aio.Server) -> None:
         pb_grpc.add_AuthServiceServicer_to_server(AuthServicer(service), server)
 
-    return Served(pb.DESCRIPTOR.services_by_name["AuthService"], add_to)
+    def add_admin(server: grpc.aio.Server) -> None:
+        pb_grpc.add_AdminServiceServicer_to_server(AdminServicer(service), server)
+
+    services = pb.DESCRIPTOR.services_by_name
+    return Served(
+        Servicer(services["AuthService"], add_calls), Servicer(services["AdminService"], add_admin)
+    )

@@ -12,7 +12,7 @@ from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.links.domain import Link
 from services.links.service import LinksService
-from services.runtime.server import Served
+from services.runtime.server import Served, Servicer
 
 
 class LinksServicer(pb_grpc.LinksServiceServicer):
@@ -36,8 +36,21 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def ListLinks(
         self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
     ) -> AsyncIterator[pb.ListLinksResponse]:
-        async for page in self._service.by_creator(request.creator_id):
-            yield pb.ListLinksResponse(links=[_to_pb(link) for link in page])
+        async for page in _pages(self._service, request):
+            yield page
+
+
+class AdminServicer(pb_grpc.AdminServiceServicer):
+    """The same for the operator."""
+
+    def __init__(self, service: LinksService) -> None:
+        self._service = service
+
+    async def ListLinks(
+        self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
+    ) -> AsyncIterator[pb.ListLinksResponse]:
+        async for page in _pages(self._service, request):
+            yield page
 
     async def RemoveLinks(
         self, request: pb.RemoveLinksRequest, context: ServicerContext[Any, Any]
@@ -46,12 +59,25 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
 
 
 def served(service: LinksService) -> Served:
-    """The servicer as a server takes it in."""
+    """The servicers as a process takes them in."""
 
-    def add_to(server: grpc.aio.Server) -> None:
+    def add_calls(server: grpc.aio.Server) -> None:
         pb_grpc.add_LinksServiceServicer_to_server(LinksServicer(service), server)
 
-    return Served(pb.DESCRIPTOR.services_by_name["LinksService"], add_to)
+    def add_admin(server: grpc.aio.Server) -> None:
+        pb_grpc.add_AdminServiceServicer_to_server(AdminServicer(service), server)
+
+    services = pb.DESCRIPTOR.services_by_name
+    return Served(
+        Servicer(services["LinksService"], add_calls), Servicer(services["AdminService"], add_admin)
+    )
+
+
+async def _pages(
+    service: LinksService, request: pb.ListLinksRequest
+) -> AsyncIterator[pb.ListLinksResponse]:
+    async for page in service.by_creator(request.creator_id):
+        yield pb.ListLinksResponse(links=[_to_pb(link) for link in page])
 
 
 def _to_pb(link: Link) -> pb.Link:

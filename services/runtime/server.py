@@ -34,11 +34,19 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Served:
-    """A servicer as a server takes it in."""
+class Servicer:
+    """A gRPC service as a server takes it in."""
 
     descriptor: ServiceDescriptor
     add_to: Callable[[grpc.aio.Server], None]
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a process serves: to its callers, and on a port of its own to the operator."""
+
+    calls: Servicer
+    admin: Servicer
 
 
 Opened = AbstractAsyncContextManager[tuple[Served, Check]]
@@ -61,30 +69,51 @@ async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
     stop = ready.stop_requested()
     background.stop_on_failure(stop)
     async with opened as (served, store_answers):
-        interceptors = [*tracing.server_interceptors(), CallInterceptor()]
-        server = grpc.aio.server(interceptors=interceptors, options=_OPTIONS)
-        served.add_to(server)
-        full_name = served.descriptor.full_name
-        grpc_health = GrpcHealth(server, full_name)
-        reflection.enable_server_reflection(
-            (full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), server
-        )
-        address = _bind(server, settings.listen)
+        listeners = [
+            _Listener(served.calls, settings.listen),
+            _Listener(served.admin, settings.admin_listen),
+        ]
+        calls, admin = (listener.address for listener in listeners)
         process = Health({"store": store_answers}, needed=["store"])
         observation = ObservationServer(name, settings, process)
-        await grpc_health.start()
-        await server.start()
-        await process.start(grpc_health.tell)
-        ready.announce({"grpc": address, "metrics": observation.address})
-        log.info("serving", listen=address, metrics=observation.address)
+
+        async def tell(is_ready: bool) -> None:
+            for listener in listeners:
+                await listener.health.tell(is_ready)
+
+        for listener in listeners:
+            await listener.start()
+        await process.start(tell)
+        ready.announce({"grpc": calls, "admin": admin, "metrics": observation.address})
+        log.info("serving", listen=calls, admin=admin, metrics=observation.address)
         await stop.wait()
         # Not ready first, so that callers go elsewhere; then finish what runs; then stop.
         await process.stop()
-        await server.stop(settings.drain_seconds)
+        await asyncio.gather(*(each.server.stop(settings.drain_seconds) for each in listeners))
         process.close()
         await asyncio.to_thread(observation.close)
         await asyncio.to_thread(tracing.stop)
     log.info("stopped")
+
+
+class _Listener:
+    """A port and what is served there, with health and reflection."""
+
+    def __init__(self, servicer: Servicer, listen: str) -> None:
+        interceptors = [*tracing.server_interceptors(), CallInterceptor()]
+        self.server = grpc.aio.server(interceptors=interceptors, options=_OPTIONS)
+        servicer.add_to(self.server)
+        full_name = servicer.descriptor.full_name
+        self.health = GrpcHealth(self.server, full_name)
+        reflection.enable_server_reflection(
+            (full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), self.server
+        )
+        self.address = _bind(self.server, listen)
+
+    async def start(self) -> None:
+        """Take calls, and say in health that the process is not ready yet."""
+        await self.health.start()
+        await self.server.start()
 
 
 def _bind(server: grpc.aio.Server, listen: str) -> str:

@@ -136,6 +136,8 @@ class ServiceSettings(ProcessSettings):
 
     listen: Address = "127.0.0.1:0"
     """Host and port of the gRPC server; port 0 finds a free one."""
+    admin_listen: Address = "127.0.0.1:0"
+    """The same of what only the operator may call: nobody else may reach it."""
     store: str
     """Where this service keeps its data: `mongodb://…`, `mongodb+srv://…` or
     `sqlite:///path/to/file`. A MongoDB URL without a database means `atajo_<service>`."""

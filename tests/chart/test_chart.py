@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from gateway.settings import GatewaySettings
+from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
 from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
@@ -34,6 +35,7 @@ SETTINGS: dict[str, type[ProcessSettings]] = {
     "auth": AuthSettings,
     "links": LinksSettings,
     "analytics": AnalyticsSettings,
+    "admin": AdminSettings,
 }
 DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
 
@@ -112,6 +114,16 @@ def test_the_gateway_dials_pods_that_listen(rendered: list[Manifest]) -> None:
     assert environment(pods(rendered)["web"])["ATAJO_GATEWAY"] == "atajo-gateway:8000"
 
 
+def test_the_operator_has_a_pod_when_it_asks_for_one(rendered: list[Manifest]) -> None:
+    assert of_kind("Deployment", rendered)["admin"]["spec"]["replicas"] == 0
+    told = environment(pods(rendered)["admin"])
+    for name in SERVICES:
+        service = of_kind("Service", rendered)[name]["spec"]
+        port = next(each["port"] for each in service["ports"] if each["name"] == "admin")
+        assert told[f"ATAJO_{name.upper()}_ADMIN_ADDRESS"] == f"dns:///atajo-{name}:{port}"
+        assert environment(pods(rendered)[name])["ATAJO_ADMIN_LISTEN"].endswith(f":{port}")
+
+
 def test_services_select_the_pods_of_their_component(rendered: list[Manifest]) -> None:
     workloads = of_kind("Deployment", rendered) | of_kind("StatefulSet", rendered)
     for name, service in of_kind("Service", rendered).items():
@@ -140,13 +152,16 @@ INNER = {
     ("gateway", "auth", 50051),
     ("gateway", "links", 50051),
     ("gateway", "analytics", 50051),
+    ("admin", "auth", 50052),
+    ("admin", "links", 50052),
+    ("admin", "analytics", 50052),
 }
 
 
 @pytest.mark.parametrize("name", ["kind", "production"])
 def test_the_arrows_of_the_architecture_and_no_others(name: str) -> None:
     rendered = manifests(name)
-    everybody = {"test", *COMPONENTS} | ({"mongodb"} if name == "kind" else set())
+    everybody = {"test", "admin", *COMPONENTS} | ({"mongodb"} if name == "kind" else set())
     assert of_kind("NetworkPolicy", rendered).keys() == pods(rendered).keys() == everybody
 
     inner = INNER | {("test", "web", 8080)}

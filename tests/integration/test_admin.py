@@ -38,7 +38,7 @@ def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
 
 
 def addresses(product: Product) -> dict[str, str]:
-    return {f"ATAJO_{name.upper()}_ADDRESS": product.address(name) for name in SERVICES}
+    return {f"ATAJO_{name.upper()}_ADMIN_ADDRESS": product.admin_address(name) for name in SERVICES}
 
 
 def restart_gateway(product: Product) -> None:
@@ -149,7 +149,7 @@ def test_the_services_are_found_through_the_data_folder_of_a_run(tmp_path: Path)
         code, line = admin(env, "remove-link", "unknown-")
         assert (code, line.split(":")[0]) == (1, f"Atajo does not run over {folder}")
 
-        processes = {name: {"pid": 1, "grpc": product.address(name)} for name in SERVICES}
+        processes = {name: {"pid": 1, "admin": product.admin_address(name)} for name in SERVICES}
         (folder / "run.json").write_text(json.dumps({"processes": processes}))
         assert admin(env, "remove-link", "unknown-")[0] == 3
 
@@ -165,7 +165,7 @@ def test_what_is_not_understood_is_refused(tmp_path: Path) -> None:
     for arguments in ((), ("remove-link",), ("remove-account", ""), ("list", "x")):
         code, line = admin({}, *arguments)
         assert (code, line.split(":")[0]) == (2, "Usage")
-    code, line = admin({"ATAJO_AUTH_ADDRESS": "localhost:1"}, "remove-link", "unknown-")
+    code, line = admin({"ATAJO_AUTH_ADMIN_ADDRESS": "localhost:1"}, "remove-link", "unknown-")
     assert (code, line) == (
         1,
         "Settings refused. Give the address of each service, or of none.",

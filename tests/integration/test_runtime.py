@@ -17,6 +17,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from atajo.analytics.v1 import analytics_pb2 as visits_pb
 from atajo.analytics.v1 import analytics_pb2_grpc as visits_grpc
+from atajo.auth.v1 import auth_pb2 as accounts_pb
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.runtime import client, request_id, status
@@ -102,6 +103,40 @@ async def test_reflection_names_the_service(name: str, tmp_path: Path) -> None:
         "grpc.health.v1.Health",
         "grpc.reflection.v1alpha.ServerReflection",
     }
+
+
+@pytest.mark.parametrize("name", ["auth", "links", "analytics"])
+async def test_what_the_operator_may_call_is_on_a_port_of_its_own(
+    name: str, tmp_path: Path
+) -> None:
+    descriptors = {"auth": accounts_pb, "links": pb, "analytics": visits_pb}[name].DESCRIPTOR
+    admin = descriptors.services_by_name["AdminService"]
+    others = descriptors.services_by_name[f"{name.title()}Service"]
+    with start(name, tmp_path, ATAJO_TOKEN_SECRET="x" * 48) as process:
+        assert process.addresses["admin"].startswith("127.0.0.1:")
+        for listener, known, unknown in (("grpc", others, admin), ("admin", admin, others)):
+            async with grpc.aio.insecure_channel(process.addresses[listener]) as channel:
+                for method in known.methods:
+                    assert await status(channel, known.full_name, method.name) != "UNIMPLEMENTED"
+                for method in (*known.methods, *unknown.methods):
+                    assert await status(channel, unknown.full_name, method.name) == "UNIMPLEMENTED"
+                check = await HealthStub(channel).Check(
+                    health_pb2.HealthCheckRequest(service=known.full_name)
+                )
+                assert check.status == SERVING
+    # What would remove is at no other name, either.
+    assert not {method.name for method in others.methods} & {"CloseAccount", "RemoveAccount"}
+    assert not [method.name for method in others.methods if method.name.startswith("Remove")]
+
+
+async def status(channel: grpc.aio.Channel, service: str, method: str) -> str:
+    """How a call with an empty request ends."""
+    call: Any = channel.unary_unary(f"/{service}/{method}")
+    try:
+        await call(b"", timeout=20)
+    except grpc.aio.AioRpcError as error:
+        return error.code().name
+    return "OK"
 
 
 async def test_a_drain_says_not_serving_first_and_finishes_the_call_under_way(
@@ -280,9 +315,13 @@ def test_the_file_of_a_later_version_is_refused(name: str, tmp_path: Path) -> No
     assert f"{tmp_path}/store.db has schema version 99" in line
 
 
-@pytest.mark.parametrize("which", ["grpc", "metrics"])
+@pytest.mark.parametrize("which", ["grpc", "admin", "metrics"])
 def test_a_taken_port_is_one_clear_line(which: str, tmp_path: Path) -> None:
-    setting = {"grpc": "ATAJO_LISTEN", "metrics": "ATAJO_METRICS_LISTEN"}[which]
+    setting = {
+        "grpc": "ATAJO_LISTEN",
+        "admin": "ATAJO_ADMIN_LISTEN",
+        "metrics": "ATAJO_METRICS_LISTEN",
+    }[which]
     with start("links", tmp_path) as process:
         taken = process.addresses[which]
         line = refused("analytics", tmp_path, env(tmp_path / "other", **{setting: taken}))

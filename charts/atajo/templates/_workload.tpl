@@ -152,7 +152,7 @@ spec:
       {{- else }}
       port: {{ $port }}
       {{- end }}
-      {{- if eq $name "grpc" }}
+      {{- if has $name (list "grpc" "admin") }}
       appProtocol: kubernetes.io/h2c
       {{- end }}
     {{- end }}

@@ -55,11 +55,6 @@ class AnalyticsServiceStub:
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysRequest.SerializeToString,
                 response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysResponse.FromString,
                 _registered_method=True)
-        self.RemoveCounts = channel.unary_unary(
-                '/atajo.analytics.v1.AnalyticsService/RemoveCounts',
-                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.SerializeToString,
-                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsResponse.FromString,
-                _registered_method=True)
 
 
 class AnalyticsServiceServicer:
@@ -105,16 +100,6 @@ class AnalyticsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def RemoveCounts(self, request, context):
-        """Removes all that is known of the visits of up to 100 links, for the operator alone. Visits
-        that come in later are counted from nothing; no list shows them once the links are gone.
-
-        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_AnalyticsServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -137,11 +122,6 @@ def add_AnalyticsServiceServicer_to_server(servicer, server):
                     servicer.ListDays,
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysRequest.FromString,
                     response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysResponse.SerializeToString,
-            ),
-            'RemoveCounts': grpc.unary_unary_rpc_method_handler(
-                    servicer.RemoveCounts,
-                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.FromString,
-                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -263,6 +243,58 @@ class AnalyticsService:
             metadata,
             _registered_method=True)
 
+
+class AdminServiceStub:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.RemoveCounts = channel.unary_unary(
+                '/atajo.analytics.v1.AdminService/RemoveCounts',
+                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.SerializeToString,
+                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsResponse.FromString,
+                _registered_method=True)
+
+
+class AdminServiceServicer:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
+    def RemoveCounts(self, request, context):
+        """Removes all that is known of the visits of up to 100 links. Visits that come in later are
+        counted from nothing; no list shows them once the links are gone.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_AdminServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'RemoveCounts': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveCounts,
+                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.FromString,
+                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'atajo.analytics.v1.AdminService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('atajo.analytics.v1.AdminService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class AdminService:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
     @staticmethod
     def RemoveCounts(request,
             target,
@@ -277,7 +309,7 @@ class AnalyticsService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.analytics.v1.AnalyticsService/RemoveCounts',
+            '/atajo.analytics.v1.AdminService/RemoveCounts',
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.SerializeToString,
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsResponse.FromString,
             options,

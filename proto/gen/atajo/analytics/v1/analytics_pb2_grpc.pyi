@@ -59,12 +59,6 @@ class AnalyticsServiceStub:
 
     Errors: INVALID_ARGUMENT (INVALID_RANGE).
     """
-    RemoveCounts: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]
-    """Removes all that is known of the visits of up to 100 links, for the operator alone. Visits
-    that come in later are counted from nothing; no list shows them once the links are gone.
-
-    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-    """
 
 @_typing.type_check_only
 class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
@@ -93,12 +87,6 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     """Reads one link's visits by UTC day, oldest first, for at most 92 days.
 
     Errors: INVALID_ARGUMENT (INVALID_RANGE).
-    """
-    RemoveCounts: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]  # type: ignore[assignment]
-    """Removes all that is known of the visits of up to 100 links, for the operator alone. Visits
-    that come in later are counted from nothing; no list shows them once the links are gone.
-
-    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
 
 class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -151,16 +139,47 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors: INVALID_ARGUMENT (INVALID_RANGE).
         """
 
+def add_AnalyticsServiceServicer_to_server(servicer: AnalyticsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
+class AdminServiceStub:
+    """What the operator alone may ask for, served on a port of its own."""
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
+    RemoveCounts: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]
+    """Removes all that is known of the visits of up to 100 links. Visits that come in later are
+    counted from nothing; no list shows them once the links are gone.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+
+@_typing.type_check_only
+class AdminServiceAsyncStub(AdminServiceStub):
+    """What the operator alone may ask for, served on a port of its own."""
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    RemoveCounts: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]  # type: ignore[assignment]
+    """Removes all that is known of the visits of up to 100 links. Visits that come in later are
+    counted from nothing; no list shows them once the links are gone.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+
+class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
+    """What the operator alone may ask for, served on a port of its own."""
+
     @_abc_1.abstractmethod
     def RemoveCounts(
         self,
         request: _analytics_pb2.RemoveCountsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.RemoveCountsResponse, _abc.Awaitable[_analytics_pb2.RemoveCountsResponse]]:
-        """Removes all that is known of the visits of up to 100 links, for the operator alone. Visits
-        that come in later are counted from nothing; no list shows them once the links are gone.
+        """Removes all that is known of the visits of up to 100 links. Visits that come in later are
+        counted from nothing; no list shows them once the links are gone.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
 
-def add_AnalyticsServiceServicer_to_server(servicer: AnalyticsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x61tajo/auth/v1/auth.proto\x12\ratajo.auth.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"a\n\x0fRegisterRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\x12\x1a\n\rpassword_hash\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x11\n\x04salt\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x10\n\x08username\x18\x04 \x01(\t\"&\n\x10RegisterResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"f\n\x0cLoginRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\x12\x15\n\x08password\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x1b\n\x0e\x63lient_address\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tB\x03\x80\x01\x01\"z\n\rLoginResponse\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08username\x18\x03 \x01(\t\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tB\x03\x80\x01\x01\"(\n\x12VerifyTokenRequest\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\")\n\x13VerifyTokenResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"$\n\x13\x43loseAccountRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\"*\n\x14\x43loseAccountResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"*\n\x14RemoveAccountRequest\x12\x12\n\naccount_id\x18\x01 \x01(\t\"\x17\n\x15RemoveAccountResponse2\xbd\x03\n\x0b\x41uthService\x12P\n\x08Register\x12\x1e.atajo.auth.v1.RegisterRequest\x1a\x1f.atajo.auth.v1.RegisterResponse\"\x03\x90\x02\x02\x12\x42\n\x05Login\x12\x1b.atajo.auth.v1.LoginRequest\x1a\x1c.atajo.auth.v1.LoginResponse\x12Y\n\x0bVerifyToken\x12!.atajo.auth.v1.VerifyTokenRequest\x1a\".atajo.auth.v1.VerifyTokenResponse\"\x03\x90\x02\x01\x12\\\n\x0c\x43loseAccount\x12\".atajo.auth.v1.CloseAccountRequest\x1a#.atajo.auth.v1.CloseAccountResponse\"\x03\x90\x02\x02\x12_\n\rRemoveAccount\x12#.atajo.auth.v1.RemoveAccountRequest\x1a$.atajo.auth.v1.RemoveAccountResponse\"\x03\x90\x02\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x61tajo/auth/v1/auth.proto\x12\ratajo.auth.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"a\n\x0fRegisterRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\x12\x1a\n\rpassword_hash\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x11\n\x04salt\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x10\n\x08username\x18\x04 \x01(\t\"&\n\x10RegisterResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"f\n\x0cLoginRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\x12\x15\n\x08password\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x1b\n\x0e\x63lient_address\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tB\x03\x80\x01\x01\"z\n\rLoginResponse\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08username\x18\x03 \x01(\t\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tB\x03\x80\x01\x01\"(\n\x12VerifyTokenRequest\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\")\n\x13VerifyTokenResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"$\n\x13\x43loseAccountRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\"*\n\x14\x43loseAccountResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"*\n\x14RemoveAccountRequest\x12\x12\n\naccount_id\x18\x01 \x01(\t\"\x17\n\x15RemoveAccountResponse2\xfe\x01\n\x0b\x41uthService\x12P\n\x08Register\x12\x1e.atajo.auth.v1.RegisterRequest\x1a\x1f.atajo.auth.v1.RegisterResponse\"\x03\x90\x02\x02\x12\x42\n\x05Login\x12\x1b.atajo.auth.v1.LoginRequest\x1a\x1c.atajo.auth.v1.LoginResponse\x12Y\n\x0bVerifyToken\x12!.atajo.auth.v1.VerifyTokenRequest\x1a\".atajo.auth.v1.VerifyTokenResponse\"\x03\x90\x02\x01\x32\xcd\x01\n\x0c\x41\x64minService\x12\\\n\x0c\x43loseAccount\x12\".atajo.auth.v1.CloseAccountRequest\x1a#.atajo.auth.v1.CloseAccountResponse\"\x03\x90\x02\x02\x12_\n\rRemoveAccount\x12#.atajo.auth.v1.RemoveAccountRequest\x1a$.atajo.auth.v1.RemoveAccountResponse\"\x03\x90\x02\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -52,10 +52,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_AUTHSERVICE'].methods_by_name['Register']._serialized_options = b'\220\002\002'
   _globals['_AUTHSERVICE'].methods_by_name['VerifyToken']._loaded_options = None
   _globals['_AUTHSERVICE'].methods_by_name['VerifyToken']._serialized_options = b'\220\002\001'
-  _globals['_AUTHSERVICE'].methods_by_name['CloseAccount']._loaded_options = None
-  _globals['_AUTHSERVICE'].methods_by_name['CloseAccount']._serialized_options = b'\220\002\002'
-  _globals['_AUTHSERVICE'].methods_by_name['RemoveAccount']._loaded_options = None
-  _globals['_AUTHSERVICE'].methods_by_name['RemoveAccount']._serialized_options = b'\220\002\002'
+  _globals['_ADMINSERVICE'].methods_by_name['CloseAccount']._loaded_options = None
+  _globals['_ADMINSERVICE'].methods_by_name['CloseAccount']._serialized_options = b'\220\002\002'
+  _globals['_ADMINSERVICE'].methods_by_name['RemoveAccount']._loaded_options = None
+  _globals['_ADMINSERVICE'].methods_by_name['RemoveAccount']._serialized_options = b'\220\002\002'
   _globals['_REGISTERREQUEST']._serialized_start=76
   _globals['_REGISTERREQUEST']._serialized_end=173
   _globals['_REGISTERRESPONSE']._serialized_start=175
@@ -77,5 +77,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REMOVEACCOUNTRESPONSE']._serialized_start=654
   _globals['_REMOVEACCOUNTRESPONSE']._serialized_end=677
   _globals['_AUTHSERVICE']._serialized_start=680
-  _globals['_AUTHSERVICE']._serialized_end=1125
+  _globals['_AUTHSERVICE']._serialized_end=934
+  _globals['_ADMINSERVICE']._serialized_start=937
+  _globals['_ADMINSERVICE']._serialized_end=1142
 # @@protoc_insertion_point(module_scope)

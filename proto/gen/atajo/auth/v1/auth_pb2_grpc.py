@@ -50,16 +50,6 @@ class AuthServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.FromString,
                 _registered_method=True)
-        self.CloseAccount = channel.unary_unary(
-                '/atajo.auth.v1.AuthService/CloseAccount',
-                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
-                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
-                _registered_method=True)
-        self.RemoveAccount = channel.unary_unary(
-                '/atajo.auth.v1.AuthService/RemoveAccount',
-                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.SerializeToString,
-                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountResponse.FromString,
-                _registered_method=True)
 
 
 class AuthServiceServicer:
@@ -96,25 +86,6 @@ class AuthServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def CloseAccount(self, request, context):
-        """Closes an account, for the operator alone and for good: from now on its tokens do not verify
-        and nobody logs in to it. Its e-mail address stays taken until RemoveAccount, so that a
-        removal that broke off can be repeated by the address without meeting a new account.
-
-        Errors: NOT_FOUND (NO_ACCOUNT).
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def RemoveAccount(self, request, context):
-        """Removes a closed account, the last step of a removal: its e-mail address is free then. An
-        account that is not closed, or not there, is left as it is.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_AuthServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -132,16 +103,6 @@ def add_AuthServiceServicer_to_server(servicer, server):
                     servicer.VerifyToken,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.SerializeToString,
-            ),
-            'CloseAccount': grpc.unary_unary_rpc_method_handler(
-                    servicer.CloseAccount,
-                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.FromString,
-                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.SerializeToString,
-            ),
-            'RemoveAccount': grpc.unary_unary_rpc_method_handler(
-                    servicer.RemoveAccount,
-                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.FromString,
-                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -236,6 +197,77 @@ class AuthService:
             metadata,
             _registered_method=True)
 
+
+class AdminServiceStub:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.CloseAccount = channel.unary_unary(
+                '/atajo.auth.v1.AdminService/CloseAccount',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
+                _registered_method=True)
+        self.RemoveAccount = channel.unary_unary(
+                '/atajo.auth.v1.AdminService/RemoveAccount',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountResponse.FromString,
+                _registered_method=True)
+
+
+class AdminServiceServicer:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
+    def CloseAccount(self, request, context):
+        """Closes an account for good: from now on its tokens do not verify and nobody logs in to it. Its
+        e-mail address stays taken until RemoveAccount, so that a removal that broke off can be
+        repeated by the address without meeting a new account.
+
+        Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveAccount(self, request, context):
+        """Removes a closed account, the last step of a removal: its e-mail address is free then. An
+        account that is not closed, or not there, is left as it is.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_AdminServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'CloseAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.CloseAccount,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.SerializeToString,
+            ),
+            'RemoveAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveAccount,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'atajo.auth.v1.AdminService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('atajo.auth.v1.AdminService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class AdminService:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
     @staticmethod
     def CloseAccount(request,
             target,
@@ -250,7 +282,7 @@ class AuthService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.auth.v1.AuthService/CloseAccount',
+            '/atajo.auth.v1.AdminService/CloseAccount',
             atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
             options,
@@ -277,7 +309,7 @@ class AuthService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.auth.v1.AuthService/RemoveAccount',
+            '/atajo.auth.v1.AdminService/RemoveAccount',
             atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountResponse.FromString,
             options,

@@ -54,17 +54,6 @@ class AuthServiceStub:
     Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
     or its account is gone.
     """
-    CloseAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]
-    """Closes an account, for the operator alone and for good: from now on its tokens do not verify
-    and nobody logs in to it. Its e-mail address stays taken until RemoveAccount, so that a
-    removal that broke off can be repeated by the address without meeting a new account.
-
-    Errors: NOT_FOUND (NO_ACCOUNT).
-    """
-    RemoveAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]
-    """Removes a closed account, the last step of a removal: its e-mail address is free then. An
-    account that is not closed, or not there, is left as it is.
-    """
 
 @_typing.type_check_only
 class AuthServiceAsyncStub(AuthServiceStub):
@@ -88,17 +77,6 @@ class AuthServiceAsyncStub(AuthServiceStub):
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
     or its account is gone.
-    """
-    CloseAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]  # type: ignore[assignment]
-    """Closes an account, for the operator alone and for good: from now on its tokens do not verify
-    and nobody logs in to it. Its e-mail address stays taken until RemoveAccount, so that a
-    removal that broke off can be repeated by the address without meeting a new account.
-
-    Errors: NOT_FOUND (NO_ACCOUNT).
-    """
-    RemoveAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]  # type: ignore[assignment]
-    """Removes a closed account, the last step of a removal: its e-mail address is free then. An
-    account that is not closed, or not there, is left as it is.
     """
 
 class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -140,15 +118,56 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         or its account is gone.
         """
 
+def add_AuthServiceServicer_to_server(servicer: AuthServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
+class AdminServiceStub:
+    """What the operator alone may ask for, served on a port of its own."""
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
+    CloseAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]
+    """Closes an account for good: from now on its tokens do not verify and nobody logs in to it. Its
+    e-mail address stays taken until RemoveAccount, so that a removal that broke off can be
+    repeated by the address without meeting a new account.
+
+    Errors: NOT_FOUND (NO_ACCOUNT).
+    """
+    RemoveAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]
+    """Removes a closed account, the last step of a removal: its e-mail address is free then. An
+    account that is not closed, or not there, is left as it is.
+    """
+
+@_typing.type_check_only
+class AdminServiceAsyncStub(AdminServiceStub):
+    """What the operator alone may ask for, served on a port of its own."""
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    CloseAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]  # type: ignore[assignment]
+    """Closes an account for good: from now on its tokens do not verify and nobody logs in to it. Its
+    e-mail address stays taken until RemoveAccount, so that a removal that broke off can be
+    repeated by the address without meeting a new account.
+
+    Errors: NOT_FOUND (NO_ACCOUNT).
+    """
+    RemoveAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]  # type: ignore[assignment]
+    """Removes a closed account, the last step of a removal: its e-mail address is free then. An
+    account that is not closed, or not there, is left as it is.
+    """
+
+class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
+    """What the operator alone may ask for, served on a port of its own."""
+
     @_abc_1.abstractmethod
     def CloseAccount(
         self,
         request: _auth_pb2.CloseAccountRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.CloseAccountResponse, _abc.Awaitable[_auth_pb2.CloseAccountResponse]]:
-        """Closes an account, for the operator alone and for good: from now on its tokens do not verify
-        and nobody logs in to it. Its e-mail address stays taken until RemoveAccount, so that a
-        removal that broke off can be repeated by the address without meeting a new account.
+        """Closes an account for good: from now on its tokens do not verify and nobody logs in to it. Its
+        e-mail address stays taken until RemoveAccount, so that a removal that broke off can be
+        repeated by the address without meeting a new account.
 
         Errors: NOT_FOUND (NO_ACCOUNT).
         """
@@ -163,4 +182,4 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         account that is not closed, or not there, is left as it is.
         """
 
-def add_AuthServiceServicer_to_server(servicer: AuthServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x61tajo/links/v1/links.proto\x12\x0e\x61tajo.links.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"Q\n\x04Link\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12.\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"V\n\x11\x43reateLinkRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\x17\n\ncreator_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\r\n\x0b_creator_id\"8\n\x12\x43reateLinkResponse\x12\"\n\x04link\x18\x01 \x01(\x0b\x32\x14.atajo.links.v1.Link\"$\n\x13ResolveLinksRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"\x81\x01\n\x14ResolveLinksResponse\x12<\n\x04urls\x18\x01 \x03(\x0b\x32..atajo.links.v1.ResolveLinksResponse.UrlsEntry\x1a+\n\tUrlsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"&\n\x10ListLinksRequest\x12\x12\n\ncreator_id\x18\x01 \x01(\t\"8\n\x11ListLinksResponse\x12#\n\x05links\x18\x01 \x03(\x0b\x32\x14.atajo.links.v1.Link\"#\n\x12RemoveLinksRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"$\n\x13RemoveLinksResponse\x12\r\n\x05\x63odes\x18\x01 \x03(\t2\xfe\x02\n\x0cLinksService\x12X\n\nCreateLink\x12!.atajo.links.v1.CreateLinkRequest\x1a\".atajo.links.v1.CreateLinkResponse\"\x03\x90\x02\x02\x12^\n\x0cResolveLinks\x12#.atajo.links.v1.ResolveLinksRequest\x1a$.atajo.links.v1.ResolveLinksResponse\"\x03\x90\x02\x01\x12W\n\tListLinks\x12 .atajo.links.v1.ListLinksRequest\x1a!.atajo.links.v1.ListLinksResponse\"\x03\x90\x02\x01\x30\x01\x12[\n\x0bRemoveLinks\x12\".atajo.links.v1.RemoveLinksRequest\x1a#.atajo.links.v1.RemoveLinksResponse\"\x03\x90\x02\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x61tajo/links/v1/links.proto\x12\x0e\x61tajo.links.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"Q\n\x04Link\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12.\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"V\n\x11\x43reateLinkRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\x17\n\ncreator_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\r\n\x0b_creator_id\"8\n\x12\x43reateLinkResponse\x12\"\n\x04link\x18\x01 \x01(\x0b\x32\x14.atajo.links.v1.Link\"$\n\x13ResolveLinksRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"\x81\x01\n\x14ResolveLinksResponse\x12<\n\x04urls\x18\x01 \x03(\x0b\x32..atajo.links.v1.ResolveLinksResponse.UrlsEntry\x1a+\n\tUrlsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"&\n\x10ListLinksRequest\x12\x12\n\ncreator_id\x18\x01 \x01(\t\"8\n\x11ListLinksResponse\x12#\n\x05links\x18\x01 \x03(\x0b\x32\x14.atajo.links.v1.Link\"#\n\x12RemoveLinksRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"$\n\x13RemoveLinksResponse\x12\r\n\x05\x63odes\x18\x01 \x03(\t2\xa1\x02\n\x0cLinksService\x12X\n\nCreateLink\x12!.atajo.links.v1.CreateLinkRequest\x1a\".atajo.links.v1.CreateLinkResponse\"\x03\x90\x02\x02\x12^\n\x0cResolveLinks\x12#.atajo.links.v1.ResolveLinksRequest\x1a$.atajo.links.v1.ResolveLinksResponse\"\x03\x90\x02\x01\x12W\n\tListLinks\x12 .atajo.links.v1.ListLinksRequest\x1a!.atajo.links.v1.ListLinksResponse\"\x03\x90\x02\x01\x30\x01\x32\xc4\x01\n\x0c\x41\x64minService\x12W\n\tListLinks\x12 .atajo.links.v1.ListLinksRequest\x1a!.atajo.links.v1.ListLinksResponse\"\x03\x90\x02\x01\x30\x01\x12[\n\x0bRemoveLinks\x12\".atajo.links.v1.RemoveLinksRequest\x1a#.atajo.links.v1.RemoveLinksResponse\"\x03\x90\x02\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,8 +40,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LINKSSERVICE'].methods_by_name['ResolveLinks']._serialized_options = b'\220\002\001'
   _globals['_LINKSSERVICE'].methods_by_name['ListLinks']._loaded_options = None
   _globals['_LINKSSERVICE'].methods_by_name['ListLinks']._serialized_options = b'\220\002\001'
-  _globals['_LINKSSERVICE'].methods_by_name['RemoveLinks']._loaded_options = None
-  _globals['_LINKSSERVICE'].methods_by_name['RemoveLinks']._serialized_options = b'\220\002\002'
+  _globals['_ADMINSERVICE'].methods_by_name['ListLinks']._loaded_options = None
+  _globals['_ADMINSERVICE'].methods_by_name['ListLinks']._serialized_options = b'\220\002\001'
+  _globals['_ADMINSERVICE'].methods_by_name['RemoveLinks']._loaded_options = None
+  _globals['_ADMINSERVICE'].methods_by_name['RemoveLinks']._serialized_options = b'\220\002\002'
   _globals['_LINK']._serialized_start=79
   _globals['_LINK']._serialized_end=160
   _globals['_CREATELINKREQUEST']._serialized_start=162
@@ -63,5 +65,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REMOVELINKSRESPONSE']._serialized_start=613
   _globals['_REMOVELINKSRESPONSE']._serialized_end=649
   _globals['_LINKSSERVICE']._serialized_start=652
-  _globals['_LINKSSERVICE']._serialized_end=1034
+  _globals['_LINKSSERVICE']._serialized_end=941
+  _globals['_ADMINSERVICE']._serialized_start=944
+  _globals['_ADMINSERVICE']._serialized_end=1140
 # @@protoc_insertion_point(module_scope)

@@ -50,11 +50,6 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
                 _registered_method=True)
-        self.RemoveLinks = channel.unary_unary(
-                '/atajo.links.v1.LinksService/RemoveLinks',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.FromString,
-                _registered_method=True)
 
 
 class LinksServiceServicer:
@@ -87,16 +82,6 @@ class LinksServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def RemoveLinks(self, request, context):
-        """Removes up to 1000 links for good, for the operator alone: from now on their codes lead
-        nowhere and are taken. Codes that no link ever held stay free.
-
-        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_LinksServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -114,11 +99,6 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     servicer.ListLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.SerializeToString,
-            ),
-            'RemoveLinks': grpc.unary_unary_rpc_method_handler(
-                    servicer.RemoveLinks,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -213,6 +193,102 @@ class LinksService:
             metadata,
             _registered_method=True)
 
+
+class AdminServiceStub:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.ListLinks = channel.unary_stream(
+                '/atajo.links.v1.AdminService/ListLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
+                _registered_method=True)
+        self.RemoveLinks = channel.unary_unary(
+                '/atajo.links.v1.AdminService/RemoveLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.FromString,
+                _registered_method=True)
+
+
+class AdminServiceServicer:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
+    def ListLinks(self, request, context):
+        """Streams an account's links as LinksService does, to who reaches this port alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveLinks(self, request, context):
+        """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
+        that no link ever held stay free.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_AdminServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'ListLinks': grpc.unary_stream_rpc_method_handler(
+                    servicer.ListLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.SerializeToString,
+            ),
+            'RemoveLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'atajo.links.v1.AdminService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('atajo.links.v1.AdminService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class AdminService:
+    """What the operator alone may ask for, served on a port of its own.
+    """
+
+    @staticmethod
+    def ListLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/ListLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
     @staticmethod
     def RemoveLinks(request,
             target,
@@ -227,7 +303,7 @@ class LinksService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.LinksService/RemoveLinks',
+            '/atajo.links.v1.AdminService/RemoveLinks',
             atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.FromString,
             options,

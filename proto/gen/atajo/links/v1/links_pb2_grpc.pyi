@@ -49,12 +49,6 @@ class LinksServiceStub:
     """
     ListLinks: _grpc.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]
     """Streams an account's links, newest first, in pages that fit a message."""
-    RemoveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]
-    """Removes up to 1000 links for good, for the operator alone: from now on their codes lead
-    nowhere and are taken. Codes that no link ever held stay free.
-
-    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-    """
 
 @_typing.type_check_only
 class LinksServiceAsyncStub(LinksServiceStub):
@@ -74,12 +68,6 @@ class LinksServiceAsyncStub(LinksServiceStub):
     """
     ListLinks: _aio.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]  # type: ignore[assignment]
     """Streams an account's links, newest first, in pages that fit a message."""
-    RemoveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]  # type: ignore[assignment]
-    """Removes up to 1000 links for good, for the operator alone: from now on their codes lead
-    nowhere and are taken. Codes that no link ever held stay free.
-
-    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-    """
 
 class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
     """Holds the links."""
@@ -115,16 +103,59 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_links_pb2.ListLinksResponse], _abc.AsyncIterator[_links_pb2.ListLinksResponse]]:
         """Streams an account's links, newest first, in pages that fit a message."""
 
+def add_LinksServiceServicer_to_server(servicer: LinksServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
+class AdminServiceStub:
+    """What the operator alone may ask for, served on a port of its own."""
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
+    ListLinks: _grpc.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]
+    """Streams an account's links as LinksService does, to who reaches this port alone."""
+    RemoveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]
+    """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
+    that no link ever held stay free.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+
+@_typing.type_check_only
+class AdminServiceAsyncStub(AdminServiceStub):
+    """What the operator alone may ask for, served on a port of its own."""
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    ListLinks: _aio.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]  # type: ignore[assignment]
+    """Streams an account's links as LinksService does, to who reaches this port alone."""
+    RemoveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]  # type: ignore[assignment]
+    """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
+    that no link ever held stay free.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+
+class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
+    """What the operator alone may ask for, served on a port of its own."""
+
+    @_abc_1.abstractmethod
+    def ListLinks(
+        self,
+        request: _links_pb2.ListLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_links_pb2.ListLinksResponse], _abc.AsyncIterator[_links_pb2.ListLinksResponse]]:
+        """Streams an account's links as LinksService does, to who reaches this port alone."""
+
     @_abc_1.abstractmethod
     def RemoveLinks(
         self,
         request: _links_pb2.RemoveLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.RemoveLinksResponse, _abc.Awaitable[_links_pb2.RemoveLinksResponse]]:
-        """Removes up to 1000 links for good, for the operator alone: from now on their codes lead
-        nowhere and are taken. Codes that no link ever held stay free.
+        """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
+        that no link ever held stay free.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
 
-def add_LinksServiceServicer_to_server(servicer: LinksServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
