@@ -207,8 +207,10 @@ def test_network_policies_refuse_a_stranger(note: Note) -> None:
     if not enforced:
         note("not shown: this cluster's network does not enforce policies")
         return
-    for host, port in (("gateway", 8000), ("auth", 50051), ("links", 50052), ("mongodb", 27017)):
-        assert not _stranger_reaches(f"probe-{host}", f"atajo-{host}", port, "probe=open"), host
+    inner = {"gateway": [8000], "auth": [50051], "links": [50051, 50052], "mongodb": [27017]}
+    for host, port in ((host, port) for host, ports in inner.items() for port in ports):
+        probe = f"probe-{host}-{port}"
+        assert not _stranger_reaches(probe, f"atajo-{host}", port, "probe=open"), probe
     note("a pod that is no part of the product reaches the pages and nothing else")
 
 

@@ -149,7 +149,7 @@ async def test_a_call_that_may_take_long_notices_that_its_service_is_mute(
     with away(running, "auth", "frozen"):
         started = time.monotonic()
         with pytest.raises(Unavailable):
-            await auth.login("somebody@example.com", "Camino-42", "")
+            await auth.login("somebody@example.com", "Camino-42", "", "")
         assert time.monotonic() - started < 10
     await auth.close()
 
