@@ -7,7 +7,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
+
+from tests.processes import PATIENCE
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -22,6 +24,7 @@ def driver() -> Iterator[Playwright]:
     """Playwright, on the machine's Node: its own wants libatomic, which few machines have."""
     if node := shutil.which("node"):
         os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", node)
+    expect.set_options(timeout=1000 * PATIENCE)
     with sync_playwright() as playwright:
         yield playwright
 

@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Self
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 30.0
-"""Seconds to wait for what takes well under one on an idle machine."""
+PATIENCE = 60.0
+"""Seconds to wait for what takes well under one on an idle machine, and far more on a busy one."""
 IN_BACKGROUND = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
 """Begins a command that is to start as a shell without job control starts one with `&`."""
 

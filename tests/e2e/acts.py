@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.waiting import await_that
+
 PASSWORD = "Camino-42"
-_PATIENCE = 20.0
 
 
 def until(condition: Callable[[], bool]) -> None:
     """Wait for something the back end does in its own time."""
-    deadline = time.monotonic() + _PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
+    await_that(condition)
 
 
 def link_field(page: Page) -> Locator:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
+from tests.waiting import await_that
 
 
 def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
@@ -48,10 +48,7 @@ def restart_gateway(product: Product) -> None:
 
 
 def await_views(product: Product, token: str, views: Mapping[str, int]) -> None:
-    deadline = time.monotonic() + 10
-    while product.views(token) != views:
-        assert time.monotonic() < deadline, product.views(token)
-        time.sleep(0.05)
+    await_that(lambda: product.views(token) == views)
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])

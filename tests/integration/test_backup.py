@@ -8,7 +8,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 from tests.load_generator import Load
 from tests.processes import ROOT
 from tests.product import Product
+from tests.waiting import await_that
 
 STORES = ("auth.sqlite3", "links.sqlite3", "analytics.sqlite3")
 
@@ -55,10 +55,7 @@ def running(tmp_path: Path) -> Iterator[Product]:
 
 
 def await_views(product: Product, token: str, views: Mapping[str, int]) -> None:
-    deadline = time.monotonic() + 20
-    while (found := product.views(token)) != views:
-        assert time.monotonic() < deadline, (found, views)
-        time.sleep(0.05)
+    await_that(lambda: product.views(token) == views)
 
 
 def test_a_backup_under_load_has_all_that_was_acknowledged_before(

@@ -194,11 +194,9 @@ def refused(run: LocalRun) -> str:
 
 
 def test_a_folder_in_use_is_refused(running: LocalRun) -> None:
-    started = time.monotonic()
     line = refused(LocalRun(running.data))
     assert str(running.data) in line
     assert "in use by another run" in line
-    assert time.monotonic() - started < 3
     assert (running.data / "run.json").exists()
 
 

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,13 +16,11 @@ from tests.integration.test_local_run import LocalRun
 from tests.mongo import server
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
+from tests.waiting import await_that
 
 
 def await_views(product: Product, token: str, views: dict[str, int]) -> None:
-    deadline = time.monotonic() + 10
-    while product.views(token) != views:
-        assert time.monotonic() < deadline, product.views(token)
-        time.sleep(0.05)
+    await_that(lambda: product.views(token) == views)
 
 
 def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_url: str) -> None:
@@ -88,14 +85,15 @@ def test_the_server_of_a_test_run_ends_with_it_however_it_ends() -> None:
         socket.create_connection(("127.0.0.1", port or 0)).close()
         runner.kill()
         runner.wait()
-    deadline = time.monotonic() + 10
-    while True:
+
+    def ended() -> bool:
         try:
             socket.create_connection(("127.0.0.1", port or 0)).close()
         except OSError:
-            break
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+            return True
+        return False
+
+    await_that(ended)
 
 
 def test_without_any_server_the_tests_say_what_installs_one(

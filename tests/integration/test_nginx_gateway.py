@@ -17,6 +17,7 @@ import pytest
 
 from tests.processes import PATIENCE
 from tests.product import BROWSER, Product, free_port, new_code
+from tests.waiting import await_that
 from tests.web import START, Web, gateway_beside
 
 LINK = {"data": {"code": "k7Qm2_xB", "url": "https://example.com/", "token": None}}
@@ -324,10 +325,8 @@ def test_a_gateway_that_ends_in_good_order_costs_no_request_while_there_is_anoth
                 failed.extend(status for status in statuses if status not in (200, 302))
 
     def await_followed(more: int) -> None:
-        wanted, deadline = sum(followed) + more, time.monotonic() + PATIENCE
-        while sum(followed) < wanted:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wanted = sum(followed) + more
+        await_that(lambda: sum(followed) >= wanted)
 
     first, second = ({"ATAJO_LISTEN": f"127.0.0.{n}:{port}"} for n in (1, 2))
     with (
@@ -349,7 +348,4 @@ def test_a_gateway_that_ends_in_good_order_costs_no_request_while_there_is_anoth
                 thread.join()
         assert names.asked > 0
         assert failed == []
-        deadline = time.monotonic() + PATIENCE
-        while (views := product.views(token)[code]) != sum(followed):
-            assert time.monotonic() < deadline, f"{views} of {sum(followed)} visits counted"
-            time.sleep(0.05)
+        await_that(lambda: product.views(token)[code] == sum(followed))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import PATIENCE
 from tests.product import BROWSER, Product, new_code
 from tests.waiting import await_that
 
@@ -33,7 +34,7 @@ def await_views(product: Product, token: str, code: str, wanted: int) -> float:
     started = time.monotonic()
     while (views := product.views(token)[code]) != wanted:
         assert views < wanted
-        assert time.monotonic() - started < 10, f"{views} of {wanted} views"
+        assert time.monotonic() - started < PATIENCE, f"{views} of {wanted} views"
     return time.monotonic() - started
 
 

@@ -37,6 +37,8 @@ _DISK = 8 << 20
 _REPORT = ROOT / "reports" / "drill.md"
 _OF_BUSY_MACHINE = frozenset({"AtajoRedirectsSlow", "AtajoEventLoopLagging"})
 """What goes off, and rightly so, where more wants to run than there are cores for."""
+_MUCH_WAITING = 20.0
+"""Percent of ten seconds in which something waited for a core. A drill itself causes less."""
 _LABEL = re.compile(r"\$labels\.(\w+)")
 
 
@@ -85,10 +87,16 @@ DRILLS = (
 )
 
 
-def _excused() -> frozenset[str]:
-    """What may go off by itself here and now."""
-    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1)
-    return _OF_BUSY_MACHINE if is_busy else frozenset()
+def _is_busy() -> bool:
+    """Whether more wants to run than there are cores for: over the last minute, or just now."""
+    if os.getloadavg()[0] > (os.cpu_count() or 1):
+        return True
+    try:
+        pressure = Path("/proc/pressure/cpu").read_text(encoding="ascii")
+    except OSError:  # A kernel that does not tell.
+        return False
+    waited = re.search(r"some avg10=([0-9.]+)", pressure)
+    return waited is not None and float(waited[1]) > _MUCH_WAITING
 
 
 @dataclass
@@ -100,11 +108,11 @@ class Outcome:
     ended: float | None = None
     faults: list[str] = field(default_factory=list)
 
-    def judge(self) -> None:
+    def judge(self, excused: frozenset[str]) -> None:
         """Note what should not be so."""
         missing = set(self.drill.must) - self.fired.keys()
         wrong = self.fired.keys() - set(self.drill.must) - set(self.drill.follows)
-        wrong -= _excused()
+        wrong -= excused
         self.faults += [f"{name} did not go off" for name in sorted(missing)]
         self.faults += [f"{name} went off" for name in sorted(wrong)]
         if self.ended is None:
@@ -122,15 +130,18 @@ class Watch:
         self.firing: set[str] = set()
         self.since: dict[str, float] = {}
         self.faults: set[str] = set()
+        self.excused: frozenset[str] = frozenset()
+        """What a machine that was busy since the beginning lets go off by itself."""
 
     def forget(self) -> None:
         """Begin anew."""
         self.since = {}
         self.faults = set()
+        self.excused = frozenset()
 
     def is_quiet(self, awaited: Sequence[str] = ()) -> bool:
         """Whether nothing fires but what a busy machine raises; of `awaited`, nothing at all."""
-        return not self.firing - (_excused() - set(awaited))
+        return not self.firing - (self.excused - set(awaited))
 
     def await_that(self, condition: Callable[[], bool]) -> bool:
         """Whether a condition on what fires comes true in time."""
@@ -143,6 +154,8 @@ class Watch:
 
     def _look(self) -> None:
         while not self._over.wait(0.5):
+            if _is_busy():
+                self.excused = _OF_BUSY_MACHINE
             told = self._prometheus.get("alerts")["alerts"]
             fires = [alert for alert in told if alert["state"] == "firing"]
             self.firing = {alert["labels"]["alertname"] for alert in fires}
@@ -210,7 +223,7 @@ def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
     outcome = Outcome(drill, {name: at - began for name, at in watch.since.items()})
     outcome.ended = time.monotonic() - repaired if over else None
     outcome.faults += sorted(watch.faults)
-    outcome.judge()
+    outcome.judge(watch.excused)
     return outcome
 
 
