@@ -42,18 +42,16 @@ base() {
   has npm || refuse "npm is needed, which comes with Node.js; there is no npm."
 }
 
-has_browser() {
-  local name
-  for name in chromium chromium-browser google-chrome; do
-    if has "$name"; then return 0; fi
-  done
-  return 1
+has_browsers() {
+  { has chromium || has chromium-browser || has google-chrome; } &&
+    { has firefox-esr || has firefox; } && has WebKitWebDriver && has Xvfb
 }
 
-browser() {
-  if has_browser; then return; fi
-  if packages "chromium, which the browser tests drive" chromium && has_browser; then return; fi
-  refuse "The tests need Chromium; on Debian and Ubuntu: sudo apt-get install chromium"
+browsers() {
+  if has_browsers; then return; fi
+  local all=(chromium firefox-esr webkit2gtk-driver xvfb)
+  if packages "the browsers that the tests drive" "${all[@]}" && has_browsers; then return; fi
+  refuse "The tests need Chromium, Firefox and WebKitGTK; on Debian and Ubuntu: sudo apt-get install ${all[*]}"
 }
 
 # How the tests find one is in tests/mongo/server.py.
@@ -169,6 +167,6 @@ case ${1:?} in
   --kind) kind_tools ;;
   --prometheus) prometheus ;;
   --mongo) mongo ;;
-  --browser) browser ;;
+  --browser) browsers ;;
   *) base "$1" ;;
 esac

@@ -18,6 +18,9 @@ from tests.processes import ROOT
 SCRIPT = ROOT / "deploy" / "local" / "prerequisites.sh"
 BROUGHT = {
     "chromium": ("chromium",),
+    "firefox-esr": ("firefox-esr",),
+    "webkit2gtk-driver": ("WebKitWebDriver",),
+    "xvfb": ("Xvfb",),
     "maven": ("mvn",),
     "default-jdk-headless": ("java", "javac"),
     "prometheus": ("prometheus", "promtool"),
@@ -25,7 +28,7 @@ BROUGHT = {
 }
 """Programs by Debian package."""
 WANTED = {
-    "--browser": ("chromium",),
+    "--browser": ("chromium", "firefox-esr", "webkit2gtk-driver", "xvfb"),
     "--mongo": ("maven", "default-jdk-headless"),
     "--prometheus": ("prometheus",),
     "--nginx": ("nginx-light",),
