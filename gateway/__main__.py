@@ -24,7 +24,7 @@ from gateway.site import Site
 from gateway.status import StatusPage
 from gateway.visits.journal import Journal, JournalFullError, JournalInUseError
 from gateway.visits.pipeline import VisitPipeline
-from services.runtime import logs, ready, tracing
+from services.runtime import background, logs, ready, tracing
 from services.runtime.health import Health
 from services.runtime.observation import ObservationServer
 from services.runtime.settings import split_address
@@ -52,6 +52,8 @@ class _Server(uvicorn.Server):
 
 
 async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
+    stop = ready.stop_requested()
+    background.stop_on_failure(stop)
     edge = Edge.load()
     journal = _open_journal(settings)
     auth = AuthClient(settings.auth_address)
@@ -109,14 +111,13 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
     )
     server = _Server(config, {"http": f"{host}:{port}", "metrics": observation.address}, health)
-    stop = ready.stop_requested()
 
     async def stop_server() -> None:
         await stop.wait()
         await health.stop()
         server.should_exit = True
 
-    stopper = asyncio.create_task(stop_server())
+    stopper = background.run(stop_server(), "stop")
     visits.start()
     await server.serve([listening])
     stopper.cancel()
@@ -167,6 +168,7 @@ def main() -> None:
     logs.configure("gateway", settings.log_level)
     tracing.start("gateway", settings.version, outermost=True)
     uvloop.run(_serve(settings, _listen(settings.listen)))
+    background.exit_if_failed()
 
 
 if __name__ == "__main__":

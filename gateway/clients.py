@@ -18,7 +18,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
-from gateway.visits.journal import Batch
+from gateway.visits.ledger import Batch
 from services.runtime.client import Caller, check_serving, open_channel
 from services.runtime.errors import AppError
 

@@ -153,12 +153,19 @@ class GatewayCollector(Collector):
         )
         yield GaugeMetricFamily(
             "atajo_visits_pending",
-            "Visits in the journal that analytics has not acknowledged.",
+            "Visits in the journal that analytics has not acknowledged; at least so many while "
+            "atajo_visits_restoring is 1.",
             value=self._visits.pending,
         )
         yield GaugeMetricFamily(
+            "atajo_visits_restoring",
+            "1 while visits of an earlier run are being read back from the journal, else 0.",
+            value=self._visits.restoring,
+        )
+        yield GaugeMetricFamily(
             "atajo_visit_flush_lag_seconds",
-            "Age of the oldest visit that analytics has not acknowledged.",
+            "Age of the oldest visit that analytics has not acknowledged; one of an earlier run is "
+            "as old as this run.",
             value=self._visits.lag_seconds,
         )
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from gateway.visits import classify
-from gateway.visits.journal import Batch, Journal, JournalFullError, Visit
-from services.runtime import logs
+from gateway.visits.journal import Journal, JournalFullError
+from gateway.visits.ledger import Batch
+from gateway.visits.lines import Visit
+from services.runtime import background, logs
 from services.runtime.errors import AppError, InvalidArgument, Unavailable
 
 log = logs.get(__name__)
@@ -45,28 +47,39 @@ class VisitPipeline:
         self._recorded = asyncio.Event()
         self._closed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._restoring: asyncio.Task[None] | None = None
         self._reported: dict[str, float] = {}
         self._unwritable = False
-        # When the first visit of each waiting batch, and of the open one, was taken down.
+        # When the first visit of each waiting batch of this run, and of the open one, was taken
+        # down. When those of earlier runs were is not on file: at the latest when this one began.
         self._since: deque[float] = deque()
         self._open_since: float | None = None
+        self._began = clock()
+        self._oldest: float | None = None
+        self._lost = 0
         self.visits = {"person": 0, "bot": 0}
         """Visits taken down since the start, by kind."""
         self.batches = {"acknowledged": 0, "refused": 0, "failed": 0}
         """Batches sent since the start, by what became of it; one that failed is sent again."""
-        self.lost = journal.lost_lines
-        """Visits that could not be put on file, read back, or were refused by analytics."""
-        if journal.batches:  # Left by an earlier run; when exactly is not on file.
-            self._closed.set()
-            self._since.extend([clock()] * journal.batches)
         if journal.open_visits:
-            self._open_since = clock()
+            self._open_since = self._oldest = self._began
+        if journal.open_visits or journal.dirty:
             self._recorded.set()
 
     @property
+    def lost(self) -> int:
+        """Visits that could not be put on file, read back, or were refused by analytics."""
+        return self._lost + self._journal.lost_lines
+
+    @property
     def pending(self) -> int:
-        """Visits that analytics has not acknowledged."""
+        """Visits that analytics has not acknowledged; at least so many while `restoring`."""
         return self._journal.pending
+
+    @property
+    def restoring(self) -> bool:
+        """Whether visits of earlier runs are still being read back from the journal."""
+        return self._journal.restoring
 
     @property
     def journal_bytes(self) -> int:
@@ -87,8 +100,11 @@ class VisitPipeline:
 
     @property
     def lag_seconds(self) -> float:
-        """For how long there has been a visit that analytics has not acknowledged."""
-        oldest = self._since[0] if self._since else self._open_since
+        """For how long, at least, there has been a visit that analytics has not acknowledged.
+
+        For any thread to ask.
+        """
+        oldest = self._oldest
         return 0.0 if oldest is None else max(0.0, self._clock() - oldest)
 
     def record(self, code: str, user_agent: bytes, referrer: bytes) -> None:
@@ -105,6 +121,7 @@ class VisitPipeline:
         self.visits[kind] += 1
         if self._open_since is None:
             self._open_since = now
+            self._note_oldest()
         self._recorded.set()
         if self._journal.open_rows >= MOST_ROWS:  # However late the next tick is.
             try:
@@ -114,26 +131,34 @@ class VisitPipeline:
 
     def start(self) -> None:
         """Begin to send. Call once, inside the loop."""
+        self._restoring = background.run(self._journal.restore(self._changed), "journal_restore")
         self._tasks = [
-            asyncio.create_task(self._close_batches()),
-            asyncio.create_task(self._send_batches()),
+            background.run(self._close_batches(), "visits_close"),
+            background.run(self._send_batches(), "visits_send"),
         ]
 
     async def stop(self, seconds: float) -> None:
         """Send what is left for at most `seconds`; the rest stays in the journal."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.wait(self._tasks)
+        journal = self._journal
+        await _end(self._tasks)
         try:
             self._close_batch()
-            await self._journal.sync()
+            await journal.sync()
             async with asyncio.timeout(seconds):
-                while self._journal.batches:
-                    await self._send_one()
+                while journal.restoring or journal.restored_batches or journal.added_batches:
+                    if not await self._send_one():
+                        await self._closed.wait()
         except (TimeoutError, AppError, JournalFullError, OSError) as error:
-            log.warning("visits_left_in_journal", visits=self.pending, error=type(error).__name__)
-        await self._journal.close()
-        if self._journal.last_number and self._journal.is_empty:
+            log.warning(
+                "visits_left_in_journal",
+                visits=self.pending,
+                all_read=not journal.restoring,
+                error=type(error).__name__,
+            )
+        if self._restoring:
+            await _end([self._restoring])
+        await journal.close()
+        if journal.last_number and journal.is_empty:
             await self._say_closed()
 
     async def _close_batches(self) -> None:
@@ -144,7 +169,7 @@ class VisitPipeline:
             await asyncio.sleep(TICK_SECONDS)
             self._recorded.clear()
             try:
-                if journal.open_visits >= MOST_VISITS or not journal.batches:
+                if journal.open_visits >= MOST_VISITS or not journal.added_batches:
                     self._close_batch()
                 if journal.dirty:
                     await journal.sync()
@@ -152,7 +177,7 @@ class VisitPipeline:
             except (JournalFullError, OSError) as error:
                 self._unwritable = isinstance(error, OSError)
                 self._report("journal_not_synced", error=str(error))
-            if journal.batches:
+            if journal.added_batches:
                 self._closed.set()
             if journal.open_visits or journal.dirty:
                 self._recorded.set()
@@ -170,11 +195,12 @@ class VisitPipeline:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def _send_one(self) -> None:
+    async def _send_one(self) -> bool:
+        """Send the oldest batch; False if there is none yet, and then `_closed` tells of one."""
         batch = await self._journal.first_batch()
         if batch is None:
             self._closed.clear()
-            return
+            return False
         try:
             await self._sink.record(batch)
             self.batches["acknowledged"] += 1
@@ -185,8 +211,22 @@ class VisitPipeline:
             self.batches["failed"] += 1
             raise
         self._journal.acknowledge(batch.number)
-        if self._since:
+        self._note_oldest()
+        return True
+
+    def _changed(self) -> None:
+        """Take notice of batches of earlier runs."""
+        self._closed.set()
+        self._note_oldest()
+
+    def _note_oldest(self) -> None:
+        """Keep what `lag_seconds` tells in one value: other threads ask for it."""
+        while len(self._since) > self._journal.added_batches:
             self._since.popleft()
+        if self._journal.restored_batches:
+            self._oldest = self._began
+        else:
+            self._oldest = self._since[0] if self._since else self._open_since
 
     async def _say_closed(self) -> None:
         """Let analytics forget this journal's numbers soon: a pod's own may never come back."""
@@ -201,9 +241,10 @@ class VisitPipeline:
         self._journal.close_batch()
         self._since.append(self._clock() if self._open_since is None else self._open_since)
         self._open_since = None
+        self._note_oldest()
 
     def _lose(self, visits: int, why: str) -> None:
-        self.lost += visits
+        self._lost += visits
         self._report("visits_lost", lost=self.lost, error=why)
 
     def _report(self, event: str, **fields: object) -> None:
@@ -212,3 +253,9 @@ class VisitPipeline:
         if now - self._reported.get(event, -_REPORT_EVERY) >= _REPORT_EVERY:
             self._reported[event] = now
             log.error(event, **fields)
+
+
+async def _end(tasks: Collection[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)

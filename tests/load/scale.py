@@ -29,7 +29,8 @@ from pathlib import Path
 import jwt
 
 from gateway.clients import AnalyticsClient
-from gateway.visits.journal import Batch, Visit
+from gateway.visits.ledger import Batch
+from gateway.visits.lines import Visit
 from tests.load.bench import (
     LOAD_CORE,
     SERVER_CORE,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.visits.journal import HEADROOM, Journal, JournalFullError, JournalInUseError, Visit
+from gateway.visits.journal import HEADROOM, Journal, JournalFullError, JournalInUseError
+from gateway.visits.lines import Visit
 
 ROOM = 1 << 20
 
@@ -32,6 +33,8 @@ async def drain(journal: Journal) -> list[tuple[int, int]]:
     if journal.open_visits:
         journal.close_batch()
     await journal.sync()
+    if journal.restoring:
+        await journal.restore()
     sent: list[tuple[int, int]] = []
     while batch := await journal.first_batch():
         assert sum(batch.counts.values()) == batch.visits
@@ -81,6 +84,7 @@ async def test_what_was_appended_is_there_after_a_kill_under_the_same_numbers(
 
     restored = Journal(tmp_path, ROOM)
     assert restored.gateway_id == gateway
+    await restored.restore()
     assert restored.pending == 3
     seen = []
     while batch := await restored.first_batch():
@@ -132,6 +136,7 @@ async def test_a_torn_tail_costs_that_line_alone(tmp_path: Path, cut: int) -> No
     lines = segment.read_bytes().splitlines(keepends=True)
     segment.write_bytes(b"".join(lines)[:-cut] if cut < len(lines[-1]) else b"".join(lines[:-1]))
     restored = Journal(tmp_path, ROOM)
+    await restored.restore()
     assert restored.pending == 1
     restored.append(visit("cccccccc"))
     assert await drain(restored) == [(1, 1), (2, 1)]
@@ -146,6 +151,7 @@ async def test_a_flipped_bit_is_found(tmp_path: Path) -> None:
     (segment,) = segments(tmp_path)
     segment.write_bytes(segment.read_bytes().replace(b"bbbbbbbb", b"bbbbbbbc"))
     restored = Journal(tmp_path, ROOM)
+    await restored.restore()
     assert restored.pending == 1
     assert restored.lost_lines == 2
     await restored.close()
@@ -198,8 +204,12 @@ async def test_a_full_disk_does_not_keep_a_journal_from_being_opened(
     with monkeypatch.context() as full:
         full.setattr("gateway.visits.journal.os.write", no_room)
         restored = Journal(tmp_path, ROOM)
-    assert restored.open_visits == 1
+    with pytest.raises(JournalFullError):
+        restored.append(visit())
     assert await drain(restored) == [(1, 1)]
+    restored.append(visit())
+    assert await drain(restored) == [(2, 1)]
+    assert len(segments(tmp_path)) == 1
     await restored.close()
 
 

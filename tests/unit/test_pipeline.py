@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.visits.journal import Batch, Journal
+from gateway.visits.journal import Journal
+from gateway.visits.ledger import Batch
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
 from services.runtime.errors import Unavailable
 

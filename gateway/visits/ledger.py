@@ -1,0 +1,137 @@
+"""The batches that analytics has not acknowledged: which numbers, and where their visits stand."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter, deque
+from collections.abc import Sized
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.visits import lines
+from gateway.visits.lines import Counts
+
+MOST_RESTORED = 10_000
+"""Batches of earlier runs in memory, 200 bytes each; further ones wait for these to be sent."""
+_KEPT_IN_MEMORY = 8
+"""Batches of this run whose visits stay in memory; those behind them are read back from file."""
+_MOST_ROWS = 20_001
+"""Different visits that a batch is read back with: analytics refuses one of so many, and what it
+refuses need not fill the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Visits under one number, always the same ones."""
+
+    gateway_id: str
+    number: int
+    counts: Counts
+    visits: int
+
+
+@dataclass(slots=True)
+class Entry:
+    """A batch that is not acknowledged yet; its lines are the segment's from `start` to `end`."""
+
+    number: int
+    visits: int
+    segment: Path
+    start: int
+    end: int
+    counts: Counts | None = None
+
+    async def read(self) -> Counts:
+        """Its visits, read back from file in steps if memory has them no more. Raises OSError."""
+        if self.counts is None:
+            self.counts = await _read(self)
+        return self.counts
+
+
+class Ledger:
+    """Batches in the order in which they are sent: by number, so those of earlier runs first.
+
+    While these are still being read back (`restoring`), none of this run is given out: analytics
+    takes no number below the last one it has.
+    """
+
+    def __init__(self, acknowledged: int, restoring: bool) -> None:
+        self.acknowledged = acknowledged
+        """No batch up to this number is needed any more."""
+        self.restoring = restoring
+        self._restored: deque[Entry] = deque()
+        self._added: deque[Entry] = deque()
+        self._has_room = asyncio.Event()
+        # Two numbers that only grow, so that any thread may read their difference.
+        self._visits = 0
+        self._gone = 0
+
+    @property
+    def visits(self) -> int:
+        """Visits of all batches in it. For any thread to ask."""
+        gone = self._gone
+        return self._visits - gone
+
+    @property
+    def restored(self) -> Sized:
+        """Batches of earlier runs."""
+        return self._restored
+
+    @property
+    def added(self) -> Sized:
+        """Batches of this run."""
+        return self._added
+
+    @property
+    def first(self) -> Entry | None:
+        """The batch to send next, None where there is none or it was not read back yet."""
+        if self._restored:
+            return self._restored[0]
+        return self._added[0] if self._added and not self.restoring else None
+
+    @property
+    def oldest(self) -> Entry | None:
+        """The batch with the lowest number of those in it."""
+        return (self._restored or self._added or (None,))[0]
+
+    def add(self, entry: Entry) -> None:
+        """Take in a batch of this run. Its counts stay in memory while few are there."""
+        if len(self._added) >= _KEPT_IN_MEMORY:
+            entry.counts = None
+        self._visits += entry.visits
+        self._added.append(entry)
+
+    async def restore(self, entry: Entry) -> None:
+        """Take in a batch of an earlier run, once there is room for it."""
+        while len(self._restored) >= MOST_RESTORED:
+            self._has_room.clear()
+            await self._has_room.wait()
+        if entry.number > self.acknowledged:
+            self._visits += entry.visits
+            self._restored.append(entry)
+
+    def acknowledge(self, number: int) -> None:
+        """Let go of the batches up to `number`, which analytics has."""
+        self.acknowledged = max(self.acknowledged, number)
+        for entries in (self._restored, self._added):
+            while entries and entries[0].number <= number:
+                self._gone += entries.popleft().visits
+        self._has_room.set()
+
+
+async def _read(entry: Entry) -> Counts:
+    counts: Counts = {}
+    fd = os.open(entry.segment, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        async for text in lines.slices(fd, entry.start, entry.end):
+            # Counted as texts first: most visits are alike, and taking a line apart costs most.
+            for line, count in Counter(text[:-1].split(b"\n")).items():
+                if lines.is_visit(line):
+                    visit = lines.visit_of(line)
+                    counts[visit] = counts.get(visit, 0) + count
+            if len(counts) >= _MOST_ROWS:
+                break
+    finally:
+        os.close(fd)
+    return counts

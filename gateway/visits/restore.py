@@ -1,0 +1,218 @@
+"""Reads the segments of earlier runs back while the gateway serves.
+
+A start looks at the end of the last segment alone and goes on in a new one (`segments`). What the
+older ones hold is read here: in their order, in slices that each take the event loop a millisecond
+or two, and with no more than a bounded number of batches in memory. Nothing is written but the
+end of a segment that cannot be read: it is cut off, so that it is counted as lost once.
+
+**Which numbers.** Analytics takes a batch only if its number is above the last one it has of this
+journal. So batches are sent in the order of their numbers, and those of this run wait until all
+older ones are read: their numbers are higher. A batch whose end is on file has the number that
+stands there. Visits behind the last such end were in no batch when their run was killed. They
+become batches of 5,000 visits, and the last of these has the number just below the one that the
+next segment begins with, the one before it the number below that, and so on. The start that began
+that segment left room for these numbers, above all that could have been used before. They follow
+from the files alone, so a process that is killed while it reads, or after it has sent some, finds
+the same visits under the same numbers at its next start; a second start begins a third segment and
+changes neither of the first two. Nothing is sent before what its numbers follow from is on disk:
+the segment itself, and the first line of the next one.
+
+**Visits without an end that lost it.** A segment that was left in good order has no such visits:
+its last line is a batch's end. If that line is spoilt, its number may be spent, and the
+visits before it may have been counted. The number of the next segment tells: a start leaves more
+between the two than the lines that cannot be read could have used. Where it did not, the visits are
+counted as lost and cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gateway.visits import lines, segments
+from gateway.visits.ledger import Entry, Ledger
+from gateway.visits.segments import PIECE_VISITS, Header
+from services.runtime import logs
+
+log = logs.get(__name__)
+
+
+class _Segment:
+    """How far one segment was read."""
+
+    def __init__(self, path: Path, header: Header, size: int) -> None:
+        self.path = path
+        self.header = header
+        self.size = size
+        self.read = 0
+        """Where the first line stands that was not read."""
+        self.last = header.number - 1
+        """The last batch whose end was read."""
+        self.start = 0
+        """Where that end ends."""
+        self.visits = 0
+        """Visits behind it."""
+        self.cuts: list[int] = []
+        """Where another `PIECE_VISITS` of them end."""
+        self.unreadable = 0
+        """Lines from the first one on that cannot be read."""
+
+    def add(self, visits: Sequence[bytes]) -> None:
+        """Go on past lines of visits, given without their ends."""
+        missing = PIECE_VISITS - self.visits % PIECE_VISITS
+        self.visits += len(visits)
+        while len(visits) >= missing:
+            self.read += sum(map(len, visits[:missing])) + missing
+            self.cuts.append(self.read)
+            visits, missing = visits[missing:], PIECE_VISITS
+        self.read += sum(map(len, visits)) + len(visits)
+
+
+class Restore:
+    """Reads segments of earlier runs into a ledger.
+
+    `number` is that of the segment begun after them, and `begun` is set once that is on disk.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], number: int, begun: asyncio.Event, ledger: Ledger
+    ) -> None:
+        self._paths = paths
+        self._number = number
+        self._begun = begun
+        self._ledger = ledger
+        self._last = 0
+        self.lost = 0
+        """Lines that could not be read, and visits that may have been counted."""
+        self.changed: Callable[[], object] = _nothing
+        """Is called whenever a batch was found."""
+
+    async def read(self, path: Path) -> int:
+        """Read one segment; returns how many bytes of it are left, 0 if it was removed.
+
+        Raises OSError. It may be called again then: what was found is not found again.
+        """
+        header = await asyncio.to_thread(segments.header_of, path)
+        fd = await asyncio.to_thread(os.open, path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            size = os.fstat(fd).st_size
+            if header is None:
+                await self._give_up(path, fd, size)
+                return 0
+            number, next_path = await asyncio.to_thread(self._following, path)
+            if number - 1 <= self._ledger.acknowledged:
+                return size
+            await asyncio.to_thread(os.fdatasync, fd)
+            segment = _Segment(path, header, size)
+            await self._read_batches(segment, fd)
+            if segment.visits or segment.unreadable:
+                await self._begun.wait()
+                await asyncio.to_thread(_sync, next_path)
+                size = await self._read_rest(segment, number)
+                await asyncio.to_thread(os.ftruncate, fd, size)
+            return size
+        finally:
+            os.close(fd)
+
+    async def _read_batches(self, segment: _Segment, fd: int) -> None:
+        async for text in lines.slices(fd, 0, segment.size):
+            if segment.unreadable:
+                segment.unreadable += _count(text)
+                continue
+            whole = text.endswith(b"\n")
+            texts = (text[:-1] if whole else text).split(b"\n")
+            if whole and all(map(lines.is_visit, set(texts))):
+                segment.add(texts)
+                continue
+            position = segment.read
+            for index, line in enumerate(texts):
+                if not lines.is_good(line) or (not whole and index == len(texts) - 1):
+                    segment.unreadable = _count(text[segment.read - position :])
+                    break
+                await self._read_line(segment, line)
+
+    async def _read_line(self, segment: _Segment, line: bytes) -> None:
+        kind, *fields = line[9:].split(b" ")
+        if kind == b"v":
+            segment.add([line])
+            return
+        if kind == b"a":
+            self._ledger.acknowledge(int(fields[0]))
+        elif kind == b"b":
+            segment.last = int(fields[0])
+            await self._found(segment, segment.last, segment.start, segment.read, segment.visits)
+        segment.read += len(line) + 1
+        if kind in (b"b", b"h"):
+            segment.start, segment.visits, segment.cuts = segment.read, 0, []
+
+    async def _read_rest(self, segment: _Segment, following: int) -> int:
+        """What is behind the last batch's end: visits, and what cannot be read."""
+        pieces = -(-segment.visits // PIECE_VISITS)
+        last = spent = segment.last
+        if segment.unreadable:
+            numbers = await asyncio.to_thread(segments.numbers_of, segment.path, segment.header)
+            last, spent = numbers.last, max(numbers.spent, spent)
+        if following - pieces <= spent or last > segment.last:
+            self._lose(segment.path, segment.visits + segment.unreadable)
+            return segment.start
+        starts = [segment.start, *segment.cuts]
+        ends = [*segment.cuts[: pieces - 1], segment.read]
+        left = segment.visits
+        for index in range(pieces):
+            visits = min(left, PIECE_VISITS)
+            left -= visits
+            number = following - pieces + index
+            await self._found(segment, number, starts[index], ends[index], visits)
+        if segment.unreadable:
+            self._lose(segment.path, segment.unreadable)
+        return segment.read
+
+    async def _found(
+        self, segment: _Segment, number: int, start: int, end: int, visits: int
+    ) -> None:
+        if visits and number > self._last:
+            self._last = number
+            await self._ledger.restore(Entry(number, visits, segment.path, start, end))
+            self.changed()
+
+    def _following(self, path: Path) -> tuple[int, Path | None]:
+        """The number that the segment behind this one begins with, and which one that is."""
+        for later in self._paths[self._paths.index(path) + 1 :]:
+            if header := segments.header_of(later):
+                return header.number, later
+        return self._number, None
+
+    async def _give_up(self, path: Path, fd: int, size: int) -> None:
+        """Remove a file that does not begin as a segment."""
+        await self._begun.wait()
+        lost = 0
+        async for text in lines.slices(fd, 0, size):
+            lost += _count(text)
+        await asyncio.to_thread(path.unlink)
+        self._lose(path, lost)
+
+    def _lose(self, path: Path, lost: int) -> None:
+        self.lost += lost
+        log.warning("journal_tail_unreadable", segment=path.name, lines=lost)
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
+def _count(text: bytes) -> int:
+    """Lines of a text, the last of which may lack its end."""
+    return text.count(b"\n") + (not text.endswith(b"\n"))
+
+
+def _sync(path: Path | None) -> None:
+    """Bring a segment to disk; None is the one of this run, which is there."""
+    if path is None:
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fdatasync(fd)
+    finally:
+        os.close(fd)
