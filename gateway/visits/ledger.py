@@ -12,8 +12,8 @@ from pathlib import Path
 from gateway.visits import lines
 from gateway.visits.lines import Counts
 
-MOST_RESTORED = 10_000
-"""Batches of earlier runs in memory, 200 bytes each; further ones wait for these to be sent."""
+MOST_RESTORED = 2_000
+"""Batches of earlier runs in memory; those behind them are read once these were sent."""
 _KEPT_IN_MEMORY = 8
 """Batches of this run whose visits stay in memory; those behind them are read back from file."""
 _MOST_ROWS = 20_001

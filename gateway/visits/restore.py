@@ -56,8 +56,10 @@ class _Segment:
         """Visits behind it."""
         self.cuts: list[int] = []
         """Where another `PIECE_VISITS` of them end."""
+        self.spoilt = False
+        """Whether there is a line that cannot be read: none behind it is."""
         self.unreadable = 0
-        """Lines from the first one on that cannot be read."""
+        """Lines from that one on."""
 
     def add(self, visits: Sequence[bytes]) -> None:
         """Go on past lines of visits, given without their ends."""
@@ -107,7 +109,7 @@ class Restore:
             await asyncio.to_thread(os.fdatasync, fd)
             segment = _Segment(path, header, size)
             await self._read_batches(segment, fd)
-            if segment.visits or segment.unreadable:
+            if segment.visits or segment.spoilt:
                 await self._begun.wait()
                 await asyncio.to_thread(_sync, next_path)
                 size = await self._read_rest(segment, number)
@@ -117,9 +119,10 @@ class Restore:
             os.close(fd)
 
     async def _read_batches(self, segment: _Segment, fd: int) -> None:
+        text = b""
         async for text in lines.slices(fd, 0, segment.size):
-            if segment.unreadable:
-                segment.unreadable += _count(text)
+            if segment.spoilt:
+                segment.unreadable += text.count(b"\n")
                 continue
             whole = text.endswith(b"\n")
             texts = (text[:-1] if whole else text).split(b"\n")
@@ -129,9 +132,12 @@ class Restore:
             position = segment.read
             for index, line in enumerate(texts):
                 if not lines.is_good(line) or (not whole and index == len(texts) - 1):
-                    segment.unreadable = _count(text[segment.read - position :])
+                    segment.spoilt = True
+                    segment.unreadable = text.count(b"\n", segment.read - position)
                     break
                 await self._read_line(segment, line)
+        if segment.spoilt:
+            segment.unreadable += not text.endswith(b"\n")
 
     async def _read_line(self, segment: _Segment, line: bytes) -> None:
         kind, *fields = line[9:].split(b" ")
@@ -151,7 +157,7 @@ class Restore:
         """What is behind the last batch's end: visits, and what cannot be read."""
         pieces = -(-segment.visits // PIECE_VISITS)
         last = spent = segment.last
-        if segment.unreadable:
+        if segment.spoilt:
             numbers = await asyncio.to_thread(segments.numbers_of, segment.path, segment.header)
             last, spent = numbers.last, max(numbers.spent, spent)
         if following - pieces <= spent or last > segment.last:
@@ -165,7 +171,7 @@ class Restore:
             left -= visits
             number = following - pieces + index
             await self._found(segment, number, starts[index], ends[index], visits)
-        if segment.unreadable:
+        if segment.spoilt:
             self._lose(segment.path, segment.unreadable)
         return segment.read
 
@@ -188,8 +194,10 @@ class Restore:
         """Remove a file that does not begin as a segment."""
         await self._begun.wait()
         lost = 0
+        text = b"\n"
         async for text in lines.slices(fd, 0, size):
-            lost += _count(text)
+            lost += text.count(b"\n")
+        lost += not text.endswith(b"\n")
         await asyncio.to_thread(path.unlink)
         self._lose(path, lost)
 
@@ -200,11 +208,6 @@ class Restore:
 
 def _nothing() -> None:
     """Nobody wants to know."""
-
-
-def _count(text: bytes) -> int:
-    """Lines of a text, the last of which may lack its end."""
-    return text.count(b"\n") + (not text.endswith(b"\n"))
 
 
 def _sync(path: Path | None) -> None:

@@ -12,12 +12,16 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import chain, repeat
 from pathlib import Path
 
 import httpx
 import pytest
 
+from gateway.visits import lines, segments
 from gateway.visits.journal import HEADROOM
+from gateway.visits.ledger import MOST_RESTORED
+from gateway.visits.lines import Visit
 from tests.faults.test_store_away import away
 from tests.product import BROWSER, Product
 from tests.waiting import await_that
@@ -243,3 +247,64 @@ def test_a_room_of_one_mebibyte_is_used_again_and_again(tmp_path: Path, gone: bo
         await_that(
             lambda: product.views(token)[code] == 41_000 - product.metric("atajo_visits_lost_total")
         )
+
+
+def leave_backlog(folder: Path, code: str, size: int) -> int:
+    """Write what a long outage leaves: `size` bytes of visits; returns how many they are."""
+    paths = segments.found_in(folder)
+    start = segments.start_of(paths)
+    position, number = segments.position_of(paths[-1]), start.number
+    rows = [lines.of_visit(Visit(code, 490_000, "person", f"h{n}.example")) for n in range(5)]
+    visits = written = 0
+    # More batches than are read ahead, and then those of many visits.
+    batches = chain(repeat(1, MOST_RESTORED + 500), repeat(50_000))
+    while written < size:
+        position += 1
+        with segments.path_of(folder, position).open("wb") as file:
+            file.write(lines.line(f"h {start.gateway_id} {number}"))
+            while file.tell() < 4 << 20:
+                count = next(batches)
+                visits += count
+                file.write(b"".join(rows * (count // 5 + 1))[: count * len(rows[0])])
+                file.write(lines.line(f"b {number} {count}"))
+                number += 1
+            written += file.tell()
+    return visits
+
+
+@pytest.mark.parametrize("size", [64 << 20, pytest.param(1 << 30, marks=pytest.mark.slow)])
+@pytest.mark.timeout(600)
+def test_a_backlog_is_read_while_it_serves_and_counted_once_whatever_is_killed(
+    tmp_path: Path, size: int
+) -> None:
+    with Product(tmp_path, {"ATAJO_JOURNAL_BYTES": str(2 << 30)}) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/", token)
+        visit_often(product, code, 100)
+        await_that(lambda: product.views(token)[code] == 100)
+        product.stop("gateway")
+        visits = 100 + leave_backlog(tmp_path / "journal", code, size)
+        product.kill("analytics")
+        for _ in range(2):  # Without analytics, reading cannot come to its end.
+            product.start("gateway")
+            reconnect(product)
+            visit_often(product, code, 100)
+            visits += 100
+            await_that(lambda: product.metric("atajo_visits_pending") > MOST_RESTORED)
+            assert product.metric("atajo_visits_restoring") == 1
+            product.kill("gateway")
+        product.start("analytics", "gateway")
+        reconnect(product)
+        acknowledged = 'atajo_visit_batches_total{result="acknowledged"}'
+        await_that(lambda: product.metric(acknowledged) > 100, 60)
+        product.kill("gateway")
+        product.start("gateway")
+        reconnect(product)
+        visit_often(product, code, 100)
+        visits += 100
+        await_that(lambda: product.metric("atajo_visits_restoring") == 0, 300)
+        await_that(lambda: product.metric("atajo_visits_pending") == 0, 300)
+        assert product.views(token)[code] == visits
+        assert product.metric("atajo_visits_lost_total") == 0
+        assert product.stop("gateway") == 0

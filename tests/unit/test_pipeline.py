@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from gateway.visits.journal import Journal
 from gateway.visits.ledger import Batch
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
+from services.runtime import background
 from services.runtime.errors import Unavailable
 
 
@@ -106,3 +108,43 @@ async def test_a_journal_that_will_send_its_last_batch_again_is_not_said_to_be_e
     await pipeline.stop(5)
     assert again.batches == sink.batches
     assert again.closed == [(again.batches[0].gateway_id, 1)]
+
+
+class Breaks(Sink):
+    """Fails as nobody foresaw."""
+
+    async def record(self, batch: Batch) -> None:
+        raise RuntimeError("unforeseen")
+
+
+async def test_a_sender_that_breaks_stops_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "_process", background._Process())
+    stop = asyncio.Event()
+    background.stop_on_failure(stop)
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Breaks())
+    pipeline.start()
+    pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+    await asyncio.wait_for(stop.wait(), 10)
+    with pytest.raises(RuntimeError):
+        await pipeline.stop(0.2)
+    with pytest.raises(SystemExit):
+        background.exit_if_failed()
+
+
+async def test_a_backlog_that_is_being_read_lags_and_is_no_empty_journal(tmp_path: Path) -> None:
+    first = VisitPipeline(Journal(tmp_path, 1 << 20), Away())
+    first.start()
+    for _ in range(3):
+        first.record("abcdefgh", b"Mozilla/5.0", b"")
+    await first.stop(0.2)
+    now = 1_800_000_000.0
+    again = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), lambda: now)
+    assert (again.restoring, again.pending, again.lag_seconds) == (True, 0, 0.0)
+    again.start()
+    while again.restoring:  # noqa: ASYNC110 - Nobody says so but this.
+        await asyncio.sleep(0)
+    now += 5
+    assert (again.pending, again.lag_seconds) == (3, 5.0)
+    await again.stop(0.1)

@@ -1,0 +1,256 @@
+"""What earlier runs left in a journal, read back while it is in use."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import zlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gateway.visits import ledger, lines
+from gateway.visits import segments as segment_files
+from gateway.visits.journal import Journal
+from gateway.visits.lines import Visit
+from gateway.visits.segments import PIECE_VISITS
+from tests.unit.test_journal import ROOM, abandon, drain, segments, visit
+
+GATEWAY = "0123456789abcdef0123456789abcdef"
+
+
+def line(body: str) -> bytes:
+    """A line as version 33cf8fd wrote it."""
+    return f"{zlib.crc32(body.encode()):08x} {body}\n".encode()
+
+
+def write(folder: Path, position: int, *bodies: str) -> Path:
+    path = folder / f"{position:010d}.journal"
+    path.write_bytes(b"".join(map(line, bodies)))
+    return path
+
+
+class Analytics:
+    """Takes a batch if its number is above the last one, as the service does."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.codes: Counter[str] = Counter()
+
+    def take(self, batch: ledger.Batch) -> None:
+        if batch.number > self.last:
+            self.last = batch.number
+            for row, count in batch.counts.items():
+                self.codes[row.code] += count
+
+
+async def test_a_journal_of_the_version_before_is_read(tmp_path: Path) -> None:
+    write(
+        tmp_path, 7, f"h {GATEWAY} 41",
+        "v aaaaaaaa 498667 p ", "b 41 1", "v bbbbbbbb 498667 b news.example",
+        "v bbbbbbbb 498667 b news.example", "v cccccccc 498668 p ", "b 42 3", "a 41",
+    )  # fmt: skip
+    write(tmp_path, 8, f"h {GATEWAY} 43", "v dddddddd 498668 p ")
+    journal = Journal(tmp_path, ROOM)
+    assert journal.gateway_id == GATEWAY
+    await journal.restore()
+    found = []
+    while batch := await journal.first_batch():
+        found.append((batch.number, batch.visits, batch.counts))
+        journal.acknowledge(batch.number)
+    assert found == [
+        (42, 3, {Visit("bbbbbbbb", 498667, "bot", "news.example"): 2,
+                 Visit("cccccccc", 498668, "person", ""): 1}),
+        (43, 1, {Visit("dddddddd", 498668, "person", ""): 1}),
+    ]  # fmt: skip
+    assert journal.is_empty
+    assert len(segments(tmp_path)) == 1
+    await journal.close()
+
+
+@pytest.mark.parametrize("seed", range(40))
+async def test_killed_at_any_moment_of_reading_each_visit_is_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    chance = random.Random(seed)
+    monkeypatch.setattr(segment_files, "PIECE_VISITS", 7)
+    monkeypatch.setattr("gateway.visits.restore.PIECE_VISITS", 7)
+    monkeypatch.setattr(lines, "SLICE_BYTES", chance.choice([200, 700, 5_000]))
+    analytics = Analytics()
+    taken: list[str] = []
+
+    def visit_once(journal: Journal) -> None:
+        taken.append(f"{len(taken):08d}")
+        journal.append(visit(taken[-1]))
+
+    for run in range(12):
+        journal = Journal(tmp_path, ROOM, segment_bytes=chance.choice([300, 1_000, 10_000]))
+        restoring = asyncio.create_task(journal.restore())
+        for _ in range(chance.randrange(60) if run < 11 else 0):
+            match chance.randrange(6):
+                case 0 | 1:
+                    for _ in range(chance.randrange(30)):
+                        visit_once(journal)
+                case 2 if journal.open_visits:
+                    journal.close_batch()
+                case 3:
+                    await journal.sync()
+                case 4:
+                    await asyncio.sleep(chance.choice([0, 0, 0.001]))
+                case 5 if batch := await journal.first_batch():
+                    analytics.take(batch)
+                    if chance.random() < 0.8:
+                        journal.acknowledge(batch.number)
+        if run == 11:
+            await restoring
+            while batch := await journal.first_batch():
+                analytics.take(batch)
+                journal.acknowledge(batch.number)
+            assert journal.is_empty
+            await journal.close()
+            break
+        restoring.cancel()
+        await asyncio.wait([restoring])
+        abandon(journal)
+        torn = chance.random() < 0.3
+        if torn:  # A line that was never answered for.
+            with segments(tmp_path)[-1].open("ab") as file:
+                file.write(b"0badc0de v abc")
+    assert analytics.codes == Counter(taken)
+
+
+async def test_a_journal_takes_visits_before_it_has_read_what_was_left(tmp_path: Path) -> None:
+    rows = [f"v {n:08d} 498667 p " for n in range(3 * PIECE_VISITS + 1)]
+    write(tmp_path, 1, f"h {GATEWAY} 1", *rows)
+    journal = Journal(tmp_path, 16 << 20)
+    assert (journal.restoring, journal.pending, journal.is_empty) == (True, 0, False)
+    journal.append(visit())
+    journal.close_batch()
+    await journal.sync()
+    assert journal.pending == 1
+    assert await journal.first_batch() is None, "older visits have lower numbers and go first"
+    await journal.restore()
+    assert journal.pending == len(rows) + 1
+    sent = await drain(journal)
+    assert [visits for _, visits in sent] == [PIECE_VISITS] * 3 + [1, 1]
+    numbers = [number for number, _ in sent]
+    assert numbers == sorted(set(numbers))
+    await journal.close()
+
+
+async def test_a_start_looks_at_few_of_many_segments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(2_000):
+        write(tmp_path, n + 1, f"h {GATEWAY} {n + 1}", f"v {n:08d} 498667 p ", f"b {n + 1} 1")
+    write(tmp_path, 2_001, f"h {GATEWAY} 2001", "a 1990")
+    looked_at: list[str] = []
+    numbers_of = segment_files.numbers_of
+
+    def look(path: Path, header: segment_files.Header) -> segment_files.Numbers:
+        looked_at.append(path.name)
+        return numbers_of(path, header)
+
+    monkeypatch.setattr(segment_files, "numbers_of", look)
+    journal = Journal(tmp_path, 16 << 20)
+    assert looked_at == ["0000002001.journal"]
+    await journal.restore()
+    assert await drain(journal) == [(n, 1) for n in range(1991, 2001)]
+    await journal.close()
+
+
+async def test_what_is_read_ahead_of_the_sender_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "MOST_RESTORED", 10)
+    bodies = [f"{kind}" for n in range(100) for kind in (f"v {n:08d} 498667 p ", f"b {n + 1} 1")]
+    write(tmp_path, 1, f"h {GATEWAY} 1", *bodies)
+    journal = Journal(tmp_path, ROOM)
+    found = asyncio.Event()
+    restoring = asyncio.create_task(journal.restore(found.set))
+    sent = 0
+    while journal.restoring or journal.restored_batches:
+        assert journal.restored_batches <= 10
+        if batch := await journal.first_batch():
+            journal.acknowledge(batch.number)
+            sent += 1
+        else:
+            await asyncio.wait_for(found.wait(), 10)
+            found.clear()
+        await asyncio.sleep(0)
+    await restoring
+    assert sent == 100
+    await journal.close()
+
+
+async def test_visits_whose_batch_may_be_counted_are_lost_and_said_to_be_once(
+    tmp_path: Path,
+) -> None:
+    first = write(tmp_path, 1, f"h {GATEWAY} 1", "v aaaaaaaa 498667 p ", "b 1 1")
+    write(tmp_path, 2, f"h {GATEWAY} 2", "v bbbbbbbb 498667 p ", "b 2 1")
+    first.write_bytes(first.read_bytes()[:-2] + b"9\n")
+    journal = Journal(tmp_path, ROOM)
+    await journal.restore()
+    assert journal.lost_lines == 2
+    batch = await journal.first_batch()
+    assert batch is not None
+    assert batch.number == 2
+    abandon(journal)
+    again = Journal(tmp_path, ROOM)
+    assert await drain(again) == [(2, 1)]
+    assert again.lost_lines == 0
+    await again.close()
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [b"\n" * 100_000, b"\0" * 100_000, b"x\n" * 50_000, b"0badc0de b 7 1\n" * 5_000, b""],
+)
+@pytest.mark.parametrize("whole", [True, False])
+async def test_rubbish_costs_what_it_spoils_and_no_number_twice(
+    tmp_path: Path, rubbish: bytes, whole: bool
+) -> None:
+    write(tmp_path, 1, f"h {GATEWAY} 5", "v aaaaaaaa 498667 p ", "b 5 1")
+    (tmp_path / "0000000002.journal").write_bytes(
+        b"" if whole else line(f"h {GATEWAY} 6") + line("v bbbbbbbb 498667 p ")
+    )
+    with (tmp_path / "0000000002.journal").open("ab") as file:
+        file.write(rubbish)
+    journal = Journal(tmp_path, ROOM)
+    assert journal.gateway_id == GATEWAY
+    journal.append(visit("cccccccc"))
+    sent = await drain(journal)
+    assert [visits for _, visits in sent] == ([1, 1] if whole else [1, 1, 1])
+    assert sent[0][0] == 5
+    assert journal.lost_lines == rubbish.count(b"\n") + bool(rubbish and rubbish[-1:] != b"\n")
+    assert sent[-1][0] > 5 + rubbish.count(b"\n")
+    assert journal.is_empty
+    await journal.close()
+
+
+async def test_a_journal_left_while_it_was_read_loses_nothing(tmp_path: Path) -> None:
+    write(tmp_path, 1, f"h {GATEWAY} 1", *[f"v {n:08d} 498667 p " for n in range(3_000)])
+    journal = Journal(tmp_path, ROOM)
+    restoring = asyncio.create_task(journal.restore())
+    journal.append(visit())
+    await asyncio.sleep(0)
+    restoring.cancel()
+    await asyncio.wait([restoring])
+    assert not journal.is_empty
+    await journal.close()
+    again = Journal(tmp_path, ROOM)
+    await again.restore()
+    assert again.pending == 3_001
+    await again.close()
+
+
+async def test_ready_made_lines_are_bounded_in_bytes(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 64 << 20)
+    for n in range(40_000):
+        journal.append(visit(host=f"{n:0200d}.example"))
+        if journal.open_rows == PIECE_VISITS:
+            journal.close_batch()
+    kept = sum(len(text) for text in journal._lines.values())
+    assert 1 << 20 < kept < 8 << 20
+    await journal.close()
