@@ -164,8 +164,8 @@ class GatewayCollector(Collector):
         )
         yield GaugeMetricFamily(
             "atajo_visit_flush_lag_seconds",
-            "Age of the oldest visit that analytics has not acknowledged; one of an earlier run is "
-            "as old as this run.",
+            "Age of the oldest visit that analytics has not acknowledged; one of an earlier run, "
+            "or one that may still be found, is as old as this run.",
             value=self._visits.lag_seconds,
         )
 

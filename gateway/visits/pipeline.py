@@ -55,7 +55,7 @@ class VisitPipeline:
         self._since: deque[float] = deque()
         self._open_since: float | None = None
         self._began = clock()
-        self._oldest: float | None = None
+        self._oldest = self._began if journal.restoring else None
         self._lost = 0
         self.visits = {"person": 0, "bot": 0}
         """Visits taken down since the start, by kind."""
@@ -102,7 +102,8 @@ class VisitPipeline:
     def lag_seconds(self) -> float:
         """For how long, at least, there has been a visit that analytics has not acknowledged.
 
-        For any thread to ask.
+        While `restoring` there may be one: who sees 0 can rely on there being none. For any thread
+        to ask.
         """
         oldest = self._oldest
         return 0.0 if oldest is None else max(0.0, self._clock() - oldest)
@@ -223,7 +224,7 @@ class VisitPipeline:
         """Keep what `lag_seconds` tells in one value: other threads ask for it."""
         while len(self._since) > self._journal.added_batches:
             self._since.popleft()
-        if self._journal.restored_batches:
+        if self._journal.restoring or self._journal.restored_batches:
             self._oldest = self._began
         else:
             self._oldest = self._since[0] if self._since else self._open_since
