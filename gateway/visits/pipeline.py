@@ -156,6 +156,8 @@ class VisitPipeline:
                 all_read=not journal.restoring,
                 error=type(error).__name__,
             )
+        except Exception as error:  # The rest of the process still ends in good order.
+            background.failed("visits_send", error)
         if self._restoring:
             await _end([self._restoring])
         await journal.close()

@@ -127,8 +127,7 @@ async def test_a_sender_that_breaks_stops_the_process(
     pipeline.start()
     pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
     await asyncio.wait_for(stop.wait(), 10)
-    with pytest.raises(RuntimeError):
-        await pipeline.stop(0.2)
+    await pipeline.stop(0.2)
     with pytest.raises(SystemExit):
         background.exit_if_failed()
 
