@@ -22,7 +22,7 @@ from gateway.visits import lines, segments
 from gateway.visits.ledger import Batch, Entry, Ledger
 from gateway.visits.lines import Counts, Visit
 from gateway.visits.restore import Restore
-from services.runtime import logs
+from services.runtime import background, logs
 
 log = logs.get(__name__)
 
@@ -36,6 +36,8 @@ _KEPT_BYTES = 16 << 20
 """Bytes that ready-made lines for visits that are alike may take."""
 _KEPT_ENTRY_BYTES = 300
 """What keeping a line takes beside its text and that of its visit: objects and the table's row."""
+_LONG_TO_REMOVE = 32 << 20
+"""A larger file is removed in a thread: 1 GiB takes a disk's file system 100 ms."""
 _AGAIN_SECONDS = 10.0
 """Pause before a file that the disk did not give is read again."""
 
@@ -377,8 +379,13 @@ class Journal:
         oldest = self._ledger.oldest
         needed = (oldest.segment if oldest else None, self._reading, self._segment)
         while (segment := next(iter(self._sizes))) not in needed:
-            segment.unlink(missing_ok=True)
-            self._size -= self._sizes.pop(segment)
+            size = self._sizes.pop(segment)
+            self._size -= size
+            if size > _LONG_TO_REMOVE:
+                removal = asyncio.to_thread(segment.unlink, missing_ok=True)
+                background.run(removal, "journal_remove")
+            else:
+                segment.unlink(missing_ok=True)
 
 
 def _lock(folder: Path) -> int:

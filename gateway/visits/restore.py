@@ -82,6 +82,7 @@ class Restore:
         self, paths: Sequence[Path], number: int, begun: asyncio.Event, ledger: Ledger
     ) -> None:
         self._paths = paths
+        self._places = {path: place for place, path in enumerate(paths)}
         self._number = number
         self._begun = begun
         self._ledger = ledger
@@ -97,12 +98,12 @@ class Restore:
         Raises OSError. It may be called again then: what was found is not found again.
         """
         header = await asyncio.to_thread(segments.header_of, path)
+        if header is None:
+            await self._give_up(path)
+            return 0
         fd = await asyncio.to_thread(os.open, path, os.O_RDWR | os.O_CLOEXEC)
         try:
             size = os.fstat(fd).st_size
-            if header is None:
-                await self._give_up(path, fd, size)
-                return 0
             number, next_path = await asyncio.to_thread(self._following, path)
             if number - 1 <= self._ledger.acknowledged:
                 return size
@@ -185,18 +186,23 @@ class Restore:
 
     def _following(self, path: Path) -> tuple[int, Path | None]:
         """The number that the segment behind this one begins with, and which one that is."""
-        for later in self._paths[self._paths.index(path) + 1 :]:
+        for place in range(self._places[path] + 1, len(self._paths)):
+            later = self._paths[place]
             if header := segments.header_of(later):
                 return header.number, later
         return self._number, None
 
-    async def _give_up(self, path: Path, fd: int, size: int) -> None:
+    async def _give_up(self, path: Path) -> None:
         """Remove a file that does not begin as a segment."""
         await self._begun.wait()
         lost = 0
         text = b"\n"
-        async for text in lines.slices(fd, 0, size):
-            lost += text.count(b"\n")
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            async for text in lines.slices(fd, 0, os.fstat(fd).st_size):
+                lost += text.count(b"\n")
+        finally:
+            os.close(fd)
         lost += not text.endswith(b"\n")
         await asyncio.to_thread(path.unlink)
         self._lose(path, lost)
