@@ -117,9 +117,9 @@ async def test_what_the_operator_may_call_is_on_a_port_of_its_own(
         for listener, known, unknown in (("grpc", others, admin), ("admin", admin, others)):
             async with grpc.aio.insecure_channel(process.addresses[listener]) as channel:
                 for method in known.methods:
-                    assert await status(channel, known.full_name, method.name) != "UNIMPLEMENTED"
+                    assert await ending(channel, known.full_name, method.name) != "UNIMPLEMENTED"
                 for method in (*known.methods, *unknown.methods):
-                    assert await status(channel, unknown.full_name, method.name) == "UNIMPLEMENTED"
+                    assert await ending(channel, unknown.full_name, method.name) == "UNIMPLEMENTED"
                 check = await HealthStub(channel).Check(
                     health_pb2.HealthCheckRequest(service=known.full_name)
                 )
@@ -129,7 +129,7 @@ async def test_what_the_operator_may_call_is_on_a_port_of_its_own(
     assert not [method.name for method in others.methods if method.name.startswith("Remove")]
 
 
-async def status(channel: grpc.aio.Channel, service: str, method: str) -> str:
+async def ending(channel: grpc.aio.Channel, service: str, method: str) -> str:
     """How a call with an empty request ends."""
     call: Any = channel.unary_unary(f"/{service}/{method}")
     try:
