@@ -24,7 +24,6 @@ MOST_ROWS = 5_000
 MOST_VISITS = 50_000
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
-_REPORT_EVERY = 60.0
 
 
 class VisitSink(Protocol):
@@ -48,7 +47,7 @@ class VisitPipeline:
         self._closed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._restoring: asyncio.Task[None] | None = None
-        self._reported: dict[str, float] = {}
+        self._throttled = logs.Throttled(__name__)
         self._unwritable = False
         # When the first visit of each waiting batch of this run, and of the open one, was taken
         # down. When those of earlier runs were is not on file: at the latest when this one began.
@@ -128,7 +127,7 @@ class VisitPipeline:
             try:
                 self._close_batch()
             except (JournalFullError, OSError) as error:
-                self._report("journal_not_synced", error=str(error))
+                self._throttled.error("journal_not_synced", error=str(error))
 
     def start(self) -> None:
         """Begin to send. Call once, inside the loop."""
@@ -179,7 +178,7 @@ class VisitPipeline:
                 self._unwritable = False
             except (JournalFullError, OSError) as error:
                 self._unwritable = isinstance(error, OSError)
-                self._report("journal_not_synced", error=str(error))
+                self._throttled.error("journal_not_synced", error=str(error))
             if journal.added_batches:
                 self._closed.set()
             if journal.open_visits or journal.dirty:
@@ -194,7 +193,7 @@ class VisitPipeline:
                 pause = _FIRST_PAUSE
             except (AppError, OSError) as error:
                 reason = error.reason if isinstance(error, AppError) else str(error)
-                self._report("visits_not_sent", reason=reason, pending=self.pending)
+                self._throttled.error("visits_not_sent", reason=reason, pending=self.pending)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -248,14 +247,7 @@ class VisitPipeline:
 
     def _lose(self, visits: int, why: str) -> None:
         self._lost += visits
-        self._report("visits_lost", lost=self.lost, error=why)
-
-    def _report(self, event: str, **fields: object) -> None:
-        """Log a trouble that lasts once a minute, not once a visit."""
-        now = time.monotonic()
-        if now - self._reported.get(event, -_REPORT_EVERY) >= _REPORT_EVERY:
-            self._reported[event] = now
-            log.error(event, **fields)
+        self._throttled.error("visits_lost", lost=self.lost, error=why)
 
 
 async def _end(tasks: Collection[asyncio.Task[None]]) -> None:

@@ -19,7 +19,6 @@ import asyncio
 import logging
 import re
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
@@ -75,7 +74,6 @@ _VERSION = {"_id": "version"}
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
 _LOGIN_REFUSED = frozenset({13, 18, 8000})
-_TELL_EVERY = 60.0
 # A URL may say otherwise of these.
 _OPTIONS: Mapping[str, Any] = {
     "appName": "atajo",
@@ -111,7 +109,7 @@ class Database:
         self._away = False
         self._probing: asyncio.Task[None] | None = None
         self._told = False
-        self._told_at = -_TELL_EVERY
+        self._throttled = logs.Throttled(__name__)
 
     async def read(self, name: str, operation: Operation[T]) -> T:
         """Run an operation that changes nothing. Raises Unavailable."""
@@ -280,13 +278,10 @@ class Database:
         return {"$max": {"version": len(schema)}}
 
     def _fail(self, error: Exception) -> None:
-        """Log a trouble that lasts once a minute, without the driver's text."""
+        """Log that the server is away, without the driver's text."""
         self._away = True
-        now = time.monotonic()
-        if now - self._told_at >= _TELL_EVERY:
-            self._told, self._told_at = True, now
-            code = error.code if isinstance(error, OperationFailure) else None
-            log.warning("store_away", error=type(error).__name__, code=code)
+        code = error.code if isinstance(error, OperationFailure) else None
+        self._told |= self._throttled.warning("store_away", error=type(error).__name__, code=code)
 
 
 @asynccontextmanager
