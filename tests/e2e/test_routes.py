@@ -417,5 +417,5 @@ def test_views_that_are_not_known_are_a_dash_and_said_once(page: Page, member: s
     visit(page, "/my-account", member)
     for row in page.get_by_role("row").all()[1:]:
         expect(row.get_by_role("cell").last).to_contain_text("\N{EN DASH}")
-    expect(page.get_by_text("The views are not known just now.")).to_have_count(1)
+    expect(page.locator("main p", has_text="The views are not known just now.")).to_have_count(1)
     assert axe_violations(page) == []

@@ -293,7 +293,10 @@ describe('the account page', () => {
     for (const row of rows.slice(1)) {
       expect(within(row).getAllByRole('cell').at(-1)).toHaveTextContent(/^– views not known$/);
     }
-    expect(screen.getAllByText('The views are not known just now.')).toHaveLength(1);
+    expect(
+      screen.getAllByText('The views are not known just now.', { selector: 'p' }),
+    ).toHaveLength(1);
+    expect(screen.getByRole('status')).toHaveTextContent('The views are not known just now.');
     await expectNoAxeViolations();
   });
 

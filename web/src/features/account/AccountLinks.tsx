@@ -75,6 +75,10 @@ function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
   );
   const total = `${count.format(all.length)} ${links(all.length)}`;
   const shownOf = wanted === '' ? total : `${count.format(shown.length)} of ${total}`;
+  const unknown = all.some(({ views }) => views === null);
+  useEffect(() => {
+    if (unknown) announce(viewsUnknown);
+  }, [unknown]);
   useEffect(() => {
     // Not at each letter.
     const timer = setTimeout(() => announce(shownOf), REST);
@@ -99,9 +103,7 @@ function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
         </div>
         <p className={styles.count}>{shownOf}</p>
       </div>
-      <p className={styles.note} role="status">
-        {all.some(({ views }) => views === null) && viewsUnknown}
-      </p>
+      {unknown && <p>{viewsUnknown}</p>}
       {shown.length > 0 ? <LinkTable links={shown} /> : <p>No link has this in it.</p>}
     </div>
   );
