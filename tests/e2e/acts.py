@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.waiting import await_that
 
@@ -85,6 +85,25 @@ def stored_token(page: Page) -> str | None:
 def toast(page: Page, message: str) -> Locator:
     """A toast with a message, to the letter."""
     return page.locator(".Toastify__toast").get_by_text(message, exact=True)
+
+
+def hold_back(page: Page, code: re.Pattern[str]) -> list[Route]:
+    """What is asked for of some files of the page's code, once each; whoever takes it lets it go on.
+
+    What was fetched is imported from the browser's cache, which is off while requests are held.
+    """
+    held: list[Route] = []
+    known: set[str] = set()
+
+    def hold(route: Route) -> None:
+        if route.request.url in known:
+            route.continue_()
+        else:
+            known.add(route.request.url)
+            held.append(route)
+
+    page.route(code, hold)
+    return held
 
 
 def sideways(page: Page) -> int:

@@ -16,6 +16,7 @@ from tests.e2e.acts import (
     shorten,
     stored_token,
     submit,
+    toast,
 )
 from tests.product import Product, new_code
 
@@ -110,10 +111,10 @@ def test_log_in_errors(site: Product, page: Page) -> None:
     page.get_by_label("Email").fill("nobody@example.com")
     page.get_by_label("Password", exact=True).fill("x")
     page.get_by_role("button", name="LOGIN").click()
-    expect(page.get_by_text("No accound found with this email")).to_be_visible()
+    expect(toast(page, "No accound found with this email")).to_be_visible()
     page.get_by_label("Email").fill(site.register())
     page.get_by_role("button", name="LOGIN").click()
-    expect(page.get_by_text("Incorrect password")).to_be_visible()
+    expect(toast(page, "Incorrect password")).to_be_visible()
 
 
 def test_registration_errors(site: Product, page: Page) -> None:
@@ -131,7 +132,7 @@ def test_registration_errors(site: Product, page: Page) -> None:
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Username").fill("walker")
     page.get_by_role("button", name="REGISTER").click()
-    expect(page.get_by_text("This email is already registered")).to_be_visible()
+    expect(toast(page, "This email is already registered")).to_be_visible()
 
 
 def test_the_account_page_sends_strangers_home(page: Page) -> None:
@@ -150,7 +151,7 @@ def test_an_expired_token_is_removed_and_an_invalid_one_is_told(page: Page, targ
     page.reload()
     expect(page.get_by_role("link", name="MY ACCOUNT")).to_be_visible()
     submit(page, f"{target}/x")
-    expect(page.get_by_text("Invalid user token")).to_be_visible()
+    expect(toast(page, "Invalid user token")).to_be_visible()
     expect(page.get_by_role("link", name="LOGIN")).to_be_visible()
     expect(page).to_have_url(re.compile("/$"))
 

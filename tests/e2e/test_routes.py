@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.acts import keep_token, plates, shorten, sideways, spinner, submit
+from tests.e2e.acts import hold_back, keep_token, plates, shorten, sideways, spinner, submit
 from tests.e2e.conftest import Visitors
 from tests.processes import ROOT
 from tests.product import Product, new_code
@@ -292,13 +292,12 @@ def test_a_chosen_theme_is_there_before_the_first_paint(visitor: Visitors, store
 
 def test_a_page_that_is_slow_to_come_says_so_after_a_moment(page: Page) -> None:
     page.goto("/")
-    held: list[Route] = []
-    page.route("**/assets/QrPage-*.js", lambda route: held.append(route))
+    held = hold_back(page, re.compile("/assets/QrPage-[^/]*[.]js$"))
     page.get_by_role("link", name="QR CODE").click()
     expect(spinner(page, "Loading")).to_be_visible()
     # The page before does not stand there half-left, nor does a footer that would jump.
     expect(page.get_by_role("contentinfo")).to_be_hidden()
-    held[0].continue_()
+    held.pop().continue_()
     expect(page.get_by_role("heading", level=1)).to_have_text("CUSTOM QR CODE GENERATOR")
     expect(page.get_by_role("contentinfo")).to_be_visible()
 
@@ -332,12 +331,10 @@ def test_icons_and_the_manifest_are_where_the_document_says(page: Page, site: Pr
 def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
     page = visitor(viewport={"width": 390, "height": 844}).new_page()
     # The page's code comes long after the document: the browser found no section in it.
-    held: list[Route] = []
-    code = re.compile("/assets/(Terms|Privacy)Page-[^/]*[.]js$")
-    page.route(code, lambda route: held.append(route))
+    held = hold_back(page, re.compile("/assets/(Terms|Privacy)Page-[^/]*[.]js$"))
     for path in ("/terms-of-use", "/privacy-policies"):
         page.goto(f"{path}#changes", wait_until="commit")
-        expect(page.get_by_role("status").filter(has_text="Loading")).to_be_visible()
+        expect(spinner(page, "Loading")).to_be_visible()
         held.pop().continue_()
         section = page.get_by_role("heading", name="Changes")
         expect(section).to_be_focused()
@@ -351,7 +348,6 @@ def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
     expect(page.get_by_role("heading", name="In your browser")).to_be_focused()
     expect(page.get_by_role("heading", name="In your browser")).to_be_in_viewport()
 
-    page.unroute_all()
     page.goto("/terms-of-use#nowhere%")
     expect(page.get_by_role("heading", level=1)).to_have_text("Terms of use")
     assert page.evaluate("scrollY") == 0
