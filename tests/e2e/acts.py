@@ -88,7 +88,7 @@ def toast(page: Page, message: str) -> Locator:
 
 
 def hold_back(page: Page, code: re.Pattern[str]) -> list[Route]:
-    """What is asked for of some files of the page's code, once each; whoever takes it lets it go on.
+    """What is asked for of some files of the page's code, once each, to be let go on by the caller.
 
     What was fetched is imported from the browser's cache, which is off while requests are held.
     """

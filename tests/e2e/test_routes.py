@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.acts import hold_back, keep_token, plates, shorten, sideways, spinner, submit
+from tests.e2e.acts import hold_back, keep_token, plates, shorten, sideways, spinner, submit, until
 from tests.e2e.conftest import Visitors
 from tests.processes import ROOT
 from tests.product import Product, new_code
@@ -335,6 +335,7 @@ def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
     for path in ("/terms-of-use", "/privacy-policies"):
         page.goto(f"{path}#changes", wait_until="commit")
         expect(spinner(page, "Loading")).to_be_visible()
+        until(lambda: bool(held))
         held.pop().continue_()
         section = page.get_by_role("heading", name="Changes")
         expect(section).to_be_focused()
