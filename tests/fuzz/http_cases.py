@@ -14,6 +14,8 @@ FUNCTIONS = ("createShortLink", "accessLink", "verifyUser", "registerUser", "sho
 _TOKEN = b"%TOKEN%"
 """Where a case has a session's token, which no seed can tell."""
 _LONGEST_PIPELINE = 6
+_LONG = 4000
+"""Bytes from which on a connection may be ended while some are on their way."""
 _BROKEN_SHARE = 0.12
 """Of the cases, those whose framing is broken, too."""
 _CALLS_SHARE = 0.4
@@ -92,7 +94,8 @@ _GRAMMAR = Grammar(
                  b'{"data": <value>}', b'{"data": <payload>, "x": 1}', b"<value>", b"", noise(200),
                  b'{"data": <payload>', b'\xef\xbb\xbf{"data": <payload>}',
                  b'{"data": {"token": NaN}}',
-                 repeated(b"[", 20_000), repeated(b'{"data":', 5000), repeated(b" ", 70_000)],
+                 repeated(b"[", 20_000), repeated(b'{"data":', 5000), repeated(b" ", 70_000),
+                 b"GET /<code> HTTP/1.1\r\nHost: localhost\r\n\r\n"],
         "payload": [b"{}", b'{"code": "<code>"}', b'{"token": <token>}',
                     b'{"code": <value>, "url": <value>, "token": <value>}',
                     b'{"code": "<code>", "url": "<json_url>", "token": <token>}',
@@ -128,11 +131,16 @@ class Case:
 
     `methods` are those of the requests, in order, where the framing is right: each is answered
     before the connection ends, unless one of them is refused and ends it. Where it is broken there
-    is nothing to wait for but the connection's end.
+    is nothing to wait for but the connection's end. Where one is long it may be refused before it
+    was read to its end, and the kernel then takes the answer back.
     """
 
     pieces: tuple[bytes, ...]
     methods: tuple[bytes, ...] | None
+
+    @property
+    def is_long(self) -> bool:
+        return sum(map(len, self.pieces)) > _LONG
 
 
 def case(seed: int, number: int, token: str) -> Case:

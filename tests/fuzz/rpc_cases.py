@@ -43,11 +43,11 @@ class RpcCase:
     is_message: bool
 
 
-def case(seed: int, number: int, services: Sequence[ServiceDescriptor]) -> RpcCase:
-    """The case of a number; always the same for the same services."""
+def case(seed: int, number: int, service: ServiceDescriptor) -> RpcCase:
+    """The case of a number; always the same for the same service."""
     chance = random.Random(f"rpc {seed} {number}")
-    method: MethodDescriptor = chance.choice([m for s in services for m in s.methods])
-    path = f"/{method.containing_service.full_name}/{method.name}"
+    method: MethodDescriptor = chance.choice(list(service.methods))
+    path = f"/{service.full_name}/{method.name}"
     message = _message(method.input_type, chance)
     if chance.random() >= _BROKEN_SHARE:
         return RpcCase(path, method.server_streaming, message, True)

@@ -31,8 +31,8 @@ from tests.fuzz.targets import DefectError, InnerPort, PublicPort
 from tests.product import PROCESSES, Product
 from tests.waiting import await_that
 
-WORKERS = {"public": 4, "auth": 1, "links": 1, "analytics": 1}
-"""Threads that send, by the port they send to."""
+PUBLIC_WORKERS = 4
+"""Threads that send to the public port; the others have one each."""
 SETTLED_SHARE = 0.3
 SETTLED_SECONDS = 30.0
 """After this share of the time, or these seconds, memory is first read: caches have filled."""
@@ -53,15 +53,17 @@ class Fuzzing:
             "public": PublicPort(product.address("gateway"), seed, token)
         }
         for name, module in _SERVICES.items():
-            services = list(module.DESCRIPTOR.services_by_name.values())
-            self._ports[name] = InnerPort(product.address(name), seed, services)
+            for service in module.DESCRIPTOR.services_by_name.values():
+                admin = service.name == "AdminService"
+                address = product.admin_address(name) if admin else product.address(name)
+                self._ports[f"{name}-admin" if admin else name] = InnerPort(address, seed, service)
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._next = dict.fromkeys(self._ports, 0)
         self._threads = [
             threading.Thread(target=self._work, args=(name,))
-            for name, workers in WORKERS.items()
-            for _ in range(workers)
+            for name in self._ports
+            for _ in range(PUBLIC_WORKERS if name == "public" else 1)
         ]
         self.ends: dict[str, Counter[str]] = {name: Counter() for name in self._ports}
         """How cases ended, by port: statuses of answers, or codes of calls."""
@@ -78,9 +80,13 @@ class Fuzzing:
             self.ends[name].update(ends)
 
     def wait(self, seconds: float) -> None:
-        """Go on for so long. Raises DefectError as soon as one was found."""
-        if self._stop.wait(seconds):
-            raise DefectError(self._defect)
+        """Go on for so long, or until a defect is found, which the end of the block raises."""
+        self._stop.wait(seconds)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether no defect was found yet."""
+        return not self._stop.is_set()
 
     def _work(self, name: str) -> None:
         while not self._stop.is_set():
@@ -90,7 +96,7 @@ class Fuzzing:
             try:
                 self.send(name, number)
             except Exception as error:
-                self._defect = str(error)
+                self._defect = str(error) or repr(error)
                 self._stop.set()
                 if not isinstance(error, DefectError):
                     raise
@@ -109,6 +115,10 @@ class Fuzzing:
         self._stop.set()
         for thread in self._threads:
             thread.join()
+        for port in self._ports.values():
+            port.close()
+        if self._defect and not isinstance(error, Exception):  # Ctrl-C hides none.
+            raise DefectError(self._defect)
 
 
 def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Counter[str]]:
@@ -125,7 +135,7 @@ def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Co
         fuzzing = Fuzzing(product, seed, token)
         try:
             with fuzzing:
-                while (spent := time.monotonic() - started) < seconds:
+                while fuzzing.goes_on and (spent := time.monotonic() - started) < seconds:
                     assert product.visit(canary).status_code == 302
                     followed += 1
                     if not settled and spent >= min(seconds * SETTLED_SHARE, SETTLED_SECONDS):

@@ -50,6 +50,9 @@ class PublicPort:
         self._seed = seed
         self._token = token
 
+    def close(self) -> None:
+        """Each case had a connection of its own."""
+
     def send(self, number: int) -> list[str]:
         """Send a case; returns the statuses of its answers. Raises DefectError, OSError."""
         case = http_cases.case(self._seed, number, self._token)
@@ -58,7 +61,8 @@ class PublicPort:
             sender.start() if sum(map(len, case.pieces)) > _BLOCKING_BYTES else sender.run()
             try:
                 if case.methods is not None:
-                    return [str(status) for status in _answers(connection, case.methods)]
+                    statuses = _answers(connection, case.methods, may_be_reset=case.is_long)
+                    return [str(status or "reset") for status in statuses]
                 if number % 4 == 0:
                     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
                 else:
@@ -70,12 +74,12 @@ class PublicPort:
 
 
 class InnerPort:
-    """A service's gRPC."""
+    """A service's gRPC on one of its ports."""
 
-    def __init__(self, address: str, seed: int, services: Sequence[ServiceDescriptor]) -> None:
+    def __init__(self, address: str, seed: int, service: ServiceDescriptor) -> None:
         self._target = address
         self._seed = seed
-        self._services = services
+        self._service = service
         self._channel = grpc.insecure_channel(address, [("grpc.enable_http_proxy", 0)])
 
     def send(self, number: int) -> list[str]:
@@ -83,7 +87,7 @@ class InnerPort:
         if number % _NOISE_EVERY == 0:
             self._send_noise(number)
             return ["noise"]
-        case = rpc_cases.case(self._seed, number, self._services)
+        case = rpc_cases.case(self._seed, number, self._service)
         channel: Any = self._channel  # Its types know no bytes that are sent as they are.
         try:
             if case.streams:
@@ -122,25 +126,31 @@ def _send(connection: socket.socket, pieces: Sequence[bytes]) -> None:
         return
 
 
-def _answers(connection: socket.socket, methods: Sequence[bytes]) -> Iterator[int]:
+def _answers(
+    connection: socket.socket, methods: Sequence[bytes], *, may_be_reset: bool
+) -> Iterator[int]:
     """The statuses of the answers to well-framed requests, each read by h11, which is strict.
 
-    They end early where one of them ends the connection. Raises DefectError.
+    They end early where one of them ends the connection; 0 stands for a reset in place of an
+    answer. Raises DefectError, also for an answer more than there were requests.
     """
     client = h11.Connection(h11.CLIENT)
     for method in methods:
         client.send(h11.Request(method=method, target="/", headers=[("host", "localhost")]))
         client.send(h11.EndOfMessage())
-        status = _answer(connection, client)
+        status = _answer(connection, client, may_be_reset)
         if status >= 500:
             raise DefectError(f"answered {status}")
         yield status
         if client.their_state is not h11.DONE:
             return
         client.start_next_cycle()
+    connection.shutdown(socket.SHUT_WR)
+    if client.trailing_data[0] or connection.recv(1):
+        raise DefectError("an answer to no request")
 
 
-def _answer(connection: socket.socket, client: h11.Connection) -> int:
+def _answer(connection: socket.socket, client: h11.Connection, may_be_reset: bool) -> int:
     status = 0
     while True:
         try:
@@ -152,8 +162,9 @@ def _answer(connection: socket.socket, client: h11.Connection) -> int:
         except TimeoutError:
             raise DefectError("no answer") from None
         except ConnectionResetError:
-            # A refusal of what was not yet read to its end may be lost with the connection.
-            return status or 400
+            if status or may_be_reset:
+                return status
+            raise DefectError("reset without an answer") from None
         match event:
             case h11.Response():
                 status = event.status_code

@@ -5,14 +5,17 @@ from __future__ import annotations
 import socketserver
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from tests.fuzz import targets
 from tests.fuzz.http_cases import case
-from tests.fuzz.run import fuzz
+from tests.fuzz.run import Fuzzing, fuzz
 from tests.fuzz.targets import DefectError, PublicPort
+from tests.product import Product
 
 SEED = 1
 
@@ -23,15 +26,20 @@ def test_twenty_seconds_of_random_requests_do_no_harm(tmp_path: Path) -> None:
     assert {"200", "302", "400", "404"} <= set(ends["public"])
     for service in ("auth", "links", "analytics"):
         assert {"OK", "INVALID_ARGUMENT", "UNIMPLEMENTED"} <= set(ends[service])
+        assert "OK" in ends[f"{service}-admin"]
 
 
 @contextmanager
-def _server_that_answers(data: bytes) -> Iterator[str]:
+def _server_that_answers(data: bytes | None) -> Iterator[str]:
+    """A server that answers each request with the same bytes, or none until its client leaves."""
+
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
-            while b"\r\n\r\n" not in self.request.recv(65536):
-                pass
-            self.request.sendall(data)
+            with suppress(ConnectionError):
+                while received := self.request.recv(65536):
+                    if data is not None and b"\r\n\r\n" in received:
+                        self.request.sendall(data)
+                        return
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -62,6 +70,28 @@ def test_a_product_that_answers_so_is_found_out(answer: bytes, said: str) -> Non
 def _is_plain(number: int) -> bool:
     one = case(SEED, number, "token")
     return one.methods == (b"GET",) and len(one.pieces) == 1
+
+
+class _Silent:
+    """A product all of whose ports are one that answers nothing."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def address(self, name: str) -> str:
+        return self._address
+
+    admin_address = address
+
+
+def test_a_defect_that_shows_only_at_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "PATIENCE", 0.5)
+    with (
+        _server_that_answers(None) as address,
+        pytest.raises(DefectError),
+        Fuzzing(cast(Product, _Silent(address)), SEED, "token"),
+    ):
+        pass  # Its first cases are under way, and nobody waits for their end.
 
 
 def test_a_case_can_be_told_by_its_number() -> None:
