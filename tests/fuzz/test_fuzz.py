@@ -23,10 +23,9 @@ SEED = 1
 def test_twenty_seconds_of_random_requests_do_no_harm(tmp_path: Path) -> None:
     ends = fuzz(tmp_path, SEED, 20)
     assert all(counts.total() for counts in ends.values()), "a port was sent nothing"
-    assert {"200", "302", "400", "404"} <= set(ends["public"])
-    for service in ("auth", "links", "analytics"):
-        assert {"OK", "INVALID_ARGUMENT", "UNIMPLEMENTED"} <= set(ends[service])
-        assert "OK" in ends[f"{service}-admin"]
+    assert {"200", "302", "400", "404"} <= set(ends.pop("public"))
+    for port, codes in ends.items():
+        assert "INVALID_ARGUMENT" in codes, f"{port} read no message"
 
 
 @contextmanager

@@ -307,7 +307,9 @@ def test_a_dense_code_is_warned_of_and_its_drawing_scans(studio: Studio, readers
     page.close()
     assert "ZXing" in readers.who_reads(framed(shot), text)
     studio.url.fill(text + "x")
-    expect(studio.page.get_by_text("This text is too long for a QR code")).to_be_visible()
+    expect(
+        studio.page.get_by_role("main").get_by_text("This text is too long for a QR code")
+    ).to_be_visible()
 
 
 @pytest.mark.parametrize("length", [300, 2953])
