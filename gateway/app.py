@@ -31,6 +31,7 @@ from services.runtime import logs, request_id
 from services.runtime.errors import AppError, Internal, InvalidArgument, NotFound
 
 log = logs.get(__name__)
+refusals = logs.Throttled(__name__)
 
 Handler = Callable[[Any, Request], Awaitable[f.Reply | AsyncGenerator[bytes, None]]]
 
@@ -141,12 +142,15 @@ class Requests:
 
 
 def _log(error: Exception | None, route: str, status: int, seconds: float) -> None:
-    """One line for a request that failed, where it failed: a service's refusal is in its log."""
+    """One line for a request that failed, where it failed: a service's refusal is in its log.
+
+    What is refused here is written once a minute for a reason, as any stranger can bring it about.
+    """
     fields = {"route": route, "status": status, "duration": round(seconds, 6)}
     if isinstance(error, AppError):
         if status >= 500:
             log.error("request_failed", reason=error.reason, call=error.call, **fields)
         elif not error.call:
-            log.info("request_refused", reason=error.reason, **fields)
+            refusals.info("request_refused", reason=error.reason, **fields)
     elif error:
         log.error("request_failed", exc_info=error, **fields)

@@ -72,11 +72,19 @@ def get(name: str) -> structlog.stdlib.BoundLogger:
     return logger
 
 
-class Throttled:
-    """A logger for troubles that last: an event is written once a minute, however often it comes.
+MOST_CAUSES = 100
+"""Most causes that a `Throttled` tells apart; past it, an event's further ones are one."""
 
-    A line that stands for more than one has their number in `times`: how often the event came since
-    the line before. The names of events are few and fixed: each is remembered.
+_Cause = tuple[str, object, type | None]
+"""An event, its `reason`, and the type of its `exc_info`."""
+
+
+class Throttled:
+    """A logger for what lasts: an event is written once a minute for a cause, however often it comes.
+
+    A cause is the event's `reason` and the type of its `exc_info`: one does not hide another. A
+    line that stands for more than one has their number in `times`: how often the same came since
+    the line before.
     """
 
     def __init__(
@@ -85,8 +93,12 @@ class Throttled:
         self._log = get(name)
         self._seconds = seconds
         self._clock = clock
-        self._written: dict[str, float] = {}
-        self._held: dict[str, int] = {}
+        self._written: dict[_Cause, float] = {}
+        self._held: dict[_Cause, int] = {}
+
+    def info(self, event: str, **fields: object) -> bool:
+        """Log what is no trouble of ours, or count it; returns whether it was written."""
+        return self._tell(logging.INFO, event, fields)
 
     def warning(self, event: str, **fields: object) -> bool:
         """Log a warning, or count it; returns whether it was written."""
@@ -98,12 +110,17 @@ class Throttled:
 
     def _tell(self, level: int, event: str, fields: dict[str, object]) -> bool:
         now = self._clock()
-        written = self._written.get(event)
+        error = fields.get("exc_info")
+        kind = type(error) if isinstance(error, BaseException) else None
+        cause: _Cause = (event, fields.get("reason"), kind)
+        if cause not in self._written and len(self._written) >= MOST_CAUSES:
+            cause = (event, None, None)
+        written = self._written.get(cause)
         if written is not None and now - written < self._seconds:
-            self._held[event] = self._held.get(event, 0) + 1
+            self._held[cause] = self._held.get(cause, 0) + 1
             return False
-        self._written[event] = now
-        if held := self._held.pop(event, 0):
+        self._written[cause] = now
+        if held := self._held.pop(cause, 0):
             fields["times"] = held + 1
         self._log.log(level, event, **fields)
         return True

@@ -14,7 +14,7 @@ from grpc_status import rpc_status
 
 from services.runtime import errors, logs
 
-log = logs.get(__name__)
+log = logs.Throttled(__name__)
 
 DOMAIN = "atajo"
 _DETAILS_KEY = "grpc-status-details-bin"
@@ -77,10 +77,11 @@ def _transport_exhausted(error: grpc.aio.AioRpcError) -> errors.AppError:
     whether the other side has too much to do.
     """
     too_large = "larger than max" in (error.details() or "")
-    log.warning("transport_exhausted", message_too_large=too_large)
+    reason = "MESSAGE_TOO_LARGE" if too_large else "TRANSPORT_EXHAUSTED"
+    log.warning("transport_exhausted", reason=reason)
     if too_large:
         return errors.Internal()
-    return errors.Unavailable("A part of the service is away.", "TRANSPORT_EXHAUSTED")
+    return errors.Unavailable("A part of the service is away.", reason)
 
 
 def _details(error: grpc.aio.AioRpcError) -> tuple[str | None, float | None]:

@@ -46,6 +46,22 @@ def server_lines(product: Product) -> int:
     return sum(" " in line["event"] for line in log_lines(product))
 
 
+def reasons_of(product: Product, event: str) -> list[str]:
+    """The reasons of an event's lines in the gateway's log, in their order."""
+    lines = log_lines(product)
+    return [
+        line["reason"] for line in lines if line["event"] == event and line["service"] == "gateway"
+    ]
+
+
+def assert_told_once_for_a_reason(product: Product, event: str, before: list[str]) -> None:
+    """In less than a minute a reason is written once; it may have been written before that."""
+    after = reasons_of(product, event)
+    new = after[len(before) :]
+    assert after
+    assert len(new) == len(set(new))
+
+
 @pytest.mark.parametrize(
     ("reason", "sent"),
     [
@@ -87,7 +103,7 @@ def test_redirects_that_fail_leave_a_line_and_not_one_each(product: Product) -> 
     with product.asleep("links"):
         port = int(product.url.rpartition(":")[2])
         failed = 'atajo_redirects_total{result="failed"}'
-        before = product.metric(failed)
+        before, lines = product.metric(failed), reasons_of(product, "redirect_failed")
         with ExitStack() as stack:
             for number in range(30):
                 address = ("127.0.0.1", port)
@@ -95,8 +111,14 @@ def test_redirects_that_fail_leave_a_line_and_not_one_each(product: Product) -> 
                 request = f"GET /nobody{number:02} HTTP/1.1\r\nhost: x\r\n\r\n"
                 connection.sendall(request.encode())
             await_that(lambda: product.metric(failed) >= before + 30, 15.0)
-    told = [line for line in log_lines(product) if line["event"] == "redirect_failed"]
-    assert len(told) <= 1
+    assert_told_once_for_a_reason(product, "redirect_failed", lines)
+
+
+def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(product: Product) -> None:
+    lines = reasons_of(product, "request_refused")
+    for _ in range(20):
+        assert product.call("createShortLink", {"code": "no URL"}).status_code == 400
+    assert_told_once_for_a_reason(product, "request_refused", lines)
 
 
 class Source:

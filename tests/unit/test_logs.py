@@ -1,0 +1,45 @@
+"""Troubles that last: what is written of them, and what is only counted."""
+
+from __future__ import annotations
+
+from structlog.testing import capture_logs
+
+from services.runtime import logs
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_event_is_written_once_a_minute_with_how_often_it_came() -> None:
+    clock = Clock()
+    log = logs.Throttled(__name__, clock=clock)
+    with capture_logs() as told:
+        assert [log.info("refused", reason="LIMIT") for _ in range(3)] == [True, False, False]
+        clock.now += 60
+        assert log.info("refused", reason="LIMIT")
+    line = {"event": "refused", "log_level": "info", "reason": "LIMIT"}
+    assert told == [line, {**line, "times": 3}]
+
+
+def test_one_cause_does_not_hide_another() -> None:
+    log = logs.Throttled(__name__, clock=Clock())
+    causes = [{"reason": "AWAY"}, {"reason": "SLOW"}, {"exc_info": ValueError("a")}]
+    causes.append({"exc_info": KeyError("b")})
+    with capture_logs() as told:
+        for cause in causes + causes:
+            log.error("failed", **cause)
+    assert [{k: line[k] for k in line.keys() & {"reason", "exc_info"}} for line in told] == causes
+
+
+def test_causes_told_apart_are_bounded() -> None:
+    log = logs.Throttled(__name__, clock=Clock())
+    with capture_logs() as told:
+        for number in range(3 * logs.MOST_CAUSES):
+            log.warning("failed", reason=f"R{number}")
+        log.warning("else", reason="R0")
+    assert len(told) == logs.MOST_CAUSES + 2
+    assert told[-1]["event"] == "else"
