@@ -27,7 +27,7 @@ _IPV6_BYTES = (8, 6)
 _NETWORK_SHARE = 16
 """How many times the limit of one address a whole network of IPv6 has."""
 MOST_WINDOWS = 65_536
-"""Most addresses and networks that a limit counts at once; 20 MB."""
+"""Most addresses and networks that one limit counts at once, which take 20 MB: 60 for all three."""
 
 Networks = tuple[bytes, ...]
 """Whose request it is: an IPv4 address, or what an IPv6 address belongs to, the smaller first."""

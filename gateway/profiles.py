@@ -33,7 +33,8 @@ PAGES_AHEAD = 4
 LINKS_A_STEP = 100
 """Links encoded before the loop turns: 0.5 ms of an idle core."""
 AGAIN_SECONDS = 5.0
-"""For how long analytics is asked nothing after it failed: as long as it may take to fail."""
+"""For how long analytics is asked nothing after it failed, which is as long as it may take to fail:
+one call in vain, whoever's links it was about, leaves the views of all accounts open meanwhile."""
 
 
 class LinkList(Protocol):

@@ -20,7 +20,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
-from urllib.parse import quote
 
 from services.runtime import logs
 from services.runtime.errors import AppError, Internal, Unavailable
@@ -33,7 +32,8 @@ PATIENCE_SECONDS = 0.2
 """For how long an asker waits for news of what is in memory, before it is served as it was."""
 ABSENT_SECONDS = 2.0
 MOST_ABSENT = 20_000
-"""Codes that lead nowhere kept in memory: 5 MB at most. One gateway looks up fewer a second."""
+"""Most codes kept in memory that lead nowhere, which take 5 MB. A gateway can look up fewer than so
+many in a second; past it, those go first that came first."""
 RETRY_SECONDS = 2.0
 """How soon a failed question is asked again."""
 MOST_CODES = 500
@@ -43,8 +43,10 @@ GATHER_SECONDS = 0.003
 MOST_WAITING = 20_000
 
 
-_GRAPHIC = "".join(map(chr, range(0x21, 0x7F)))
-"""What a Location header carries as it is."""
+_ENCODED = re.compile(rb"[^!-~]+")
+"""What a Location header does not carry as it is."""
+_URLS_A_TURN = 50
+"""URLs of a look-up that are encoded before the loop turns: the longest take 0.3 ms each."""
 
 CODE = re.compile(r"[A-Za-z0-9_-]{8}")
 
@@ -114,8 +116,8 @@ class Resolver:
         """Codes that lead nowhere, each with the time up to which it is believed; in its order."""
         self._asked: dict[str, list[asyncio.Future[Target | None]]] = {}
         """Codes asked for, each with those who wait: one of them may give up without the others."""
-        self._stored: set[str] = set()
-        """Codes stored while they are asked for: an answer that knows nothing of it is old."""
+        self._stored: dict[str, Target] = {}
+        """Of codes stored while they are asked for: an answer that knows nothing of it is old."""
         self._queue: list[str] = []
         self._first_asker = contextvars.Context()
         """Of the request that asked for the first code of the queue: its id, and its trace."""
@@ -205,9 +207,10 @@ class Resolver:
 
     def put(self, code: str, url: str) -> None:
         """Remember a link that was just stored."""
-        self._remember(code, target_of(url))
+        target = target_of(url)
+        self._remember(code, target)
         if code in self._asked:
-            self._stored.add(code)
+            self._stored[code] = target
 
     async def close(self) -> None:
         """End the calls under way."""
@@ -271,7 +274,18 @@ class Resolver:
     async def _look_up(self, codes: list[str]) -> None:
         try:
             urls = await self._source.resolve(codes)
-            found = {code: target_of(url) for code, url in urls.items()}
+            found: dict[str, Target] = {}
+            for number, (code, url) in enumerate(urls.items(), 1):
+                found[code] = target_of(url)
+                if number % _URLS_A_TURN == 0:
+                    await asyncio.sleep(0)
+            for code in codes:
+                target = found.get(code)
+                if target is None and code in self._stored:
+                    target = self._stored[code]
+                else:
+                    self._remember(code, target)
+                self._answer(code, target)
         except AppError as error:
             self._fail(codes, error)
         except asyncio.CancelledError:
@@ -282,14 +296,6 @@ class Resolver:
             self.faults += 1
             self._log.error("look_up_broke", exc_info=error)
             self._fail(codes, Internal())
-        else:
-            for code in codes:
-                target = found.get(code)
-                if target is None and code in self._stored:
-                    self._answer(code, self.known(code))
-                    continue
-                self._remember(code, target)
-                self._answer(code, target)
 
     def _fail(self, codes: Iterable[str], error: AppError) -> None:
         for code in codes:
@@ -297,8 +303,9 @@ class Resolver:
             self._answer(code, error)
 
     def _answer(self, code: str, answer: Target | AppError | None) -> None:
-        self._stored.discard(code)
-        for future in self._asked.pop(code):
+        """Answer who waits for a code, if somebody does: an answer is given once."""
+        self._stored.pop(code, None)
+        for future in self._asked.pop(code, ()):
             if future.done():  # Its asker gave up.
                 continue
             if isinstance(answer, AppError):
@@ -359,7 +366,7 @@ def target_of(url: str) -> Target:
     plain = url.encode()
     if url.isascii() and url.isprintable() and " " not in url:
         return plain, plain
-    return quote(url, safe=_GRAPHIC).encode("ascii"), plain
+    return _ENCODED.sub(lambda run: b"%" + run[0].hex("%").upper().encode(), plain), plain
 
 
 def url_of(target: Target) -> str:

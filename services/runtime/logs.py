@@ -80,7 +80,7 @@ _Cause = tuple[str, object, type | None]
 
 
 class Throttled:
-    """A logger for what lasts: an event is written once a minute for a cause, however often it comes.
+    """A logger for what lasts: an event is written once a minute for a cause, not each time.
 
     A cause is the event's `reason` and the type of its `exc_info`: one does not hide another. A
     line that stands for more than one has their number in `times`: how often the same came since

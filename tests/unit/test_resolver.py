@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import string
 import tracemalloc
 from collections.abc import Callable, Sequence
+from urllib.parse import quote
 
 import pytest
 
@@ -15,6 +18,7 @@ from gateway.resolver import (
     RETRY_SECONDS,
     STALE_SECONDS,
     Resolver,
+    target_of,
     url_of,
 )
 from services.runtime.errors import Internal, Unavailable
@@ -191,6 +195,20 @@ async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
     assert resolver.known("cccccccc") is not None
 
 
+@pytest.mark.parametrize(("room", "lasts"), [(0, FRESH_SECONDS), (ROOM, 0.0)])
+async def test_who_asks_while_a_link_is_stored_is_led_there_though_memory_has_it_no_more(
+    source: Source, clock: Clock, room: int, lasts: float
+) -> None:
+    resolver = Resolver(source, room, clock, fresh=lasts, stale=lasts)
+    asked = asyncio.create_task(resolver.resolve("cccccccc"))
+    await source.called.wait()
+    resolver.put("cccccccc", "https://example.com/c")
+    assert resolver.known("cccccccc") is None
+    target = await asked
+    assert target is not None
+    assert url_of(target) == "https://example.com/c"
+
+
 async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
     source: Source, clock: Clock
 ) -> None:
@@ -327,6 +345,49 @@ async def test_a_url_that_is_none_leaves_nobody_waiting(source: Source, clock: C
         asked = [resolver.resolve(code) for code in ("aaaaaaaa", "bbbbbbbb")]
         told = await asyncio.gather(*asked, return_exceptions=True)
     assert [type(error) for error in told] == [Internal] * 2
+
+
+async def test_an_answer_that_cannot_be_kept_leaves_nobody_waiting(
+    source: Source, clock: Clock
+) -> None:
+    resolver = Resolver(source, ROOM, clock)
+    asked = asyncio.gather(
+        *[resolver.resolve(code) for code in ("aaaaaaaa", "bbbbbbbb")], return_exceptions=True
+    )
+    await source.called.wait()
+    resolver.limit_bytes = None  # type: ignore[assignment]
+    async with asyncio.timeout(5):
+        told = await asked
+    assert [type(error) for error in told] == [Internal] * 2
+    assert resolver.faults == 1
+
+
+async def test_the_loop_turns_while_long_urls_are_encoded(clock: Clock) -> None:
+    """Of 500 that are found at once, some ten times: not once they all are."""
+    codes = [f"{number:08}" for number in range(500)]
+
+    class Prompt(Source):
+        async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+            return dict.fromkeys(codes, "https://example.com/\N{SNAIL}")
+
+    resolver = Resolver(Prompt(), ROOM, clock)
+    asked = asyncio.gather(*[resolver.resolve(code) for code in codes])
+    turns = 0
+    while not asked.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert len(await asked) == len(codes)
+    assert turns > 10
+
+
+async def test_a_header_carries_a_url_percent_encoded_as_everywhere() -> None:
+    alphabet = [*map(chr, range(0x20, 0x80)), "\x01", "é", "漢", "\u2028", "\N{SNAIL}", "😀"]
+    draw = random.Random(1)
+    for _ in range(2000):
+        url = "".join(draw.choices(alphabet, k=draw.randrange(40)))
+        location, _ = target = target_of(url)
+        assert location.decode("ascii") == quote(url, safe=string.punctuation)
+        assert url_of(target) == url
 
 
 async def test_an_asker_who_leaves_does_not_take_the_answer_along(
