@@ -11,7 +11,7 @@ tests/integration/test_redirects.py watches over: it compares the shortcut's ans
 application's own.
 
 What strangers send that is no HTTP is refused and counted, and not logged: uvicorn writes lines for
-each, as many as they like.
+each, as many as they like. A request to speak another protocol is read as one that does not ask.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from gateway.metrics import HTTP_REJECTED
 from gateway.visits.classify import Headers
+from services.runtime import logs
+
+log = logs.Throttled(__name__)
 
 MOST_HEAD_BYTES = 65_536
 """Of a request's line and headers; a longer one is cut off."""
@@ -35,6 +38,9 @@ _PLAIN = "plain"
 """In the state of a scope: the shortcut may be taken."""
 BROKEN = "broken"
 """In the state of a scope: an error of the shortcut nobody foresaw; the application answers."""
+_BROKEN_OFF = (
+    b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+)
 _WITH_BODY = frozenset({b"content-length", b"transfer-encoding", b"expect"})
 
 
@@ -77,19 +83,45 @@ class _Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
         self._head_bytes += len(data)
-        while data:
-            try:
-                self.parser.feed_data(data)
-                break
-            except httptools.HttpParserUpgrade as upgrade:
-                # No other protocol is spoken here: this request is answered, the next one is HTTP.
-                HTTP_REJECTED.labels("upgrade").inc()
-                data = data[upgrade.args[0] :]
-            except httptools.HttpParserError:
+        try:
+            self._feed(data)
+        except httptools.HttpParserError as error:
+            cause = error.__context__
+            if not isinstance(error, httptools.HttpParserCallbackError) or isinstance(
+                cause, (httptools.HttpParserError, UnicodeDecodeError)
+            ):
                 self._reject("invalid", "Invalid HTTP request received.")
-                break
+            else:  # A callback of ours broke: nothing is wrong with what was sent.
+                HTTP_REJECTED.labels("broke").inc()
+                log.error("http_broke", exc_info=cause)
+                self.transport.write(_BROKEN_OFF)
+                self.transport.close()
         if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
             self._reject("too_long", "The headers are too long.")
+
+    def _feed(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            try:
+                self.parser.feed_data(rest)
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                rest = rest[upgrade.args[0] :]
+            HTTP_REJECTED.labels("upgrade").inc()
+            if self.parser.get_method() == b"CONNECT":
+                self._reject("invalid", "Invalid HTTP request received.")
+                return
+            # The parser believes that what follows is the other protocol's, where it is this
+            # request's body: the head is read once more, without what asks for that.
+            head = self._head_without_upgrade()
+            self.parser = httptools.HttpRequestParser(self)
+            self.parser.feed_data(head)
+
+    def _head_without_upgrade(self) -> bytes:
+        version = self.parser.get_http_version().encode("ascii")
+        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, version)]
+        lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
 
     def _reject(self, reason: str, message: str) -> None:
         HTTP_REJECTED.labels(reason).inc()
@@ -100,6 +132,8 @@ class _Protocol(HttpToolsProtocol):
         self._answered = False
 
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return  # It is read once more: `_feed`.
         self._head_bytes = 0
         if len(self.url) == _PATH_BYTES and self._is_free() and self._is_plain_get():
             state = self.scope["state"]
@@ -121,6 +155,8 @@ class _Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         self._head_bytes = 0
         if not self._answered:
             super().on_message_complete()
@@ -182,7 +218,6 @@ class _Protocol(HttpToolsProtocol):
             parser.get_method() == b"GET"
             and parser.get_http_version() == "1.1"
             and parser.should_keep_alive()
-            and not parser.should_upgrade()
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from gateway.edge import Edge
@@ -19,6 +21,7 @@ from gateway.metrics import RedirectMetrics
 from gateway.redirect import Redirects
 from gateway.resolver import Resolver
 from gateway.site import Site
+from services.runtime import logs
 from tests.product import BROWSER, Product
 from tests.waiting import await_that
 
@@ -29,11 +32,16 @@ def rejected(product: Product, reason: str) -> float:
     return product.metric(f'atajo_http_rejected_total{{reason="{reason}"}}')
 
 
-def answer_to(product: Product, sent: bytes) -> bytes:
-    """All that the gateway answers on a connection of its own until it closes it."""
+def answer_to(product: Product, *sent: bytes) -> bytes:
+    """All that the gateway answers on a connection of its own until it closes it.
+
+    Each of `sent` is a segment of its own.
+    """
     port = int(product.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(sent)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for segment in sent:
+            connection.sendall(segment)
         return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
@@ -70,6 +78,7 @@ def assert_told_once_for_a_reason(product: Product, event: str, before: list[str
         ("invalid", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
         ("invalid", b"GET /\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n"),
         ("invalid", b"GET http:// HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ("invalid", b"CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n"),
         ("too_long", b"GET / HTTP/1.1\r\nx-more: " + b"a" * 100_000),
     ],
 )
@@ -97,6 +106,36 @@ def test_a_request_to_speak_another_protocol_is_answered_as_any(
     assert answers.count(f"location: {URL}\r\n".encode()) == 3
     assert rejected(product, "upgrade") == before + 2
     assert server_lines(product) == lines
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_the_body_of_a_request_to_speak_another_protocol_is_no_request(
+    product: Product, at_once: bool
+) -> None:
+    """As Java's and curl's clients ask for HTTP/2: with the POST itself, whose body is read."""
+    code, found = product.shorten(URL), 'atajo_redirects_total{result="found"}'
+    before = product.metric(found)
+    hidden = f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n"
+    asks = "host: x\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\n"
+    data = json.dumps({"data": {"code": code}})
+    typed = f"{asks}content-type: application/json\r\n"
+    sent = [
+        f"POST /accessLink HTTP/1.1\r\n{asks}content-length: {len(hidden)}\r\n\r\n",
+        hidden,
+        f"GET /{code} HTTP/1.1\r\n{asks}content-length: {len(hidden)}\r\n\r\n",
+        hidden,
+        f"POST /accessLink HTTP/1.1\r\n{asks}transfer-encoding: chunked\r\n\r\n",
+        f"{len(hidden):x}\r\n{hidden}\r\n0\r\n\r\n",
+        f"POST /accessLink HTTP/1.1\r\n{typed}content-length: {len(data)}\r\n\r\n",
+        data,
+        f"GET /{code} HTTP/1.1\r\n{asks.replace('Upgrade,', 'Upgrade, close,')}\r\n",
+    ]
+    parts = ["".join(sent)] if at_once else sent
+    answers = answer_to(product, *[part.encode() for part in parts])
+    statuses = re.findall(rb"HTTP/1.1 (\d+) ", answers)
+    assert statuses == [b"400", b"302", b"400", b"200", b"302"]
+    assert f'"long_link":"{URL}"'.encode() in answers
+    assert product.metric(found) == before + 2
 
 
 def test_redirects_that_fail_leave_a_line_and_not_one_each(product: Product) -> None:
@@ -193,6 +232,34 @@ async def get(port: int, *codes: str) -> list[bytes]:
 
 FOUND = b"HTTP/1.1 302 Found"
 FAILING = b"HTTP/1.1 503 Service Unavailable"
+
+
+async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def breaks(**_: object) -> None:
+        raise RuntimeError("nobody foresaw this")
+
+    def counted(reason: str) -> float | None:
+        return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": reason})
+
+    monkeypatch.setattr("gateway.http.log", logs.Throttled("gateway.http"))
+    server, broke, invalid = Server(), counted("broke") or 0, counted("invalid")
+    async with server.running() as port:
+        with capture_logs() as told, monkeypatch.context() as patch:
+            patch.setattr("uvicorn.protocols.http.httptools_impl.RequestResponseCycle", breaks)
+            for _ in range(2):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(b"GET /aaaaaaaa HTTP/1.1\r\nhost: x\r\n\r\n")
+                async with asyncio.timeout(10):
+                    assert (await reader.read()).startswith(b"HTTP/1.1 500 ")
+                writer.close()
+                await writer.wait_closed()
+        assert await get(port, "aaaaaaaa") == [FOUND]
+    [line] = told
+    assert line["event"] == "http_broke"
+    assert isinstance(line["exc_info"], RuntimeError)
+    assert (counted("broke"), counted("invalid")) == (broke + 2, invalid)
 
 
 @pytest.mark.parametrize("part", ["known", "ask", "record"])
