@@ -17,7 +17,7 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 from services.auth.domain import TooManyAttempts, WrongPassword
-from services.auth.fairness import WaitingRoom, network_of
+from services.auth.fairness import WaitingRoom, household_of, network_of
 from services.auth.store import AttemptStore
 
 
@@ -52,8 +52,9 @@ class AttemptLimiter:
         self._window = window
         self._now = now
         self._room = WaitingRoom(most_waiting)
-        # A lock lives for as long as somebody holds it or waits for it.
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        # A turn lives for as long as somebody has it or waits for it. It is a semaphore, since a
+        # lock that was released says that it is free while the next in line has it already.
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
     async def attempt(
@@ -66,14 +67,13 @@ class AttemptLimiter:
         Those of one account and address, or browser, take turns, so that right passwords which
         come at once do not fill the count. Raises TooManyAttempts, LoginsBusy and Unavailable.
         """
-        network = network_of(address)
         if browser is None:
-            turn = self._key(account_id, network)
+            turn = self._key(account_id, household_of(address))
             counted = {"address": turn, "account": self._key(account_id)}
         else:
             turn = self._key("browser", account_id, browser)
             counted = {"browser": turn}
-        async with self._turn(turn, network):
+        async with self._turn(turn, network_of(address)):
             taken: list[tuple[str, datetime]] = []
             failed = False
             try:
@@ -94,13 +94,16 @@ class AttemptLimiter:
         if not self._rules:
             yield
             return
-        lock = self._turns.setdefault(key, asyncio.Lock())
-        async with self._room.waiting_for(network):
-            await lock.acquire()
+        turn = self._turns.setdefault(key, asyncio.Semaphore(1))
+        if turn.locked():  # Who need not wait needs no place to.
+            async with self._room.waiting_for(network):
+                await turn.acquire()
+        else:
+            await turn.acquire()
         try:
             yield
         finally:
-            lock.release()
+            turn.release()
 
     async def _take(self, rule: Rule, key: str) -> tuple[str, datetime]:
         now = self._now()

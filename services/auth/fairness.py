@@ -13,8 +13,20 @@ _REMEMBERED = 10_000
 """Networks whose share is kept in mind; of more, the one served longest ago is forgotten."""
 
 
+def household_of(address: str) -> str:
+    """What failures are counted by: an IPv4 address, or the /64 of an IPv6 one."""
+    return _prefix_of(address, 64)
+
+
 def network_of(address: str) -> str:
-    """What one household or machine comes from: an IPv4 address, or the /64 of an IPv6 one."""
+    """What has one share: an IPv4 address, or the /48 of an IPv6 one.
+
+    So much a network may hand out to one customer, who then has 65,536 of the /64.
+    """
+    return _prefix_of(address, 48)
+
+
+def _prefix_of(address: str, bits: int) -> str:
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -23,7 +35,7 @@ def network_of(address: str) -> str:
         return str(parsed)
     if parsed.ipv4_mapped:
         return str(parsed.ipv4_mapped)
-    return f"{int(parsed) >> 64:x}/64"
+    return f"{int(parsed) >> 128 - bits:x}/{bits}"
 
 
 class WaitingRoom:

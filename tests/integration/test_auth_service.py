@@ -386,6 +386,26 @@ async def test_a_burst_of_log_ins_slows_log_ins_alone(place: Place) -> None:
     assert sum(isinstance(result, pb.LoginResponse) for result in results) >= 16
 
 
+async def test_a_network_of_ipv6_has_the_share_of_one(place: Place) -> None:
+    """However many of its addresses it logs in from, who comes from elsewhere is let in."""
+    settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGINS_WAITING": "15"}
+    with place.start(**settings) as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            await auth.register(email)
+            burst = [
+                asyncio.create_task(auth.outcome(email, address=f"2001:db8:0:{number:x}::1"))
+                for number in range(40)
+            ]
+            # The first to end are refused: there is no room.
+            await asyncio.wait(burst, return_when=asyncio.FIRST_COMPLETED)
+            outsider = await auth.outcome(email, address="192.0.2.1")
+            assert outsider == "OK"
+            assert not all(task.done() for task in burst)
+            outcomes = Counter(await asyncio.gather(*burst))
+    assert outcomes.keys() == {"OK", "LOGINS_BUSY"}
+
+
 def _niceness_of_threads(pid: int) -> set[int]:
     threads = [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
     return {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads}

@@ -53,7 +53,7 @@ NONSENSE: Mapping[type[ProcessSettings], Mapping[str, tuple[str, ...]]] = {
         "LOGIN_FAILURES_BY_ACCOUNT": ("0", "-1", "many", "1.5"),
         "LOGIN_FAILURES_WINDOW_SECONDS": ("0", "-1", "long", "9" * 30),
         "BCRYPT_THREADS": ("0", "-1", "all"),
-        "LOGINS_WAITING": ("0", "-1", "all"),
+        "LOGINS_WAITING": ("0", "-1", "all", "2001"),
     },
     GatewaySettings: {
         **EVERYWHERE,

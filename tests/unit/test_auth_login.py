@@ -7,8 +7,10 @@ import base64
 import json
 import threading
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import bcrypt
@@ -84,6 +86,52 @@ async def test_failures_of_an_account_are_limited_by_address(
     await fail(limiter, "192.0.2.1", account="bea")
     clock.time += timedelta(minutes=10)
     await fail(limiter, "192.0.2.1")
+
+
+async def test_a_household_of_ipv6_counts_as_one_address(limiter: AttemptLimiter) -> None:
+    for number in range(2):
+        await fail(limiter, f"2001:db8::{number}")
+    await refused(limiter, "2001:db8::2")
+    await fail(limiter, "2001:db8:0:1::1")
+
+
+async def test_who_need_not_wait_is_not_turned_away_from_a_full_room(
+    store: SqliteAttemptStore, clock: Clock
+) -> None:
+    limiter = AttemptLimiter(store, SECRET, [Rule(5, "address")], WINDOW, clock, 1)
+    async with limiter.attempt("ana", "192.0.2.1"):
+        second = asyncio.create_task(log_in(limiter, "192.0.2.1"))
+        await asyncio.sleep(0)
+        with pytest.raises(LoginsBusy):
+            await log_in(limiter, "192.0.2.1")
+        await log_in(limiter, "192.0.2.1", account="bea")
+        assert not second.done()
+    # The turn is the second's, though it did not take it up yet: this one waits behind it.
+    third = asyncio.create_task(log_in(limiter, "192.0.2.1"))
+    await asyncio.gather(second, third)
+
+
+async def test_a_network_of_ipv6_has_the_places_of_one(
+    store: SqliteAttemptStore, clock: Clock
+) -> None:
+    """Whoever has many of its addresses leaves room for others all the same."""
+    limiter = AttemptLimiter(store, SECRET, [Rule(5, "address")], WINDOW, clock, 4)
+    async with AsyncExitStack() as holding:
+        many = [f"2001:db8:0:{number}::1" for number in range(4)]
+        for address in (*many, "192.0.2.1"):
+            await holding.enter_async_context(limiter.attempt("ana", address))
+        queue = [asyncio.create_task(log_in(limiter, address)) for address in many]
+        await asyncio.sleep(0)
+        outsider = asyncio.create_task(log_in(limiter, "192.0.2.1"))
+        await asyncio.wait(queue, return_when=asyncio.FIRST_COMPLETED)
+        assert not outsider.done()
+    ends = await asyncio.gather(*queue, outsider, return_exceptions=True)
+    assert [type(end) for end in ends] == [NoneType] * 3 + [LoginsBusy, NoneType]
+
+
+async def log_in(limiter: AttemptLimiter, address: str, account: str = "ana") -> None:
+    async with limiter.attempt(account, address):
+        pass
 
 
 async def test_failures_of_an_account_are_limited_over_all_addresses(
