@@ -5,9 +5,9 @@ transaction, each in a savepoint of its own, and commits once: the price of the 
 `synchronous=FULL` in WAL mode makes each commit reach the disk before it is acknowledged, so
 that what a caller was told survives a power cut, not only a killed process.
 
-Whether the file can be written only a commit tells: a transaction that is rolled back never
-reaches the disk, and neither notices a file that was removed. So the last commit's end is what
-counts, and where nobody writes, one is made now and then.
+Whether the file can be written only a commit tells: a transaction that is rolled back, or that
+changes nothing, need not reach the disk, and neither notices a file that was removed. So the end of
+the last commit that wrote is what counts, and where nobody writes, one is made now and then.
 """
 
 from __future__ import annotations
@@ -189,10 +189,16 @@ class Database:
                     break
             stopping = taken is None
             if group:
-                if _commit(connection, group):
-                    self._written_at = time.monotonic()
-                else:
+                try:
+                    if _commit(connection, group):
+                        self._written_at = time.monotonic()
+                except sqlite3.Error as error:
                     self._failed_at = time.monotonic()
+                    for pending in group:
+                        pending.error = Unavailable(
+                            "The store cannot be written.", "STORE_UNAVAILABLE"
+                        )
+                        pending.error.__cause__ = error
                 self._loop.call_soon_threadsafe(_settle, group)
 
     def _end_writing(self, error: BaseException) -> None:
@@ -230,12 +236,15 @@ async def opened(store: str, migrations: Sequence[str]) -> AsyncIterator[Databas
 def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> bool:
     """Run a group in one transaction; afterwards each has its result or its error.
 
-    Returns whether what succeeded is on disk.
+    Returns whether anything was written: a transaction that changes nothing does not touch
+    the disk. Raises sqlite3.Error where all of it failed.
     """
+    written = False
     try:
         connection.execute("BEGIN IMMEDIATE")
         for pending in group:
             connection.execute("SAVEPOINT one")
+            before = connection.total_changes
             try:
                 pending.result = pending.operation(connection)
             except sqlite3.OperationalError:  # The disk, not the operation: all of it failed.
@@ -243,16 +252,16 @@ def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> bool:
             except Exception as error:
                 pending.error = error
                 connection.execute("ROLLBACK TO one")
+            else:
+                written |= connection.total_changes > before
+                written |= pending.operation is _write_nothing
             connection.execute("RELEASE one")
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except sqlite3.Error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        for pending in group:
-            pending.error = Unavailable("The store cannot be written.", "STORE_UNAVAILABLE")
-            pending.error.__cause__ = error
-        return False
-    return True
+        raise
+    return written
 
 
 def _schema_version(connection: sqlite3.Connection) -> int:
@@ -261,7 +270,7 @@ def _schema_version(connection: sqlite3.Connection) -> int:
 
 
 def _write_nothing(connection: sqlite3.Connection) -> None:
-    """Write what is there already: a page of the log."""
+    """Write what is there already: a page of the log, though it counts as no change."""
     connection.execute(f"PRAGMA user_version = {_schema_version(connection)}")
 
 

@@ -34,7 +34,7 @@ from services.runtime.health import Health
 from services.runtime.observation import ObservationServer
 from services.runtime.settings import ProcessSettings
 from tests.mongo.gate import Gate
-from tests.processes import Process
+from tests.processes import PATIENCE, Process
 from tests.product import PROCESSES, Product
 from tests.waiting import await_that
 
@@ -185,6 +185,35 @@ async def test_a_store_that_nobody_writes_is_written_for_a_try(
         full = False
         monkeypatch.setattr(sqlite, "_DOUBTED", 0.0)
         await store.answers()
+
+
+async def test_what_writes_nothing_says_nothing_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repetition changes nothing, and so does not touch it."""
+    insert = "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING"
+
+    def insert_again(connection: sqlite3.Connection) -> None:
+        connection.execute(insert)
+
+    monkeypatch.setattr(sqlite, "_TRIED_EVERY", 0.5)
+    migrations = ["CREATE TABLE t (n INTEGER PRIMARY KEY)", insert]
+    async with sqlite.opened(f"sqlite:///{tmp_path}/db", migrations) as store:
+        await store.answers()
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        room = (tmp_path / "db-wal").stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    await store.write("again", insert_again)
+                    try:
+                        await store.answers()
+                    except Unavailable as unwritable:
+                        assert unwritable.reason == "STORE_UNWRITABLE"
+                        break
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_the_gateway_names_the_service_that_is_away_and_stays_ready(tmp_path: Path) -> None:
