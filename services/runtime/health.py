@@ -143,6 +143,7 @@ async def _state(check: Check) -> str:
         return error.reason
     except TimeoutError:
         return "NO_ANSWER"
-    except Exception as error:  # A fault in a check must not end the looking.
+    except Exception as error:  # It would be the same at each look: the process ends.
+        background.failed("health", error)
         return type(error).__name__
     return OK

@@ -60,8 +60,8 @@ _SECONDS = 2.0
 """Most an operation may take; the callers of a service wait longer."""
 _PROBE_SECONDS = 0.5
 """Most a server that was away may take to say that it is back."""
-_TRY_SECONDS = 0.4
-"""Most a write for a try may take: with the ping less than a look of `health`."""
+_LOOK_SECONDS = 0.4
+"""How long a look waits for a write for a try: with the ping less than `health` has for one."""
 _AHEAD_SECONDS = 10.0
 """How long a process waits for its schema before it listens: later, callers find it unready."""
 _AGAIN_SECONDS = 1.0
@@ -108,6 +108,9 @@ class Database:
         self._waiting = 0
         self._away = False
         self._probing: asyncio.Task[None] | None = None
+        self._trying: asyncio.Task[None] | None = None
+        self._unwritable: Exception | None = None
+        """Why the last write for a try failed; None where it did not."""
         self._told = False
         self._throttled = logs.Throttled(__name__)
 
@@ -138,7 +141,7 @@ class Database:
 
     async def close(self) -> None:
         """Leave the server."""
-        for task in (self._upgrading, self._probing):
+        for task in (self._upgrading, self._probing, self._trying):
             if task:
                 task.cancel()
         await asyncio.to_thread(self._client.close)
@@ -170,7 +173,8 @@ class Database:
         """Raises Unavailable where the store cannot be read and written. Unmeasured.
 
         A secondary answers a ping, too, and a primary that lost its majority: so what is there is
-        written once more, which changes nothing.
+        written once more, which changes nothing. That may take as long as any operation: while it
+        is under way, the one before it decides.
         """
         try:
             await self._back()
@@ -178,11 +182,23 @@ class Database:
             raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
         if self._unready:
             raise Unavailable("The store is not ready.", self._unready)
+        if self._trying is None or self._trying.done():
+            self._trying = background.run(self._try(), "store-try")
+        await asyncio.wait([self._trying], timeout=_LOOK_SECONDS)
+        if self._unwritable:
+            raise Unavailable(
+                "The store cannot be written.", "STORE_UNWRITABLE"
+            ) from self._unwritable
+
+    async def _try(self) -> None:
+        """Write what is there already."""
         try:
-            async with asyncio.timeout(_TRY_SECONDS):
+            async with asyncio.timeout(_SECONDS):
                 await self._documents.schema.update_one(_VERSION, self._at_least(self._schema))
         except (PyMongoError, TimeoutError) as error:
-            raise Unavailable("The store cannot be written.", "STORE_UNWRITABLE") from error
+            self._unwritable = error
+        else:
+            self._unwritable = None
 
     async def _run(self, name: str, operation: Operation[T]) -> T:
         if self._waiting >= _WAITING:
@@ -236,7 +252,9 @@ class Database:
                 raise
             except OperationFailure as error:
                 self._unready = "SCHEMA_FAILED"
-                log.warning("schema_failed", error=type(error).__name__, code=error.code)
+                self._throttled.warning(
+                    "schema_failed", error=type(error).__name__, code=error.code
+                )
                 await asyncio.sleep(_REFUSED_SECONDS)
             except (PyMongoError, TimeoutError) as error:
                 self._unready = "STORE_UNAVAILABLE"

@@ -44,6 +44,8 @@ def _break_it(addresses: Any) -> None:
     _serving = True
     match os.environ["BROKEN_PART"]:
         case "health":
+            mock.patch.object(sqlite.Database, "_look", _break).start()
+        case "health-told":
             mock.patch.object(health.DEPENDENCY_UP, "labels", _break).start()
         case "heartbeat":
             mock.patch.object(heartbeat.LOOP_LAG, "observe", _break).start()

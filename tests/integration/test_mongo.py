@@ -405,7 +405,36 @@ async def test_a_server_that_takes_no_writes_is_not_well_and_is_read_all_the_sam
                 await database.answers()
             assert unwritable.value.reason == "STORE_UNWRITABLE"
             assert await database.read("test", version) == 1
-        await database.answers()
+        await until_well(database)
+
+
+async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look takes no longer for it: the try before decides. One that takes for ever is none."""
+    monkeypatch.setattr(mongo, "_LOOK_SECONDS", 0.01)
+    update_one = AsyncIOMotorCollection.update_one
+    majority = asyncio.Event()
+    tries = 0
+
+    async def slow(*arguments: Any, **options: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        await majority.wait()
+        return await update_one(*arguments, **options)
+
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        monkeypatch.setattr(AsyncIOMotorCollection, "update_one", slow)
+        for _ in range(20):
+            await database.answers()
+        assert tries == 1, "all looks share it"
+        with pytest.raises(Unavailable) as unwritable:
+            async with asyncio.timeout(10):
+                while True:
+                    await database.answers()
+        assert unwritable.value.reason == "STORE_UNWRITABLE"
+        majority.set()
+        await until_well(database)
 
 
 async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
