@@ -129,7 +129,7 @@ def firefox(folder: Path) -> Iterator[Window]:
         finally:
             assert process.stdin
             process.stdin.close()
-            process.wait(PATIENCE)
+            _end(process)
 
 
 class _WebKit(Window):
@@ -184,6 +184,16 @@ def _screen() -> Iterator[str]:
             yield f":{number}"
         finally:
             server.terminate()
+            _end(server)
+
+
+def _end(process: subprocess.Popen[Any]) -> None:
+    """Wait for the end of one that was asked for it; one that does not end is killed, and told."""
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
 
 
 def _program(*names: str, package: str) -> str:
