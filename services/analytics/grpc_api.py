@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import grpc
 from grpc.aio import ServicerContext
 
 from atajo.analytics.v1 import analytics_pb2 as pb
@@ -71,17 +71,16 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
 
 def served(service: AnalyticsService) -> Served:
     """The servicers as a process takes them in."""
-
-    def add_calls(server: grpc.aio.Server) -> None:
-        pb_grpc.add_AnalyticsServiceServicer_to_server(AnalyticsServicer(service), server)
-
-    def add_admin(server: grpc.aio.Server) -> None:
-        pb_grpc.add_AdminServiceServicer_to_server(AdminServicer(service), server)
-
     services = pb.DESCRIPTOR.services_by_name
     return Served(
-        Servicer(services["AnalyticsService"], add_calls),
-        Servicer(services["AdminService"], add_admin),
+        Servicer(
+            services["AnalyticsService"],
+            partial(pb_grpc.add_AnalyticsServiceServicer_to_server, AnalyticsServicer(service)),
+        ),
+        Servicer(
+            services["AdminService"],
+            partial(pb_grpc.add_AdminServiceServicer_to_server, AdminServicer(service)),
+        ),
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import grpc
 from grpc.aio import ServicerContext
 
 from atajo.auth.v1 import auth_pb2 as pb
@@ -66,14 +66,14 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
 
 def served(service: AuthService) -> Served:
     """The servicers as a process takes them in."""
-
-    def add_calls(server: grpc.aio.Server) -> None:
-        pb_grpc.add_AuthServiceServicer_to_server(AuthServicer(service), server)
-
-    def add_admin(server: grpc.aio.Server) -> None:
-        pb_grpc.add_AdminServiceServicer_to_server(AdminServicer(service), server)
-
     services = pb.DESCRIPTOR.services_by_name
     return Served(
-        Servicer(services["AuthService"], add_calls), Servicer(services["AdminService"], add_admin)
+        Servicer(
+            services["AuthService"],
+            partial(pb_grpc.add_AuthServiceServicer_to_server, AuthServicer(service)),
+        ),
+        Servicer(
+            services["AdminService"],
+            partial(pb_grpc.add_AdminServiceServicer_to_server, AdminServicer(service)),
+        ),
     )

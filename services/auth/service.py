@@ -53,7 +53,8 @@ class AuthService:
         Raises InvalidEmail, InvalidUsername, InvalidPasswordHash, EmailTaken, Unavailable.
         """
         wanted = new_account(email, password_hash, salt, username, self._now())
-        await self._held(wanted.email)
+        if earlier_keys(wanted.email):
+            await self._held(wanted.email)  # Gives it its key, where an earlier version stored it.
         stored = await self._accounts.add(wanted)
         if not stored.same_as(wanted):
             raise EmailTaken("An account with this e-mail address exists.")

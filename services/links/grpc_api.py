@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
-import grpc
 from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
@@ -60,16 +60,16 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
 
 def served(service: LinksService) -> Served:
     """The servicers as a process takes them in."""
-
-    def add_calls(server: grpc.aio.Server) -> None:
-        pb_grpc.add_LinksServiceServicer_to_server(LinksServicer(service), server)
-
-    def add_admin(server: grpc.aio.Server) -> None:
-        pb_grpc.add_AdminServiceServicer_to_server(AdminServicer(service), server)
-
     services = pb.DESCRIPTOR.services_by_name
     return Served(
-        Servicer(services["LinksService"], add_calls), Servicer(services["AdminService"], add_admin)
+        Servicer(
+            services["LinksService"],
+            partial(pb_grpc.add_LinksServiceServicer_to_server, LinksServicer(service)),
+        ),
+        Servicer(
+            services["AdminService"],
+            partial(pb_grpc.add_AdminServiceServicer_to_server, AdminServicer(service)),
+        ),
     )
 
 
