@@ -186,12 +186,12 @@ describe('the login page', () => {
 
   it('keeps the mark of the browser and sends it with the next log-in', async () => {
     const login = { success: true, token: 't', expirationTimestamp: later(), username: 'Marta' };
-    const marks: unknown[] = ['mark-1', 'mark-2', null];
+    const marks: unknown[] = ['mark-1', 'mark-2', null, ''];
     const calls = serve({
       verifyUser: () => data({ ...login, device: marks.shift() }),
       showProfile: profile,
     });
-    for (const kept of ['mark-1', 'mark-2', 'mark-2']) {
+    for (const kept of ['mark-1', 'mark-2', 'mark-2', 'mark-2']) {
       const user = await fillLogin();
       await user.click(send('LOGIN'));
       await heading('Long links, cut short.');
@@ -202,8 +202,28 @@ describe('the login page', () => {
       cleanup();
     }
     const sent = calls.filter(({ name }) => name === 'verifyUser').map(({ payload }) => payload);
-    expect(sent.map((payload) => payload['device'])).toEqual([undefined, 'mark-1', 'mark-2']);
+    expect(sent.map((payload) => payload['device'])).toEqual([
+      undefined,
+      'mark-1',
+      'mark-2',
+      'mark-2',
+    ]);
     expect(sent[0]).not.toHaveProperty('device');
+  });
+
+  it('logs in without the mark where the server knows none', async () => {
+    localStorage.setItem('device', 'mark-1');
+    const calls = serve({
+      verifyUser: ({ device }) =>
+        device === undefined
+          ? data({ success: true, token: 't', expirationTimestamp: later(), username: 'Marta' })
+          : error(400, 'INVALID_ARGUMENT'),
+    });
+    const user = await fillLogin();
+    await user.click(send('LOGIN'));
+    await heading('Long links, cut short.');
+    expect(calls).toHaveLength(2);
+    expect(calls[1]?.payload).not.toHaveProperty('device');
   });
 
   it.each([

@@ -9,7 +9,7 @@ import type * as functions from './functions';
 type Functions = typeof functions;
 
 export { Failure, failureCode, type FailureCode } from './failure';
-export type { Login, ProfileLink } from './functions';
+export type { Credentials, Login, ProfileLink } from './functions';
 export { loadAnew, Outdated } from './loading';
 
 function load(): Promise<Functions> {

@@ -1,5 +1,5 @@
 import { useState, type SubmitEvent } from 'react';
-import { failureCode, verifyUser } from '../../api';
+import { failureCode, verifyUser, type Credentials, type Login } from '../../api';
 import { Button } from '../../components/Button';
 import { Field, PasswordField } from '../../components/Field';
 import { showToast } from '../../components/toast';
@@ -14,6 +14,18 @@ interface LoginFormProps {
   onLogin: () => void;
 }
 
+/** A server from before there were marks refuses a log-in with one: it is asked again without. */
+async function verifyWithMark(credentials: Credentials): Promise<Login> {
+  const device = deviceMark();
+  if (device === undefined) return verifyUser(credentials);
+  try {
+    return await verifyUser({ ...credentials, device });
+  } catch (error) {
+    if (failureCode(error) !== 'invalid-argument') throw error;
+    return verifyUser(credentials);
+  }
+}
+
 export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
   const [email, setEmail] = useState(initialEmail);
   const [password, setPassword] = useState('');
@@ -26,16 +38,11 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
     setBusy(true);
     setFailed('');
     setWrong(undefined);
-    const device = deviceMark();
     try {
-      const login = await verifyUser({
-        email: email.trim(),
-        password,
-        ...(device !== undefined && { device }),
-      });
+      const login = await verifyWithMark({ email: email.trim(), password });
       // Who went on to another page is logged in there; one who is so by another way stays that.
       if (!isHere() && currentSession()) return;
-      if (login.device !== undefined) rememberDevice(login.device);
+      if (login.device) rememberDevice(login.device);
       if (isHere()) onLogin();
       startSession(login, login.username);
     } catch (error) {
