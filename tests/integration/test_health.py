@@ -200,15 +200,18 @@ async def test_what_writes_nothing_says_nothing_of_the_disk(
     migrations = ["CREATE TABLE t (n INTEGER PRIMARY KEY)", insert]
     async with sqlite.opened(f"sqlite:///{tmp_path}/db", migrations) as store:
         await store.answers()
+
+        async def repeat() -> None:
+            while True:
+                await store.write("again", insert_again)
+                await store.answers()
+
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         room = (tmp_path / "db-wal").stat().st_size
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
         try:
             with pytest.raises(Unavailable) as unwritable:
-                async with asyncio.timeout(PATIENCE):
-                    while True:
-                        await store.write("again", insert_again)
-                        await store.answers()
+                await asyncio.wait_for(repeat(), PATIENCE)
             assert unwritable.value.reason == "STORE_UNWRITABLE"
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)

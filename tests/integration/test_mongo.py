@@ -417,6 +417,10 @@ async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
     majority = asyncio.Event()
     tries = 0
 
+    async def look_on() -> None:
+        while True:
+            await database.answers()
+
     async def slow(*arguments: Any, **options: Any) -> Any:
         nonlocal tries
         tries += 1
@@ -429,9 +433,7 @@ async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
             await database.answers()
         assert tries == 1, "all looks share it"
         with pytest.raises(Unavailable) as unwritable:
-            async with asyncio.timeout(10):
-                while True:
-                    await database.answers()
+            await asyncio.wait_for(look_on(), 10)
         assert unwritable.value.reason == "STORE_UNWRITABLE"
         majority.set()
         await until_well(database)
