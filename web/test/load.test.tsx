@@ -32,6 +32,8 @@ describe('a page that did not load', () => {
         ? Promise.resolve({ default: () => <h1>The page</h1> })
         : Promise.reject(new Error('the connection is down')),
     );
+    // What is tried by itself comes when a test lets it.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const LatePage = lazyPage(load);
     render(
       <MemoryRouter>
@@ -64,6 +66,26 @@ describe('a page that did not load', () => {
     const { line } = await open();
     line.up = true;
     act(() => void window.dispatchEvent(new Event('online')));
+    await heading('The page');
+  });
+
+  it('comes by itself, tried ever less often and only while somebody looks', async () => {
+    const { line, load } = await open();
+    const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
+    load.mockClear();
+    const wait = (seconds: number) => act(() => vi.advanceTimersByTimeAsync(seconds * 1_000));
+    const tries: number[] = [];
+    for (const seconds of [5, 5, 5, 20, 40, 60, 55, 5]) {
+      await wait(seconds);
+      tries.push(load.mock.calls.length);
+    }
+    expect(tries).toEqual([1, 1, 2, 3, 4, 5, 5, 6]);
+    hidden.mockReturnValue(true);
+    await wait(3_600);
+    expect(load).toHaveBeenCalledTimes(6);
+    hidden.mockReturnValue(false);
+    line.up = true;
+    await wait(60);
     await heading('The page');
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bring, Outdated } from '../src/api/loading';
 
 afterEach(() => {
@@ -15,6 +15,7 @@ const answers = (...replies: (Response | Error)[]) => {
   return fetched;
 };
 const down = () => new TypeError('Failed to fetch');
+const sheets = () => document.querySelectorAll('link[rel=stylesheet]');
 const part = { default: 'a part' };
 let names = 0;
 /** No file is fetched twice in a document, so each test has one of its own. */
@@ -46,9 +47,25 @@ describe('a part of the page that is loaded later', () => {
     expect(fetched).toHaveBeenCalledTimes(2);
   });
 
-  it('is outdated where the server has it no more', async () => {
+  it.each(['js', 'css'])('is outdated where the server has its %s no more', async (ending) => {
     answers(new Response('', { status: 404 }));
-    await expect(bring(() => Promise.resolve(part), [file('js')])).rejects.toThrow(Outdated);
+    await expect(bring(() => Promise.resolve(part), [file(ending)])).rejects.toThrow(Outdated);
+    expect(sheets()).toHaveLength(0);
+  });
+
+  it.each(['js', 'css'])('has a deadline for its %s', async (ending) => {
+    const deadline = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal);
+    vi.stubGlobal('fetch', (_url: string, { signal }: { signal: AbortSignal }) => {
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    });
+    const tried = bring(() => Promise.resolve(part), [file(ending)]);
+    expect(timeout).toHaveBeenCalledWith(70_000);
+    deadline.abort(new DOMException('too long', 'TimeoutError'));
+    await expect(tried).rejects.toThrow('too long');
+    expect(sheets()).toHaveLength(0);
   });
 
   it('is outdated where the browser did not import what had come', async () => {
@@ -57,13 +74,15 @@ describe('a part of the page that is loaded later', () => {
   });
 
   it('has its style sheet put in anew after one that failed', async () => {
+    answers();
     const files = [file('css')];
-    const sheets = () => document.querySelectorAll('link[rel=stylesheet]');
     const first = bring(() => Promise.resolve(part), files);
+    await vi.waitFor(() => expect(sheets()).toHaveLength(1));
     sheets()[0]?.dispatchEvent(new Event('error'));
     await expect(first).rejects.toThrow('did not load');
     expect(sheets()).toHaveLength(0);
     const second = bring(() => Promise.resolve(part), files);
+    await vi.waitFor(() => expect(sheets()).toHaveLength(1));
     sheets()[0]?.dispatchEvent(new Event('load'));
     expect(await second).toBe(part);
     await bring(() => Promise.resolve(part), files);
@@ -79,5 +98,48 @@ describe('a part of the page that is loaded later', () => {
     document.head.append(link);
     expect(await bring(() => Promise.resolve(part), [name])).toBe(part);
     expect(fetched).not.toHaveBeenCalled();
+  });
+});
+
+describe('a document that misses a part', () => {
+  beforeEach(() => sessionStorage.clear());
+
+  /** One that was left open for more than a minute; what it would do by itself is counted. */
+  async function openDocument() {
+    vi.resetModules();
+    const { bring: bringPart, loadAnew } = await import('../src/api/loading');
+    vi.spyOn(performance, 'now').mockReturnValue(61_000);
+    const reload = vi.fn();
+    vi.stubGlobal('location', { origin: location.origin, reload });
+    return { bringPart, loadAnew, reload };
+  }
+
+  it('loads itself anew once, and the one that comes never does', async () => {
+    const first = await openDocument();
+    expect(first.loadAnew()).toBe(true);
+    expect(first.reload).toHaveBeenCalledOnce();
+    const keep = vi.fn();
+    const second = await openDocument();
+    // Another part that came changes nothing for the one that is missed.
+    await second.bringPart(() => Promise.resolve(part));
+    expect(second.loadAnew(keep)).toBe(false);
+    expect(second.reload).not.toHaveBeenCalled();
+    expect(keep).not.toHaveBeenCalled();
+  });
+
+  it('may do so again in a later document, once a part did come', async () => {
+    (await openDocument()).loadAnew();
+    const { bringPart } = await openDocument();
+    await bringPart(() => Promise.resolve(part));
+    expect((await openDocument()).loadAnew()).toBe(true);
+  });
+
+  it('stays as it is where that cannot be remembered', async () => {
+    const { loadAnew, reload } = await openDocument();
+    vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+      throw new DOMException('full', 'QuotaExceededError');
+    });
+    expect(loadAnew()).toBe(false);
+    expect(reload).not.toHaveBeenCalled();
   });
 });

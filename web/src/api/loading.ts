@@ -10,6 +10,8 @@
 const TIMEOUT = 70_000;
 /** Milliseconds within which a document that was loaded is not loaded anew by itself. */
 const SETTLED = 60_000;
+/** In sessionStorage from when a document loads itself anew until a part has come after that. */
+const MARK = 'loadedAnew';
 
 /** What was asked for will not come in this document: it is gone from the server, or broken. */
 export class Outdated extends Error {
@@ -17,18 +19,28 @@ export class Outdated extends Error {
 }
 
 const brought = new Map<string, Promise<void>>();
+/** This document was opened by one that loaded itself anew. */
+const isAnew = hasMark();
 
 /** Imports by `load` once its `files` (paths below the origin) are there; a failure can be tried again. */
 export async function bring<T>(load: () => Promise<T>, files: string[] = []): Promise<T> {
   await Promise.all(files.map((file) => once(new URL(file, location.origin).href)));
-  return load().catch((error: unknown) => {
+  let part: T;
+  try {
+    part = await load();
+  } catch (error) {
     throw new Outdated('A part of the page was not imported', { cause: error });
-  });
+  }
+  removeMark();
+  return part;
 }
 
-/** Loads the document anew after `keep`, but not one that is new itself; answers whether it does. */
+/**
+ * Loads the document anew after `keep`, but not one that is new itself or came in this way: what
+ * stays gone would be asked for without end. Answers whether it does.
+ */
 export function loadAnew(keep?: () => void): boolean {
-  if (performance.now() < SETTLED) return false;
+  if (isAnew || performance.now() < SETTLED || !setMark()) return false;
   keep?.();
   location.reload();
   return true;
@@ -48,17 +60,15 @@ function isInDocument(url: string): boolean {
   return Array.from(files).some((file) => ('src' in file ? file.src : file.href) === url);
 }
 
-function fetchFile(url: string): Promise<void> {
-  return url.endsWith('.css') ? addStyles(url) : fetchScript(url);
-}
-
-async function fetchScript(url: string): Promise<void> {
+async function fetchFile(url: string): Promise<void> {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
   if (response.status === 404) throw new Outdated(`${url} is gone`);
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   await response.arrayBuffer();
+  if (url.endsWith('.css')) await addStyles(url);
 }
 
+/** From the browser's cache. */
 function addStyles(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const link = document.createElement('link');
@@ -72,4 +82,30 @@ function addStyles(url: string): Promise<void> {
     link.href = url;
     document.head.append(link);
   });
+}
+
+function hasMark(): boolean {
+  try {
+    return sessionStorage.getItem(MARK) !== null;
+  } catch {
+    return false; // Without storage no document loads itself anew.
+  }
+}
+
+/** Answers whether the next document will find it. */
+function setMark(): boolean {
+  try {
+    sessionStorage.setItem(MARK, '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function removeMark(): void {
+  try {
+    sessionStorage.removeItem(MARK);
+  } catch {
+    // There is no storage, and so nothing in it.
+  }
 }

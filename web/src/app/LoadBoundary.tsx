@@ -34,8 +34,10 @@ export class LoadBoundary extends Component<{ children: ReactNode }, State> {
   }
 }
 
-/** Milliseconds between two tries that nobody asked for. */
+/** Milliseconds until the first try that nobody asked for; twice as long until each later one. */
 const PAUSE = 5_000;
+/** Of PAUSE: the longest time between two such tries. */
+const MOST_PAUSES = 12;
 
 /** Tries by itself too: who comes back to the page finds it, or the newer document. */
 function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void }) {
@@ -54,7 +56,16 @@ function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void
       );
     };
     tryAgain();
-    const timer = setInterval(tryAgain, PAUSE);
+    let pauses = 1;
+    let waited = 0;
+    const timer = setInterval(() => {
+      if (document.hidden) return;
+      waited += 1;
+      if (waited < pauses) return;
+      waited = 0;
+      pauses = Math.min(2 * pauses, MOST_PAUSES);
+      tryAgain();
+    }, PAUSE);
     addEventListener('online', tryAgain);
     return () => {
       left = true;
