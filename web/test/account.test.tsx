@@ -1,7 +1,7 @@
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import { expectNoAxeViolations, heading, logIn, menuLinks, visit } from './app';
-import { data, error, never, serve } from './server';
+import { answered, data, error, never, serve } from './server';
 
 const link = (short_link: string, long_link: string, views = 0) => ({
   short_link,
@@ -129,7 +129,7 @@ describe('the account page', () => {
     // Another tab has logged in anew, and this one has not heard of it yet.
     logIn('new');
     answer(data({ success: false, error: 'invalid token' }));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await answered();
     expect(localStorage.getItem('userToken')).toContain('"new"');
     act(() => void window.dispatchEvent(new StorageEvent('storage', { key: 'userToken' })));
     await table();
@@ -205,6 +205,8 @@ describe('the account page', () => {
 
   it('is there at once for who comes back, and asks nobody', async () => {
     logIn();
+    // However long this takes, it is not the while after which it asks.
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     const calls = serve({ showProfile: () => data({ success: true, data: LINKS }) });
     const { user } = visit('/my-account');
     await table();
@@ -212,8 +214,52 @@ describe('the account page', () => {
     await heading('Shorten a link');
     await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
     expect(screen.getByRole('table', { name: 'Your links' })).toHaveTextContent('1,204');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // It would ask in a timer of its own, before this one.
+    await act(() => new Promise((resolve) => setTimeout(resolve)));
     expect(calls).toHaveLength(1);
+  });
+
+  it('keeps nothing of an account that was logged out on another page', async () => {
+    logIn('one');
+    let answer: () => ReturnType<typeof never> | ReturnType<typeof data> = () =>
+      data({ success: true, data: LINKS });
+    serve({ showProfile: () => answer() });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(screen.getByRole('link', { name: 'HOME' }));
+    const elsewhere = (change: () => void) =>
+      act(() => {
+        change();
+        window.dispatchEvent(new StorageEvent('storage', { key: 'userToken' }));
+      });
+    elsewhere(() => localStorage.removeItem('userToken'));
+    elsewhere(() => logIn('one'));
+    answer = never;
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    await screen.findByText('Loading your links');
+    expect(screen.queryByRole('table')).toBeNull();
+  });
+
+  it('shows no plate of a link that was answered after logging out', async () => {
+    logIn();
+    let answer: (reply: object) => void = () => undefined;
+    const calls = serve({
+      createShortLink: () => new Promise((resolve) => (answer = resolve)),
+    });
+    const { user } = visit('/short-link');
+    await user.type(
+      await screen.findByRole('textbox', { name: 'Link to shorten' }),
+      'https://example.org/account{Enter}',
+    );
+    await waitFor(() => expect(calls).toHaveLength(1));
+    act(() => {
+      localStorage.removeItem('userToken');
+      window.dispatchEvent(new StorageEvent('storage', { key: 'userToken' }));
+    });
+    const { code } = calls[0]?.payload ?? {};
+    answer(data({ success: true, code, short_link: code }));
+    await waitFor(() => expect(screen.queryByText('Shortening')).toBeNull());
+    expect(screen.queryByText(/example.org.account/)).toBeNull();
   });
 
   it('asks anew for who comes back after a while, and renders no row that is as it was', async () => {
@@ -236,7 +282,7 @@ describe('the account page', () => {
       rendered.mock.calls.filter(([number]) => number === views).length;
     await comeBack();
     await waitFor(() => expect(calls).toHaveLength(2));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await answered();
     expect([renderedOf(1204), renderedOf(1)]).toEqual([1, 1]);
 
     links = [link('k7Qm2_xB', LINKS[0]?.long_link ?? '', 1205), ...LINKS.slice(1)];

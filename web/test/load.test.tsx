@@ -6,8 +6,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { lazyPage } from '../src/app/lazyPage';
 import { LoadBoundary } from '../src/app/LoadBoundary';
 import { expectNoAxeViolations, heading, visit } from './app';
+import { data, serve } from './server';
 
 vi.mock('../src/pages/TermsPage', () => {
+  throw new Error('the connection is down');
+});
+vi.mock('../src/components/ToastHost', () => {
   throw new Error('the connection is down');
 });
 
@@ -20,6 +24,16 @@ it('a page whose code does not load says so, and the rest goes on', async () => 
   await expectNoAxeViolations();
   await user.click(screen.getByRole('link', { name: 'LOGIN' }));
   await heading('Login');
+});
+
+it('a toast whose code does not load is heard', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  serve({ verifyUser: () => data({ success: false, error: 'incorrect' }) });
+  const { user } = visit('/login');
+  await heading('Login');
+  await user.type(screen.getByRole('textbox', { name: 'Email' }), 'marta@example.org');
+  await user.type(screen.getByLabelText('Password'), 'Senderos-1{Enter}');
+  await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent('Incorrect password'));
 });
 
 describe('a page that did not load', () => {

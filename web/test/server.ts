@@ -1,4 +1,5 @@
 /** A back end at the network's edge: axios believes it sends, and meets these answers. */
+import { act } from '@testing-library/react';
 import axios, { AxiosError, AxiosHeaders, type InternalAxiosRequestConfig } from 'axios';
 
 export interface Reply {
@@ -15,6 +16,7 @@ export interface Call {
 }
 
 const realAdapter = axios.defaults.adapter;
+let answers: Promise<unknown>[] = [];
 
 export const data = (value: object): Reply => ({ body: { data: value } });
 export const error = (status: number, name: string, headers = {}): Reply => ({
@@ -27,7 +29,8 @@ export const never = () => new Promise<Reply>(() => undefined);
 /** Answers each call by its name; returns the list of what was called. */
 export function serve(handlers: Record<string, Handler>): Call[] {
   const calls: Call[] = [];
-  axios.defaults.adapter = async (config: InternalAxiosRequestConfig) => {
+  answers = [];
+  const reply = async (config: InternalAxiosRequestConfig) => {
     const name = (config.url ?? '').slice(1);
     const { data: payload } = JSON.parse(String(config.data)) as { data: Call['payload'] };
     calls.push({ name, payload });
@@ -44,7 +47,17 @@ export function serve(handlers: Record<string, Handler>): Call[] {
       config,
     };
   };
+  axios.defaults.adapter = (config) => {
+    const answer = reply(config);
+    answers.push(answer);
+    return answer;
+  };
   return calls;
+}
+
+/** Ends once every call is answered, and what the page makes of the answers is done. */
+export async function answered(): Promise<void> {
+  await act(() => Promise.allSettled(answers));
 }
 
 export function closeServer(): void {

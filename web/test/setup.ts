@@ -28,8 +28,9 @@ beforeEach(() => {
 afterEach(() => {
   if (!inBrowser) return;
   // Who leaves leaves nothing to the next one.
-  localStorage.clear();
   cleanup();
+  localStorage.clear();
+  window.dispatchEvent(new StorageEvent('storage'));
   closeServer();
   vi.useRealTimers();
 });

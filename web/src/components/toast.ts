@@ -1,3 +1,4 @@
+import { announce } from '../lib/announce';
 import type * as host from './ToastHost';
 
 /** Toasts come with the first interaction; until then nothing of them is loaded. */
@@ -30,9 +31,13 @@ export function whenToastsLoad(tell: (toasts: Toasts) => void): () => void {
   return () => waiting.delete(tell);
 }
 
+/** Where the toasts do not load, the message is at least heard. */
 export function showToast(message: string): void {
   loadToasts().then(
     ({ toast }) => toast.error(message),
-    (error: unknown) => console.error('Toasts did not load:', message, error),
+    (error: unknown) => {
+      console.error('Toasts did not load:', message, error);
+      announce(message);
+    },
   );
 }

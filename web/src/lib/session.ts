@@ -103,14 +103,15 @@ function onStorage({ key }: StorageEvent): void {
   if (key === TOKEN_KEY || key === null) refresh();
 }
 
-function subscribe(listener: () => void): () => void {
+/** Calls back whenever the session may have begun or ended; answers how to stop that. */
+export function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   if (listeners.size === 1) {
     addEventListener('storage', onStorage);
     addEventListener('focus', refresh);
     document.addEventListener('visibilitychange', refresh);
-    refresh();
   }
+  refresh();
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { failureCode, linksCreated, loadAnew, showProfile, type ProfileLink } from '../../api';
 import { showToast } from '../../components/toast';
-import { currentSession, endSession } from '../../lib/session';
+import { currentSession, endSession, subscribe } from '../../lib/session';
 import { loadError } from './messages';
 
 export type Profile =
@@ -13,8 +13,28 @@ export type Profile =
 /** A page that is looked at again shows new counts, but not more often than this. */
 const FRESH_FOR = 5_000;
 
+interface Kept {
+  token: string;
+  links: ProfileLink[];
+  asked: number;
+  created: number;
+}
+
 /** The latest list, for who comes back to the page; of one session at a time. */
-let kept: { token: string; links: ProfileLink[]; asked: number; created: number } | undefined;
+let kept: Kept | undefined;
+let unsubscribe: (() => void) | undefined;
+
+/** Nothing of the account stays behind who logs out, on whichever page. */
+function keep(list: Kept): void {
+  if (currentSession()?.token !== list.token) return;
+  kept = list;
+  unsubscribe ??= subscribe(() => {
+    if (currentSession()?.token === kept?.token) return;
+    kept = undefined;
+    unsubscribe?.();
+    unsubscribe = undefined;
+  });
+}
 
 /**
  * The account's links: those that are known at once, and anew whenever the page is looked at again
@@ -40,7 +60,7 @@ export function useProfile(token: string, onNotLogged: () => void) {
       const answer = await showProfile(token, { signal: mine.signal });
       if (mine.signal.aborted) return;
       const links = kept?.token === token ? unchanged(kept.links, answer) : answer;
-      kept = { token, links, asked: now, created };
+      keep({ token, links, asked: now, created });
       setProfile((known) =>
         known.state === 'loaded' && known.links === links ? known : { state: 'loaded', links },
       );
@@ -79,8 +99,6 @@ export function useProfile(token: string, onNotLogged: () => void) {
       removeEventListener('focus', onLook);
       document.removeEventListener('visibilitychange', onLook);
       asking.current?.abort();
-      // Nothing of the account stays behind who logs out.
-      if (currentSession()?.token !== token) kept = undefined;
     };
   }, [ask, token]);
 

@@ -10,7 +10,6 @@ import { loginMessages, tryAgain } from './messages';
 
 interface LoginFormProps {
   initialEmail: string;
-  /** Called before the session starts, so that the page can step aside for it. */
   onLogin: () => void;
 }
 
@@ -43,8 +42,8 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
       // Who went on to another page is logged in there; one who is so by another way stays that.
       if (!isHere() && currentSession()) return;
       if (login.device) rememberDevice(login.device);
-      if (isHere()) onLogin();
       startSession(login, login.username);
+      if (isHere()) onLogin();
     } catch (error) {
       const code = failureCode(error);
       const named = code === 'incorrect' || code === 'no-exist';

@@ -18,15 +18,13 @@ const ResultsContext = createContext<Results>({ results: [], add: () => undefine
 
 /** Keeps what was shortened in this visit, on whichever page: an account's while its session lasts. */
 export function ResultsProvider({ children }: { children: ReactNode }) {
-  const [results, setResults] = useState<Result[]>([]);
+  const [made, setMade] = useState<Result[]>([]);
   const token = useSession()?.token ?? null;
-  const [before, setBefore] = useState(token);
-  if (token !== before) {
-    setBefore(token);
-    setResults((known) => known.filter((result) => result.token === null));
-  }
-  const add = useCallback((result: Result) => setResults((known) => [result, ...known]), []);
-  const value = useMemo(() => ({ results, add }), [results, add]);
+  // An answer may come after the session that asked for it.
+  const isShown = (result: Result) => result.token === null || result.token === token;
+  if (!made.every(isShown)) setMade(made.filter(isShown));
+  const add = useCallback((result: Result) => setMade((known) => [result, ...known]), []);
+  const value = useMemo(() => ({ results: made, add }), [made, add]);
   return <ResultsContext value={value}>{children}</ResultsContext>;
 }
 
