@@ -135,6 +135,9 @@ class _Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return  # It is read once more: `_feed`.
         self._head_bytes = 0
+        # uvicorn takes it for granted that a URL has a path.
+        if not self.url.startswith(b"/") and httptools.parse_url(self.url).path is None:
+            raise httptools.HttpParserInvalidURLError("There is no path.")
         if len(self.url) == _PATH_BYTES and self._is_free() and self._is_plain_get():
             state = self.scope["state"]
             try:

@@ -77,6 +77,7 @@ def assert_told_once_for_a_reason(product: Product, event: str, before: list[str
         ("invalid", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
         ("invalid", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
         ("invalid", b"GET /\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ("invalid", b"GET http://localhost HTTP/1.1\r\nhost: x\r\n\r\n"),
         ("invalid", b"GET http:// HTTP/1.1\r\nhost: x\r\n\r\n"),
         ("invalid", b"CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n"),
         ("too_long", b"GET / HTTP/1.1\r\nx-more: " + b"a" * 100_000),

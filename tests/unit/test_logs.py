@@ -27,8 +27,12 @@ def test_an_event_is_written_once_a_minute_with_how_often_it_came() -> None:
 
 def test_one_cause_does_not_hide_another() -> None:
     log = logs.Throttled(__name__, clock=Clock())
-    causes = [{"reason": "AWAY"}, {"reason": "SLOW"}, {"exc_info": ValueError("a")}]
-    causes.append({"exc_info": KeyError("b")})
+    causes: list[dict[str, object]] = [
+        {"reason": "AWAY"},
+        {"reason": "SLOW"},
+        {"exc_info": ValueError("a")},
+        {"exc_info": KeyError("b")},
+    ]
     with capture_logs() as told:
         for cause in causes + causes:
             log.error("failed", **cause)
