@@ -71,7 +71,11 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     functions = Functions(
         auth=auth,
         links=links,
-        profiles=Profiles(links, analytics),
+        profiles=(
+            Profiles(links, analytics)
+            if limited
+            else Profiles(links, analytics, most_by_network=())
+        ),
         resolver=resolver,
         visits=visits,
         addresses=ClientAddresses(settings.trusted_proxies),

@@ -10,7 +10,7 @@ Redirects            GET and HEAD of a short address, ahead of everything
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import Depends, FastAPI, Request
@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway import functions as f
-from gateway.callable import Decoder, Payload, failure, success
+from gateway.callable import Decoder, Payload, Pieces, failure, success
 from gateway.edge import Edge
 from gateway.identify import identified
 from gateway.metrics import HTTP_SECONDS
@@ -33,7 +33,7 @@ from services.runtime.errors import AppError, Internal, InvalidArgument, NotFoun
 log = logs.get(__name__)
 refusals = logs.Throttled(__name__)
 
-Handler = Callable[[Any, Request], Awaitable[f.Reply | AsyncGenerator[bytes, None]]]
+Handler = Callable[[Any, Request], Awaitable[f.Reply | Pieces]]
 
 _REFUSAL = "atajo.refusal"
 """Where a request's scope holds the error that became its answer."""
@@ -86,7 +86,7 @@ def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str])
 
 def _endpoint(decoder: Decoder[Any], handler: Handler, edge: Edge) -> Callable[..., Any]:
     async def endpoint(request: Request, payload: Any = Depends(decoder)) -> Response:
-        return await success(request, await handler(payload, request), edge.function_headers)
+        return success(request, await handler(payload, request), edge.function_headers)
 
     return endpoint
 

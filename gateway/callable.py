@@ -7,12 +7,12 @@ A call is `POST /<name>` with `{"data": payload}`. The answer is `{"data": ...}`
 from __future__ import annotations
 
 import asyncio
-import gzip
 import math
 import zlib
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
@@ -46,6 +46,8 @@ _COMPRESSED_FROM = 1024
 _GZIP_LEVEL = 5
 _GZIP_FORMAT = 31
 """What zlib calls gzip with its largest window."""
+_SENT_AT_ONCE = 65_536
+"""Bytes of an answer in pieces that are handed to the transport at once."""
 _COMPRESSING = ThreadPoolExecutor(1, "gzip")
 """Long answers take turns: however many, they leave the other cores alone."""
 
@@ -121,69 +123,79 @@ def _faults(error: ValidationError) -> str:
     return f"Missing, unknown or of a wrong type: {', '.join(plain) or 'a key'}."
 
 
-async def success(
-    request: Request, data: dict[str, Any] | AsyncGenerator[bytes, None], headers: edge.RawHeaders
-) -> Response:
-    """The answer of a function that did its work: its data, or pieces of what is JSON already.
+Pieces = AbstractAsyncContextManager[AsyncGenerator[bytes, None]]
+"""Pieces of what is JSON already; held until the answer is sent."""
 
-    Pieces are read to their end first: what fails on the way is an error like any.
-    """
+
+def success(request: Request, data: dict[str, Any] | Pieces, headers: edge.RawHeaders) -> Response:
+    """The answer of a function that did its work: its data."""
+    takes_gzip = _takes_gzip(request)
     if not isinstance(data, dict):
-        return await _in_pieces(request, data, headers)
+        return _InPieces(data, takes_gzip, headers)
     body = to_json({"data": data})
+    size, gzipped = len(body), takes_gzip and len(body) >= _COMPRESSED_FROM
+    if gzipped:
+        body = zlib.compress(body, _GZIP_LEVEL, wbits=_GZIP_FORMAT)
     response = Response(body, media_type="application/json", headers=_text(headers))
-    if len(body) >= _COMPRESSED_FROM:
-        response.headers["vary"] = "accept-encoding"
-        if _takes_gzip(request):
-            # In a thread: ten thousand links take longer than a redirect may wait.
-            response.body = await asyncio.to_thread(gzip.compress, body, _GZIP_LEVEL)
-            response.headers["content-encoding"] = "gzip"
-            response.headers["content-length"] = str(len(response.body))
+    _tell_coding(response, size, gzipped)
     return response
 
 
-async def _in_pieces(
-    request: Request, data: AsyncGenerator[bytes, None], headers: edge.RawHeaders
-) -> Response:
-    pieces = [b'{"data":']
-    size = 0
-    gzipped: Any = None
-    async with aclosing(data):
+def _tell_coding(response: Response, size: int, gzipped: bool) -> None:
+    """Say how an answer of so many bytes before it was compressed is encoded."""
+    if size >= _COMPRESSED_FROM:
+        response.headers["vary"] = "accept-encoding"
+    if gzipped:
+        response.headers["content-encoding"] = "gzip"
+
+
+class _InPieces(Response):
+    """An answer that is never one string: to join it would hold up everyone else.
+
+    Its pieces are read to their end first: what fails on the way is an error like any. What holds
+    them, a place of few, is given back when the answer is sent, so that those who do not read
+    theirs cannot have any number of them wait in memory.
+    """
+
+    def __init__(self, data: Pieces, takes_gzip: bool, headers: edge.RawHeaders) -> None:
+        super().__init__(media_type="application/json", headers=_text(headers))
+        self._data = data
+        self._takes_gzip = takes_gzip
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._data as data:
+            pieces = await self._read(data)
+            start = {"type": "http.response.start", "status": self.status_code}
+            await send({**start, "headers": self.raw_headers})
+            while pieces:
+                piece = pieces.popleft()
+                for at in range(0, len(piece), _SENT_AT_ONCE):
+                    body = piece[at : at + _SENT_AT_ONCE]
+                    # Who takes nothing for long is cut off: gateway/http.py.
+                    await send({"type": "http.response.body", "body": body, "more_body": True})
+                    await asyncio.sleep(0)  # The transport takes it, and says when it has enough.
+            await send({"type": "http.response.body", "body": b""})
+
+    async def _read(self, data: AsyncGenerator[bytes, None]) -> deque[bytes]:
+        """The pieces of the body, which the headers tell of from now on."""
+        pieces = deque([b'{"data":'])
+        size = 0
+        gzipped: Any = None
         async for piece in data:
             pieces.append(piece)
             size += len(piece)
-            if not gzipped and size >= _COMPRESSED_FROM and _takes_gzip(request):
+            if not gzipped and size >= _COMPRESSED_FROM and self._takes_gzip:
                 gzipped = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_FORMAT)
-                pieces = [await _in_thread(gzipped.compress, b"".join(pieces))]
+                pieces = deque([await _in_thread(gzipped.compress, b"".join(pieces))])
             elif gzipped:
                 pieces[-1] = await _in_thread(gzipped.compress, piece)
-    if gzipped:
-        pieces.append(await _in_thread(gzipped.compress, b"}") + gzipped.flush())
-    else:
-        pieces.append(b"}")
-    response = _Pieces(pieces, media_type="application/json", headers=_text(headers))
-    if size >= _COMPRESSED_FROM:
-        response.headers["vary"] = "accept-encoding"
         if gzipped:
-            response.headers["content-encoding"] = "gzip"
-    return response
-
-
-class _Pieces(Response):
-    """An answer that is never one string: to join it would hold up everyone else."""
-
-    def __init__(self, pieces: Sequence[bytes], **more: Any) -> None:
-        super().__init__(**more)
-        self._pieces = pieces
+            pieces.append(await _in_thread(gzipped.compress, b"}") + gzipped.flush())
+        else:
+            pieces.append(b"}")
+        _tell_coding(self, size, gzipped is not None)
         self.headers["content-length"] = str(sum(map(len, pieces)))
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start = {"type": "http.response.start", "status": self.status_code}
-        await send({**start, "headers": self.raw_headers})
-        for piece in self._pieces:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-            await asyncio.sleep(0)  # The transport takes it now, and says when it has enough.
-        await send({"type": "http.response.body", "body": b""})
+        return pieces
 
 
 def _takes_gzip(request: Request) -> bool:

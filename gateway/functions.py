@@ -6,13 +6,12 @@ other failure is raised and becomes a callable error.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 
-from gateway.callable import Payload, Text
+from gateway.callable import Payload, Pieces, Text
 from gateway.clients import AuthClient, LinksClient
 from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import LINKS_CREATED
@@ -139,16 +138,14 @@ class Functions:
             return _named(error, _REGISTER_ERRORS)
         return {"success": True}
 
-    async def show_profile(
-        self, payload: ShowProfile, request: Request
-    ) -> Reply | AsyncGenerator[bytes, None]:
+    async def show_profile(self, payload: ShowProfile, request: Request) -> Reply | Pieces:
         if not payload.token:
             return {"success": False, "error": "no logged"}
         try:
             account = await self.auth.account_of(payload.token)
         except AppError as error:
             return _named(error, _TOKEN_ERRORS)
-        return self.profiles.of(account)
+        return self.profiles.of(account, self.addresses.networks_of(request))
 
 
 def _named(error: AppError, names: dict[str, str]) -> Reply:

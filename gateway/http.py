@@ -32,6 +32,9 @@ log = logs.Throttled(__name__)
 MOST_HEAD_BYTES = 65_536
 """Of a request's line and headers; a longer one is cut off."""
 
+MOST_UNREAD_SECONDS = 60.0
+"""For how long a client may leave an answer unread that fills the transport; then it is cut off."""
+
 _PATH_BYTES = 9
 """Of a short address."""
 _PLAIN = "plain"
@@ -76,6 +79,7 @@ class _Protocol(HttpToolsProtocol):
     shortcut: Shortcut
     _head_bytes = 0
     _answered = False
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(_CorkedTransport(transport, self.loop))  # type: ignore[arg-type]
@@ -126,6 +130,23 @@ class _Protocol(HttpToolsProtocol):
     def _reject(self, reason: str, message: str) -> None:
         HTTP_REJECTED.labels(reason).inc()
         self.send_400_response(message)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(MOST_UNREAD_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._forget_unread()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_unread()
+        super().connection_lost(exc)
+
+    def _forget_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

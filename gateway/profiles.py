@@ -3,6 +3,8 @@
 - A page of links is encoded in steps of a millisecond or two, between which the loop turns.
 - The views of some pages are asked for while the next ones are on their way.
 - Few accounts are read at once, each once at a time: who asks a hundred times waits for himself.
+- Who asks has a place until the answer is sent. There are so many, and fewer for one account, and
+  for one address.
 - While analytics is away, links come without views.
 """
 
@@ -11,8 +13,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from datetime import datetime
 from typing import Protocol
 from weakref import WeakValueDictionary
@@ -20,14 +22,18 @@ from weakref import WeakValueDictionary
 from pydantic_core import to_json
 
 from gateway.clients import StoredLink
+from gateway.limits import Networks
+from gateway.metrics import LIMITED
 from services.runtime import logs
 from services.runtime.errors import AppError, ResourceExhausted, Unavailable
 
 MOST_AT_ONCE = 4
 """Accounts that are read at once."""
 MOST_ASKED = 256
-"""Questions under way or waiting, of all accounts; one more is refused."""
+"""Questions waiting, under way or being sent their answer, of all accounts; one more is refused."""
 MOST_ASKED_OF_ACCOUNT = 8
+MOST_ASKED_BY_NETWORK = (16, 64)
+"""By an address (of IPv6 what a household has), and by a whole network of IPv6."""
 PAGES_AHEAD = 4
 """Pages of one account whose views are asked for at once."""
 LINKS_A_STEP = 100
@@ -57,25 +63,38 @@ class Profiles:
         links: LinkList,
         analytics: ViewCounts,
         clock: Callable[[], float] = time.monotonic,
+        most_by_network: Sequence[int] = MOST_ASKED_BY_NETWORK,
     ) -> None:
         self._links = links
         self._analytics = analytics
         self._clock = clock
+        self._most_by_network = most_by_network
         self._log = logs.Throttled(__name__)
         self._reading = asyncio.Semaphore(MOST_AT_ONCE)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._asked: Counter[str] = Counter()
+        self._asking: Counter[bytes] = Counter()
+        self._limited = LIMITED.labels("profile")
         self._ask_from = 0.0
         """When analytics may be asked again (`clock`)."""
 
-    async def of(self, account: str) -> AsyncGenerator[bytes, None]:
+    @asynccontextmanager
+    async def of(
+        self, account: str, networks: Networks
+    ) -> AsyncIterator[AsyncGenerator[bytes, None]]:
         """`{"success":true,"data":[…]}` of all links, newest first, in pieces of any size.
 
         A link is `{"short_link", "long_link", "views", "created_at"}`, its `views` null where
-        analytics could not tell. Raises AppError, ResourceExhausted and Unavailable where too many
-        ask, also after the first pieces.
+        analytics could not tell. Raises ResourceExhausted and Unavailable where too many ask; the
+        pieces raise AppError, also after the first. Whoever asks has one of the places until this
+        is left.
         """
-        async with self._turn(account):
+        with self._place(account, networks):
+            async with aclosing(self._pieces(account)) as pieces:
+                yield pieces
+
+    async def _pieces(self, account: str) -> AsyncGenerator[bytes, None]:
+        async with self._turns.setdefault(account, asyncio.Lock()), self._reading:
             yield b'{"success":true,"data":['
             comma = b""
             async with aclosing(self._pages(account)) as pages:
@@ -109,23 +128,27 @@ class Profiles:
             self._log.error("views_unknown", reason=error.reason, call=error.call)
             return None
 
-    @asynccontextmanager
-    async def _turn(self, account: str) -> AsyncIterator[None]:
+    @contextmanager
+    def _place(self, account: str, networks: Networks) -> Iterator[None]:
         if self._asked[account] >= MOST_ASKED_OF_ACCOUNT:
             raise ResourceExhausted(
                 "This account is being read too often.", "TOO_MANY_READS", retry_after=1.0
             )
+        for network, most in zip(networks, self._most_by_network, strict=False):
+            if self._asking[network] >= most:
+                self._limited.inc()
+                raise ResourceExhausted(
+                    "Too many requests from this address.", "TOO_MANY_REQUESTS", retry_after=1.0
+                )
         if self._asked.total() >= MOST_ASKED:
             raise Unavailable("Too many accounts are being read.", "PROFILES_OVERLOADED")
-        turn = self._turns.setdefault(account, asyncio.Lock())
         self._asked[account] += 1
+        self._asking.update(networks)
         try:
-            async with turn, self._reading:
-                yield
+            yield
         finally:
-            self._asked[account] -= 1
-            if not self._asked[account]:
-                del self._asked[account]
+            self._asked -= Counter([account])  # What is down to none is forgotten.
+            self._asking -= Counter(networks)
 
 
 async def _encoded(links: list[StoredLink], asked: asyncio.Task[dict[str, int] | None]) -> bytes:

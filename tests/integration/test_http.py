@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import uvicorn
 from prometheus_client import REGISTRY
+from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from gateway.edge import Edge
@@ -181,13 +182,13 @@ class Visits:
 class Server:
     """Short addresses over HTTP in this process, so that a part can be broken."""
 
-    def __init__(self) -> None:
+    def __init__(self, others: ASGIApp | None = None) -> None:
         edge = Edge.load()
         self.resolver = Resolver(Source(), 1_000_000)
         self.visits = Visits()
         self.metrics = RedirectMetrics()
         site = Site(edge, None)
-        self.app = Redirects(site, edge, self.resolver, self.visits, site, self.metrics)  # type: ignore[arg-type]
+        self.app = Redirects(others or site, edge, self.resolver, self.visits, site, self.metrics)  # type: ignore[arg-type]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[int]:
@@ -233,6 +234,30 @@ async def get(port: int, *codes: str) -> list[bytes]:
 
 FOUND = b"HTTP/1.1 302 Found"
 FAILING = b"HTTP/1.1 503 Service Unavailable"
+
+
+async def test_who_reads_nothing_of_an_answer_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("gateway.http.MOST_UNREAD_SECONDS", 0.1)
+    sent = asyncio.Event()
+
+    async def sends_much(scope: Scope, receive: Receive, send: Send) -> None:
+        length = (b"content-length", b"%d" % (100 << 20))
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        for _ in range(100):
+            await send({"type": "http.response.body", "body": bytes(1 << 20), "more_body": True})
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": b""})
+        sent.set()
+
+    server = Server(sends_much)
+    async with server.running() as port:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            async with asyncio.timeout(20):
+                await sent.wait()
+    assert not caplog.messages, "a stranger's doing"
 
 
 async def test_a_fault_of_the_server_is_no_strangers_and_is_told(

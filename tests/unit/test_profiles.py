@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from gateway.clients import StoredLink
+from gateway.limits import Networks
 from gateway.profiles import (
     AGAIN_SECONDS,
     LINKS_A_STEP,
     MOST_ASKED,
+    MOST_ASKED_BY_NETWORK,
     MOST_ASKED_OF_ACCOUNT,
     MOST_AT_ONCE,
     PAGES_AHEAD,
@@ -80,8 +83,12 @@ class Clock:
         return self.now
 
 
-async def text_of(profiles: Profiles, account: str = "walker") -> str:
-    return b"".join([piece async for piece in profiles.of(account)]).decode()
+async def text_of(
+    profiles: Profiles, account: str = "walker", networks: Networks | None = None
+) -> str:
+    """The profile, asked for from an address of the account's own."""
+    async with profiles.of(account, networks or (account.encode(),)) as pieces:
+        return b"".join([piece async for piece in pieces]).decode()
 
 
 async def views_of(profiles: Profiles) -> list[int | None]:
@@ -159,6 +166,36 @@ async def test_those_who_wait_are_bounded() -> None:
     links.go.set()
     await asyncio.gather(*waiting)
     assert await text_of(profiles, "one more")
+
+
+async def test_who_was_read_has_a_place_until_the_answer_is_sent_and_is_not_waited_for() -> None:
+    profiles = Profiles(Links(), Analytics())
+    async with AsyncExitStack() as unsent:
+        for _ in range(MOST_ASKED_OF_ACCOUNT):
+            held = profiles.of("walker", (b"walker",))
+            async for _ in await unsent.enter_async_context(held):
+                pass
+        with pytest.raises(ResourceExhausted):
+            await text_of(profiles)
+        async with asyncio.timeout(10):
+            assert await text_of(profiles, "somebody else")
+    assert await text_of(profiles)
+
+
+async def test_an_address_has_few_of_the_places() -> None:
+    profiles = Profiles(Links(), Analytics())
+    household, network = MOST_ASKED_BY_NETWORK
+    async with AsyncExitStack() as unsent:
+        for n in range(network):
+            asker = (bytes([n // household]), b"network")
+            await unsent.enter_async_context(profiles.of(f"{n}", asker))
+            if n == household - 1:
+                with pytest.raises(ResourceExhausted):
+                    await text_of(profiles, "one more", asker)
+        with pytest.raises(ResourceExhausted):
+            await text_of(profiles, "one more", (b"a new one", b"network"))
+        assert await text_of(profiles, "one more", (b"from elsewhere",))
+    assert await text_of(profiles, "one more", (bytes([0]), b"network"))
 
 
 async def test_analytics_away_leaves_views_open_and_is_not_asked_for_each_page() -> None:
