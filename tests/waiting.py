@@ -7,9 +7,16 @@ from collections.abc import Callable
 
 from tests.processes import PATIENCE
 
+SETTLED = 20.0
+"""Seconds within which all is well again, and every visit counted, once all parts are up. It is a
+promise, and with leeway: a gateway that finds analytics away pauses for some seconds."""
+
 
 def await_that(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    """Return once `condition` holds; fails where it does not in time."""
+    """Return once `condition` holds; fails where it does not in time.
+
+    What the product promises to do by itself has a bound of its own; the default is for a start.
+    """
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"not so within {seconds} s"

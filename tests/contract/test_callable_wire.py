@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.product import Product, new_code
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 JSON = {"content-type": "application/json"}
 
@@ -249,7 +249,7 @@ def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> 
         made = [product.shorten(f"https://example.com/{n}/ñ", token) for n in range(1203)]
         visited = made[7]
         product.visit(visited)
-        await_that(lambda: product.views(token)[visited] == 1)
+        await_that(lambda: product.views(token)[visited] == 1, SETTLED)
 
         def profile(accepts: str) -> tuple[httpx.Response, str]:
             response = product.http.post(

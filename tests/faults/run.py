@@ -24,11 +24,10 @@ from tests.faults.database import Database, mongodb
 from tests.faults.fleet import Fleet, Storm
 from tests.load_generator import Load
 from tests.product import PROCESSES, Product
+from tests.waiting import SETTLED
 
 KILLS = 60
 STORES = ("sqlite", "mongodb")
-_SETTLED = 20.0
-"""Seconds within which the last batches arrive; a gateway that finds analytics away pauses."""
 SETTINGS = {
     "ATAJO_CACHE_FRESH_SECONDS": "2",
     "ATAJO_CACHE_STALE_SECONDS": "1",
@@ -146,7 +145,7 @@ def compare(product: Product, token: str, load: Load) -> None:
             if not load.answered[code] <= n <= load.answered[code] + load.unanswered[code]
         ]
 
-    deadline = time.monotonic() + _SETTLED
+    deadline = time.monotonic() + SETTLED
     while wrong() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not wrong(), f"visits were lost or counted twice: {wrong()}"

@@ -24,7 +24,7 @@ from gateway.visits.ledger import MOST_RESTORED
 from gateway.visits.lines import Visit
 from tests.faults.test_store_away import away
 from tests.product import BROWSER, Product
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 
 def visit_often(product: Product, code: str, times: int) -> None:
@@ -107,20 +107,20 @@ def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -
         # The room is there again, and nothing more is lost.
         visit_often(p, code, 100)
         answered += 100
-        await_that(lambda: p.metric("atajo_visits_pending") == 0)
+        await_that(lambda: p.metric("atajo_visits_pending") == 0, SETTLED)
         visit_often(p, code, 1000)
         lost = p.metric("atajo_visits_lost_total")
         answered += 1000
-        await_that(lambda: p.views(token)[code] == answered - lost)
+        await_that(lambda: p.views(token)[code] == answered - lost, SETTLED)
         visit_often(p, code, 1000)
         assert p.metric("atajo_visits_lost_total") == lost
-        await_that(lambda: p.views(token)[code] == answered + 1000 - lost)
+        await_that(lambda: p.views(token)[code] == answered + 1000 - lost, SETTLED)
         # Its own visits fill it again and again, and it goes on.
         p.stop("gateway")
         p.start("gateway")
         reconnect(p)
         visit_often(p, code, 100)
-        await_that(lambda: p.views(token)[code] == answered + 1100 - lost)
+        await_that(lambda: p.views(token)[code] == answered + 1100 - lost, SETTLED)
 
 
 def test_a_journal_that_cannot_begin_is_one_line(tmp_path: Path) -> None:
@@ -166,8 +166,8 @@ def test_a_gateway_killed_before_the_acknowledgement_sends_the_batch_again(
         product.start("gateway")
         reconnect(product)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] >= 200)
-        await_that(lambda: product.metric("atajo_visits_pending") == 0)
+        await_that(lambda: product.views(token)[code] >= 200, SETTLED)
+        await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
         assert product.views(token)[code] == 200
 
 
@@ -185,7 +185,7 @@ def test_a_torn_tail_costs_nothing_that_was_answered(tmp_path: Path) -> None:
         product.start("analytics", "gateway")
         reconnect(product)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 400)
+        await_that(lambda: product.views(token)[code] == 400, SETTLED)
 
 
 def test_a_spoilt_journal_goes_on_above_the_numbers_it_gave(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_spoilt_journal_goes_on_above_the_numbers_it_gave(tmp_path: Path) -> N
         code = product.shorten("https://example.com/", token)
         for n in range(1, 4):
             visit_often(product, code, 100)
-            await_that(lambda n=n: product.views(token)[code] == 100 * n)  # type: ignore[misc]
+            await_that(lambda n=n: product.views(token)[code] == 100 * n, SETTLED)  # type: ignore[misc]
         product.kill("gateway")
         (segment,) = sorted((tmp_path / "journal").glob("*.journal"))
         header, *rest = segment.read_bytes().splitlines(keepends=True)
@@ -204,7 +204,7 @@ def test_a_spoilt_journal_goes_on_above_the_numbers_it_gave(tmp_path: Path) -> N
         reconnect(product)
         await_that(lambda: product.metric("atajo_visits_lost_total") > 0)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 400)
+        await_that(lambda: product.views(token)[code] == 400, SETTLED)
 
 
 def test_a_lost_folder_is_a_new_journal_at_once_and_after_a_start(tmp_path: Path) -> None:
@@ -213,15 +213,15 @@ def test_a_lost_folder_is_a_new_journal_at_once_and_after_a_start(tmp_path: Path
         token = product.log_in(product.register())
         code = product.shorten("https://example.com/", token)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 100)
+        await_that(lambda: product.views(token)[code] == 100, SETTLED)
         shutil.rmtree(tmp_path / "journal")
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 200)
+        await_that(lambda: product.views(token)[code] == 200, SETTLED)
         product.kill("gateway")
         product.start("gateway")
         reconnect(product)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 300)
+        await_that(lambda: product.views(token)[code] == 300, SETTLED)
         assert product.stop("gateway") == 0
 
 
@@ -245,7 +245,10 @@ def test_a_room_of_one_mebibyte_is_used_again_and_again(tmp_path: Path, gone: bo
         assert gone or lost == 0
         visit_often(product, code, 1000)
         await_that(
-            lambda: product.views(token)[code] == 41_000 - product.metric("atajo_visits_lost_total")
+            lambda: (
+                product.views(token)[code] == 41_000 - product.metric("atajo_visits_lost_total")
+            ),
+            SETTLED,
         )
 
 
@@ -282,7 +285,7 @@ def test_a_backlog_is_read_while_it_serves_and_counted_once_whatever_is_killed(
         token = product.log_in(product.register())
         code = product.shorten("https://example.com/", token)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 100)
+        await_that(lambda: product.views(token)[code] == 100, SETTLED)
         product.stop("gateway")
         visits = 100 + leave_backlog(tmp_path / "journal", code, size)
         product.kill("analytics")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.load_generator import Load
 from tests.product import PROCESSES, Product
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 
 def check(product: Product, token: str, load: Load) -> None:
@@ -26,7 +26,7 @@ def check(product: Product, token: str, load: Load) -> None:
             if not answered <= views[code] <= answered + load.unanswered[code]
         ]
 
-    await_that(lambda: not wrong())  # The last batch is on its way.
+    await_that(lambda: not wrong(), SETTLED)  # The last batch is on its way.
     # Once all that was answered is there, nothing may come on top.
     assert not wrong()
 
@@ -96,7 +96,7 @@ def test_visits_wait_for_analytics_and_redirects_do_not(tmp_path: Path) -> None:
         profile = product.data("showProfile", {"token": token})
         assert [link["views"] for link in profile["data"]] == [None]
         product.start("analytics")
-        await_that(lambda: product.views(token)[code] == 200)
+        await_that(lambda: product.views(token)[code] == 200, SETTLED)
 
 
 def test_without_links_known_codes_go_on_and_unknown_ones_are_a_503(tmp_path: Path) -> None:
@@ -114,4 +114,4 @@ def test_without_links_known_codes_go_on_and_unknown_ones_are_a_503(tmp_path: Pa
         assert (created.status_code, created.json()["error"]["status"]) == (503, "UNAVAILABLE")
         assert product.data("verifyUser", {"email": "a@b.c", "password": "x"})["error"]
         product.start("links")
-        await_that(lambda: product.visit("zzzzzzzz").status_code == 404)
+        await_that(lambda: product.visit("zzzzzzzz").status_code == 404, SETTLED)

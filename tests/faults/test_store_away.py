@@ -19,7 +19,7 @@ from gateway.profiles import AGAIN_SECONDS
 from services.runtime import client
 from services.runtime.errors import Unauthenticated, Unavailable
 from tests.product import BROWSER, Product, new_code, registration
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 RESOLVE_SECONDS = 2.0
 CALL_SECONDS = 5.0
@@ -95,10 +95,12 @@ def test_links_away(running: Product, how: str) -> None:
         assert seconds < CALL_SECONDS + LEEWAY
         refused(running.call("accessLink", {"code": new_code()}))
         assert running.data("accessLink", {"code": known[0]})["longUrl"]
-    await_that(lambda: running.visit(new_code()).status_code == 404)
-    await_that(lambda: running.call("createShortLink", link).status_code == 200)
+    await_that(lambda: running.visit(new_code()).status_code == 404, SETTLED)
+    await_that(lambda: running.call("createShortLink", link).status_code == 200, SETTLED)
     # What was refused was no visit, and who called the function no person.
-    await_that(lambda: running.views(token) == {**dict.fromkeys(known, 41), link["code"]: 0})
+    await_that(
+        lambda: running.views(token) == {**dict.fromkeys(known, 41), link["code"]: 0}, SETTLED
+    )
 
 
 @pytest.mark.parametrize("how", ["killed", "frozen"])
@@ -132,10 +134,10 @@ def test_auth_away(running: Product, how: str) -> None:
         refused(response)
         # A log-in may queue for a minute; that its service is mute is noticed sooner.
         assert seconds < (client.KEEPALIVE_MS + client.KEEPALIVE_TIMEOUT_MS) / 1000 + LEEWAY
-    await_that(lambda: running.call("createShortLink", link).status_code == 200)
-    await_that(lambda: running.call("verifyUser", log_in).status_code == 200)
+    await_that(lambda: running.call("createShortLink", link).status_code == 200, SETTLED)
+    await_that(lambda: running.call("verifyUser", log_in).status_code == 200, SETTLED)
     assert running.data("registerUser", account) == {"success": True}
-    await_that(lambda: running.views(token)[code] == 100)
+    await_that(lambda: running.views(token)[code] == 100, SETTLED)
 
 
 async def test_a_call_that_may_take_long_notices_that_its_service_is_mute(
@@ -168,7 +170,7 @@ def test_analytics_away(running: Product, how: str) -> None:
         _, seconds = timed(lambda: running.call("showProfile", {"token": token}))
         assert seconds < CALL_SECONDS, "it is not waited for again and again"
     await_that(lambda: running.views(token)[code] == 300, AGAIN_SECONDS + 5.0)
-    await_that(lambda: running.metric("atajo_visits_pending") == 0)
+    await_that(lambda: running.metric("atajo_visits_pending") == 0, SETTLED)
     assert running.views(token)[code] == 300, "what was resent counts once"
 
 
@@ -181,7 +183,7 @@ def test_a_service_that_was_started_again_is_used_within_two_seconds(running: Pr
         time.sleep(0.05)
     running.start("links")
     started = time.monotonic()
-    await_that(lambda: running.visit(new_code()).status_code == 404)
+    await_that(lambda: running.visit(new_code()).status_code == 404, SETTLED)
     assert time.monotonic() - started < 2
 
 
@@ -205,7 +207,7 @@ def test_the_gateway_stops_in_good_order_while_analytics_is_away(
     running.start("gateway")
     running.http.close()
     running.http = httpx.Client(timeout=30)
-    await_that(lambda: running.views(token)[code] == 50)
+    await_that(lambda: running.views(token)[code] == 50, SETTLED)
 
 
 def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
@@ -243,7 +245,7 @@ def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
     finally:
         for connection in idle:
             connection.close()
-    await_that(lambda: running.views(token)[code] == 201)
+    await_that(lambda: running.views(token)[code] == 201, SETTLED)
     assert running.stop("gateway") == 0
 
 

@@ -29,7 +29,7 @@ from atajo.links.v1 import links_pb2
 from tests.fuzz.http_cases import KNOWN_CODES
 from tests.fuzz.targets import DefectError, InnerPort, PublicPort
 from tests.product import PROCESSES, Product
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 PUBLIC_WORKERS = 4
 """Threads that send to the public port; the others have one each."""
@@ -143,7 +143,7 @@ def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Co
                     fuzzing.wait(_LOOK_SECONDS)
         except KeyboardInterrupt:
             pass  # Enough; what it left is looked at as at any end.
-        await_that(lambda: product.views(token)[canary] == followed)
+        await_that(lambda: product.views(token)[canary] == followed, SETTLED)
         ended = {name: pid for name, pid in pids.items() if not Path(f"/proc/{pid}").exists()}
         assert not ended, f"processes ended: {ended}"
         faults = _faults(product)

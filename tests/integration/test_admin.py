@@ -13,7 +13,7 @@ import pytest
 
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 
 def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
@@ -48,7 +48,7 @@ def restart_gateway(product: Product) -> None:
 
 
 def await_views(product: Product, token: str, views: Mapping[str, int]) -> None:
-    await_that(lambda: product.views(token) == views)
+    await_that(lambda: product.views(token) == views, SETTLED)
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])

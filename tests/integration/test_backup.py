@@ -16,7 +16,7 @@ import pytest
 from tests.load_generator import Load
 from tests.processes import ROOT
 from tests.product import Product
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 STORES = ("auth.sqlite3", "links.sqlite3", "analytics.sqlite3")
 
@@ -55,7 +55,7 @@ def running(tmp_path: Path) -> Iterator[Product]:
 
 
 def await_views(product: Product, token: str, views: Mapping[str, int]) -> None:
-    await_that(lambda: product.views(token) == views)
+    await_that(lambda: product.views(token) == views, SETTLED)
 
 
 def test_a_backup_under_load_has_all_that_was_acknowledged_before(

@@ -36,7 +36,7 @@ from services.runtime.settings import ProcessSettings
 from tests.mongo.gate import Gate
 from tests.processes import PATIENCE, Process
 from tests.product import PROCESSES, Product
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -118,7 +118,7 @@ async def test_a_file_that_cannot_be_written_is_not_well_until_it_can(tmp_path: 
                 await create(30)
             unwritable = {"ready": False, "dependencies": {"store": "STORE_UNWRITABLE"}}
             await asyncio.to_thread(
-                await_that, lambda: observed(process, "/readyz").json() == unwritable
+                await_that, lambda: observed(process, "/readyz").json() == unwritable, SETTLED
             )
             known = links_pb.ResolveLinksRequest(codes=["code0001"])
             found = await caller.unary("ResolveLinks", stub.ResolveLinks, known, 20)
@@ -230,9 +230,9 @@ def test_the_gateway_names_the_service_that_is_away_and_stays_ready(tmp_path: Pa
             return bool(readyz.json() == {"ready": True, "dependencies": dependencies})
 
         product.kill("links")
-        await_that(lambda: said(up | {"links": "UNAVAILABLE"}))
+        await_that(lambda: said(up | {"links": "UNAVAILABLE"}), SETTLED)
         product.start("links")
-        await_that(lambda: said(up))
+        await_that(lambda: said(up), SETTLED)
 
 
 def test_the_gateway_says_that_its_journal_is_full(tmp_path: Path) -> None:
@@ -249,9 +249,9 @@ def test_the_gateway_says_that_its_journal_is_full(tmp_path: Path) -> None:
         host = ".".join(["x" * 60] * 4)
         for n in range(5000):
             product.visit(code, {"referer": f"https://h{n}.{host}/"})
-        await_that(lambda: journal() == "JOURNAL_FULL")
+        await_that(lambda: journal() == "JOURNAL_FULL", SETTLED)
         product.start("analytics")
-        await_that(lambda: journal() == "ok")
+        await_that(lambda: journal() == "ok", SETTLED)
 
 
 def test_the_gateway_is_not_ready_while_it_stops(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from services.runtime import client
 from tests.mongo.gate import Gate
 from tests.processes import Process
 from tests.product import PROCESSES, Product, new_code, registration
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 EDGE = Edge.load()
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
@@ -86,7 +86,7 @@ def test_redirects_visits_and_the_cache(own: Product) -> None:
         own.visit("nowhere-")
     time.sleep(0.4)  # The entry is no longer fresh.
     own.visit(code)
-    await_that(lambda: Samples(own, "gateway")("atajo_visits_pending") == 0)
+    await_that(lambda: Samples(own, "gateway")("atajo_visits_pending") == 0, SETTLED)
     seen = Samples(own, "gateway")
     assert seen("atajo_redirects_total", result="found") == 7
     assert seen("atajo_redirects_total", result="not_found") == 2
@@ -127,7 +127,7 @@ def test_batches_that_fail_and_the_lag_they_leave(own: Product) -> None:
     assert gateway("atajo_visits_pending") == 1
     assert gateway("atajo_visit_flush_lag_seconds") > 0.1
     own.start("analytics")
-    await_that(lambda: gateway("atajo_visits_pending") == 0)
+    await_that(lambda: gateway("atajo_visits_pending") == 0, SETTLED)
     assert gateway("atajo_visit_batches_total", result="acknowledged") == 1
 
 

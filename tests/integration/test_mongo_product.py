@@ -16,11 +16,11 @@ from tests.integration.test_local_run import LocalRun
 from tests.mongo import server
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 
 def await_views(product: Product, token: str, views: dict[str, int]) -> None:
-    await_that(lambda: product.views(token) == views)
+    await_that(lambda: product.views(token) == views, SETTLED)
 
 
 def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_url: str) -> None:

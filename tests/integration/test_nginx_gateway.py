@@ -17,7 +17,7 @@ import pytest
 
 from tests.processes import PATIENCE
 from tests.product import BROWSER, Product, free_port, new_code
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 from tests.web import START, Web, gateway_beside
 
 LINK = {"data": {"code": "k7Qm2_xB", "url": "https://example.com/", "token": None}}
@@ -348,4 +348,4 @@ def test_a_gateway_that_ends_in_good_order_costs_no_request_while_there_is_anoth
                 thread.join()
         assert names.asked > 0
         assert failed == []
-        await_that(lambda: product.views(token)[code] == sum(followed))
+        await_that(lambda: product.views(token)[code] == sum(followed), SETTLED)

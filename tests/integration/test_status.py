@@ -12,7 +12,7 @@ import pytest
 
 from gateway.edge import Edge
 from tests.product import Product
-from tests.waiting import await_that
+from tests.waiting import SETTLED, await_that
 
 ALL_WORKS = {"following": "works", "shortening": "works", "counting": "works", "accounts": "works"}
 
@@ -76,7 +76,7 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: Product) -> 
         ("analytics", {"counting": "partly"}, "Counting visits is late: none is lost"),
     ):
         running.kill(service)
-        await_that(lambda works=works: told(running) == ALL_WORKS | works)  # type: ignore[misc]
+        await_that(lambda works=works: told(running) == ALL_WORKS | works, SETTLED)  # type: ignore[misc]
         answer = page(running)
         assert words in answer.text
         assert "Not everything works" in answer.text
@@ -84,7 +84,7 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: Product) -> 
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
             assert running.visit(code).status_code == 302, "what was followed lately works"
         running.start(service)
-        await_that(lambda: told(running) == ALL_WORKS)
+        await_that(lambda: told(running) == ALL_WORKS, SETTLED)
     logged = [line for line in running.logs().splitlines() if "/status" in line]
     assert logged == [], "that it tells a failure is no failure of its own"
 
@@ -95,10 +95,10 @@ def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(running: 
     host = ".".join(["x" * 60] * 4)
     for n in range(5000):
         running.visit(code, {"referer": f"https://h{n}.{host}/"})
-    await_that(lambda: told(running)["counting"] == "fails")
+    await_that(lambda: told(running)["counting"] == "fails", SETTLED)
     assert "visits of now will not be counted" in page(running).text
     running.start("analytics")
-    await_that(lambda: told(running) == ALL_WORKS)
+    await_that(lambda: told(running) == ALL_WORKS, SETTLED)
 
 
 def test_it_can_be_read_by_everyone_and_tells_strangers_nothing_more(product: Product) -> None:
