@@ -182,6 +182,23 @@ async def test_a_registration_repeated_is_one_account(auth: Auth) -> None:
     assert await auth.register(f" {email.lower()} ", username=" Ana ") == first
 
 
+async def test_a_plain_address_is_not_looked_up_before_it_is_stored(place: Place) -> None:
+    """No earlier version knew it by another key; some others it may have."""
+    with place.start() as process:
+        async with connected(process) as auth:
+            await auth.register(fresh_email())
+            assert _calls_of_store(process, "accounts_by_email") == 0
+            await auth.register("Jos\u00e9\u0323@example.com")
+            assert _calls_of_store(process, "accounts_by_email") > 0
+
+
+def _calls_of_store(process: Process, operation: str) -> float:
+    with urllib.request.urlopen(f"http://{process.addresses['metrics']}/metrics") as answer:
+        lines = answer.read().decode().splitlines()
+    name = f'atajo_store_seconds_count{{operation="{operation}"'
+    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
+
+
 async def test_another_registration_for_the_same_address_is_refused(auth: Auth) -> None:
     email = fresh_email()
     await auth.register(email)
