@@ -4,6 +4,7 @@ import { QRCodeSVG } from 'qrcode.react';
 import { createElement } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { brightness, colorFault, mendColors } from '../src/features/qr/colors';
+import { loadDecoder, readPicture } from '../src/features/qr/decoder';
 import { fileName } from '../src/features/qr/download';
 import { symbolFor, wellFormed } from '../src/features/qr/symbol';
 import { expectNoAxeViolations, heading, visit } from './app';
@@ -16,6 +17,8 @@ let saved: string[];
 let reads: ((side: number) => string | null) | undefined;
 /** Ends when the decoder comes, or does not. */
 let loads: Promise<void>;
+/** Does not answer. */
+let hangs: boolean;
 const fails = () => new Event('error', { cancelable: true });
 const workers = new Set<FakeWorker>();
 
@@ -31,7 +34,7 @@ class FakeWorker extends EventTarget {
   }
   postMessage({ id, side }: { id: number; side: number }) {
     const answer = new MessageEvent('message', { data: { id, text: reads?.(side) ?? null } });
-    setTimeout(() => this.dispatchEvent(answer));
+    if (!hangs) setTimeout(() => this.dispatchEvent(answer));
   }
   terminate() {
     workers.delete(this);
@@ -44,6 +47,7 @@ beforeEach(() => {
   saved = [];
   reads = undefined;
   loads = Promise.resolve();
+  hangs = false;
   vi.stubGlobal('Worker', FakeWorker);
   vi.spyOn(console, 'warn').mockReturnValue();
   const pen = {
@@ -500,5 +504,39 @@ describe('a file name', () => {
     const name = fileName('👩‍🚀'.repeat(60), '.svg');
     expect(new TextEncoder().encode(name).length).toBeLessThanOrEqual(204);
     expect(name).toMatch(/🚀\.svg$/u);
+  });
+});
+
+describe('the decoder', () => {
+  const picture = () => ({ width: 1, data: new Uint8ClampedArray(4) }) as unknown as ImageData;
+
+  it('is ended where it does not answer, and the next one is another', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    reads = () => 'read';
+    hangs = true;
+    const first = await loadDecoder();
+    const asked = readPicture(first, picture());
+    const refused = expect(asked).rejects.toThrow('did not answer');
+    vi.advanceTimersByTime(6_000);
+    await refused;
+    expect(workers).not.toContain(first);
+    hangs = false;
+    const second = await loadDecoder();
+    expect(second).not.toBe(first);
+    const read = readPicture(second, picture());
+    vi.advanceTimersByTime(6_000);
+    expect(await read).toBe('read');
+    expect(workers).toContain(second);
+  });
+
+  it('is asked for again where the browser made none', async () => {
+    const refuse = () => {
+      throw new DOMException('no', 'SecurityError');
+    };
+    vi.stubGlobal('Worker', refuse);
+    await expect(loadDecoder()).rejects.toThrow();
+    vi.stubGlobal('Worker', FakeWorker);
+    reads = () => 'read';
+    expect(await loadDecoder()).toBeInstanceOf(FakeWorker);
   });
 });

@@ -253,6 +253,17 @@ describe('the login page', () => {
     expect(calls[1]?.payload).not.toHaveProperty('device');
   });
 
+  it('sends no mark that is too long, and stores none that is empty', async () => {
+    localStorage.setItem('device', 'm'.repeat(1_001));
+    const login = { success: true, token: 't', expirationTimestamp: later(), username: 'Marta' };
+    const calls = serve({ verifyUser: () => data({ ...login, device: '' }) });
+    const user = await fillLogin();
+    await user.click(send('LOGIN'));
+    await heading('Long links, cut short.');
+    expect(calls[0]?.payload).not.toHaveProperty('device');
+    expect(localStorage.getItem('device')).not.toBe('');
+  });
+
   it.each([
     [
       'full',

@@ -29,10 +29,13 @@ export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
         place.tabIndex = -1;
         place.dataset['keepsFocus'] = '';
         const onBlur = () => {
+          // The window was left; who comes back to it is still here.
+          if (document.activeElement === place) return;
+          place.removeEventListener('blur', onBlur);
           place.removeAttribute('tabindex');
           delete place.dataset['keepsFocus'];
         };
-        place.addEventListener('blur', onBlur, { once: true });
+        place.addEventListener('blur', onBlur);
       }
       place.focus({ preventScroll: true });
     });

@@ -14,6 +14,8 @@ export interface Session {
 const TOKEN_KEY = 'userToken';
 const NAME_KEY = 'username';
 const DEVICE_KEY = 'device';
+/** Characters the server takes of a mark. */
+const LONGEST_MARK = 1_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 const listeners = new Set<() => void>();
@@ -36,11 +38,12 @@ export function endSession(token?: string | null): void {
 
 /** Keeps the mark that a log-in leaves in this browser. It outlives the session. */
 export function rememberDevice(mark: string): void {
-  writeItem(DEVICE_KEY, mark);
+  if (mark !== '') writeItem(DEVICE_KEY, mark);
 }
 
 export function deviceMark(): string | undefined {
-  return readItem(DEVICE_KEY) ?? undefined;
+  const mark = readItem(DEVICE_KEY);
+  return mark === null || mark.length > LONGEST_MARK ? undefined : mark;
 }
 
 export function rememberUsername(username: string): void {

@@ -1,5 +1,8 @@
 import type { Message, Question } from './decoder.worker';
 
+/** Milliseconds one question may take: a few that wait for each other. */
+const DEADLINE = 6_000;
+
 let loading: Promise<Worker> | undefined;
 let next = 0;
 const waiting = new Map<number, Waiting>();
@@ -14,7 +17,12 @@ interface Waiting {
  * the browser says that it failed.
  */
 export function loadDecoder(): Promise<Worker> {
-  loading ??= start();
+  if (!loading) {
+    loading = start();
+    loading.catch(() => {
+      loading = undefined;
+    });
+  }
   return loading;
 }
 
@@ -31,22 +39,32 @@ function start(): Promise<Worker> {
     });
     worker.addEventListener('error', (event) => {
       event.preventDefault();
-      worker.terminate();
-      loading = undefined;
       const error = new Error('The decoder did not load');
       reject(error);
-      for (const { reject: refuse } of waiting.values()) refuse(error);
-      waiting.clear();
+      end(worker, error);
     });
   });
 }
 
-/** What stands in a picture, or null where nothing can be read. Its pixels are given away. */
+function end(worker: Worker, error: Error): void {
+  worker.terminate();
+  loading = undefined;
+  for (const { reject } of waiting.values()) reject(error);
+  waiting.clear();
+}
+
+/**
+ * What stands in a picture, or null where nothing can be read. Its pixels are given away. A decoder
+ * that does not answer in time is ended, and the next one loaded anew.
+ */
 export function readPicture(decoder: Worker, { data, width }: ImageData): Promise<string | null> {
   const id = (next += 1);
   const pixels = data.buffer;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
+    setTimeout(() => {
+      if (waiting.has(id)) end(decoder, new Error('The decoder did not answer'));
+    }, DEADLINE);
     decoder.postMessage({ id, side: width, pixels } satisfies Question, [pixels]);
   });
 }

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Spinner } from '../../components/Spinner';
 import { useOnline } from '../../lib/online';
 import styles from './SignPlate.module.css';
@@ -9,28 +9,15 @@ interface PendingPlateProps {
   /** The wait that the server asked for; once there was one, giving up is offered to the end. */
   wait: Wait | null;
   onGiveUp: () => void;
-  /** The plate goes while the focus is in it. */
-  onFocusLost: () => void;
 }
 
 /** The place of the plate while its address is being made. */
-export function PendingPlate({ url, wait, onGiveUp, onFocusLost }: PendingPlateProps) {
+export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
   const working = useOnline() ? 'Shortening' : 'Waiting for the connection';
   const until = wait?.until ?? null;
-  const root = useRef<HTMLDivElement>(null);
-  const lost = useRef(onFocusLost);
-  useEffect(() => {
-    lost.current = onFocusLost;
-  });
-  useLayoutEffect(() => {
-    const plate = root.current;
-    return () => {
-      if (plate?.contains(document.activeElement)) lost.current();
-    };
-  }, []);
 
   return (
-    <div ref={root} className={styles.plate}>
+    <div className={styles.plate}>
       {/* A screen reader hears how long it is, and not each second of it. */}
       <Spinner label={wait && until !== null ? wait.words : working} />
       <span className={styles.text}>

@@ -45,6 +45,7 @@ export function Shortener({ wantsScheme = false, focused = false, onShortened }:
   /** The link goes back to where it came from, unless another one stands there. */
   const onGiveUp = () => {
     if (field.current?.value === '') field.current.value = working ?? '';
+    field.current?.focus();
     giveUp();
   };
 
@@ -88,14 +89,7 @@ export function Shortener({ wantsScheme = false, focused = false, onShortened }:
           Shorten
         </Button>
       </form>
-      {working !== null && (
-        <PendingPlate
-          url={working}
-          wait={wait}
-          onGiveUp={onGiveUp}
-          onFocusLost={() => field.current?.focus()}
-        />
-      )}
+      {working !== null && <PendingPlate url={working} wait={wait} onGiveUp={onGiveUp} />}
       {results.length > 0 && (
         <ul className={styles.results} aria-label="Short links of this visit">
           {results.map((result, index) => (
