@@ -408,6 +408,24 @@ GATEWAY = Dashboard(
             ],
         ),
         Row(
+            "Faults nobody foresaw",
+            [
+                graph(
+                    "What is no request",
+                    "ops",
+                    "Invalid, too long, or for another protocol: strangers' doing. Broke is ours.",
+                    (_rate("atajo_http_rejected_total", "reason"), "{{reason}}"),
+                ),
+                graph(
+                    "Look-ups that broke",
+                    "short",
+                    "In an hour. The log says look_up_broke with a traceback.",
+                    ("increase(atajo_lookup_faults_total[1h])", "{{instance}}"),
+                    runbook="redirects-failing",
+                ),
+            ],
+        ),
+        Row(
             "Visits",
             _counts(),
         ),
