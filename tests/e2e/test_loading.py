@@ -81,9 +81,6 @@ def test_a_call_works_once_its_code_can_be_had(page: Page, target: str) -> None:
 
 
 def test_toasts_come_after_a_first_try_without_them(page: Page) -> None:
-    page.goto("/custom-qr-generator")
-    page.get_by_role("heading", level=1).wait_for()
-    page.wait_for_load_state("networkidle")
     page.goto("/login")
     page.get_by_role("heading", level=1).wait_for()
     for ending in ("js", "css"):

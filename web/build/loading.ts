@@ -28,7 +28,10 @@ export function loading(): Plugin {
         const listed = new Set(Array.from(chunk.code.matchAll(LISTED), ([, , file]) => file));
         for (const file of chunk.dynamicImports) {
           if (!listed.has(file.replace(/^assets\//, ''))) {
-            throw new Error(`${chunk.fileName} imports ${file} without fetching it first`);
+            throw new Error(
+              `${chunk.fileName} imports ${file} without fetching it first. Vite lists no files ` +
+                'for a part that has neither styles nor a chunk it shares: let it import one.',
+            );
           }
         }
       }

@@ -240,6 +240,16 @@ describe('the home page', () => {
     expect(place).not.toHaveAttribute('tabindex');
   });
 
+  it('gives a link that was kept back once, and not again after it was sent', async () => {
+    serve({ createShortLink: shortens });
+    const { user } = visit('/?from=mail#main', { link: LONG });
+    await waitFor(() => expect(field().value).toBe(LONG));
+    await user.click(screen.getByRole('button', { name: 'Shorten' }));
+    await plates();
+    expect(JSON.stringify(history.state)).not.toContain(LONG);
+    expect(location.search + location.hash).toBe('?from=mail#main');
+  });
+
   it('makes no words of a short wait', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     let busy = true;

@@ -103,6 +103,11 @@ describe('the login page', () => {
       error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '540' }),
       'That did not work: too many tries. Please try again in 9 minutes.',
     ],
+    [
+      'tries in too short a time',
+      error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '42' }),
+      'That did not work: too many tries. Please try again in 42 seconds.',
+    ],
   ])('on %s says so in the form, without a toast', async (_name, answer, message) => {
     const log = vi.spyOn(console, 'error').mockReturnValue();
     serve({ verifyUser: () => answer });

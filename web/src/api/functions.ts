@@ -36,7 +36,7 @@ const verifyReply = v.variant('success', [
     token: v.pipe(v.string(), v.nonEmpty()),
     expirationTimestamp: v.number(),
     username: v.string(),
-    device: v.optional(v.unknown()),
+    device: v.fallback(v.optional(v.string()), undefined),
   }),
   outcome('incorrect', 'no exist'),
 ]);
@@ -67,7 +67,7 @@ export async function verifyUser(credentials: Credentials): Promise<Login> {
     token,
     expirationTimestamp: byOwnClock(expirationTimestamp, date),
     username,
-    device: typeof device === 'string' ? device : undefined,
+    device,
   };
 }
 

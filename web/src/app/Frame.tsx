@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
+import { Suspense, useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { NavigationType, useLocation, useNavigationType } from 'react-router-dom';
 import { Announcer } from '../components/Announcer';
 import { Spinner } from '../components/Spinner';
@@ -15,9 +15,10 @@ export function Frame({ children }: { children: ReactNode }) {
   const main = useRef<HTMLElement>(null);
   useKeptFocus(main);
 
-  useEffect(() => {
+  const onPage = useEffectEvent(() => {
     if (navigation !== NavigationType.Pop) scrollTo(0, 0);
-  }, [pathname, navigation]);
+  });
+  useEffect(() => onPage(), [pathname]);
 
   return (
     <>

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, type ReactNode } from 'react';
-import { useLocation } from 'react-router-dom';
+import { NavigationType, useLocation, useNavigationType } from 'react-router-dom';
 import { publicUrl } from '../lib/config';
 import styles from './Page.module.css';
 
@@ -25,6 +25,7 @@ export function Page({ title, description, children, wide = false }: PageProps) 
   const root = useRef<HTMLDivElement>(null);
 
   const { pathname, hash } = useLocation();
+  const navigation = useNavigationType();
 
   useLayoutEffect(() => {
     document.title = `${title} · ${NAME}`;
@@ -39,7 +40,7 @@ export function Page({ title, description, children, wide = false }: PageProps) 
     // The browser looked for the section before this page had come.
     const section = sectionOf(hash);
     if (section) {
-      section.scrollIntoView();
+      if (!isRestored(navigation)) section.scrollIntoView();
       section.focus({ preventScroll: true });
     } else if (walked) {
       const heading = root.current?.querySelector('h1');
@@ -60,6 +61,13 @@ export function Page({ title, description, children, wide = false }: PageProps) 
 /** Whether this page is the first since the document was loaded. */
 export function isFirstPage(): boolean {
   return !walked;
+}
+
+/** Whether the browser puts who comes where they were: after going back, and after a reload. */
+function isRestored(navigation: NavigationType): boolean {
+  if (walked) return navigation === NavigationType.Pop;
+  const [opened] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  return opened?.type === 'reload' || opened?.type === 'back_forward';
 }
 
 function sectionOf(hash: string): HTMLElement | null {

@@ -1,4 +1,5 @@
 import { Failure } from '../../api';
+import { fromNow } from '../../lib/duration';
 
 /** Texts of the specification that logging in and registering own, to the letter. */
 export const loginMessages = {
@@ -23,11 +24,5 @@ export function tryAgain(error: unknown): string {
     error instanceof Failure ? error : { code: 'failed', retryAfter: undefined };
   if (code === 'outdated') return outdated;
   if (retryAfter === undefined) return 'That did not work. Please try again.';
-  const minutes = Math.max(1, Math.ceil(retryAfter / 60_000));
-  const wait = new Intl.NumberFormat('en', {
-    style: 'unit',
-    unit: 'minute',
-    unitDisplay: 'long',
-  }).format(minutes);
-  return `That did not work: too many tries. Please try again in ${wait}.`;
+  return `That did not work: too many tries. Please try again ${fromNow(retryAfter)}.`;
 }

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { useNavigate } from 'react-router-dom';
+import { useLocation, useNavigate, type Path } from 'react-router-dom';
 import { createShortLink, loadAnew } from '../../api';
 import { showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
@@ -44,6 +44,9 @@ export function useShortening(
   const token = useRef<string | null>(null);
   const shortening = useRef<Shortening>(null);
   const navigate = useNavigate();
+  const { pathname, search, hash, state } = useLocation() as {
+    state: { link?: unknown } | null;
+  } & Path;
 
   const fail = (text: string, toasted = false) => {
     setError({ text, attempt: (attempts.current += 1), toasted });
@@ -65,10 +68,12 @@ export function useShortening(
     }
   });
 
-  /** The link is in the field of the page that comes. */
-  const goOnAnew = useEffectEvent((url: string): boolean =>
-    loadAnew(() => void navigate('.', { replace: true, state: { link: url } })),
-  );
+  /** In the history, where the page that comes finds it for its field. */
+  const keepLink = (link: string | null) => {
+    void navigate({ pathname, search, hash }, { replace: true, state: link && { link } });
+  };
+
+  const goOnAnew = useEffectEvent((url: string): boolean => loadAnew(() => keepLink(url)));
 
   useEffect(() => {
     const log = (failure: unknown) => console.error(failure);
@@ -99,6 +104,7 @@ export function useShortening(
       return;
     }
     setError(undefined);
+    if (state?.link !== undefined) keepLink(null);
     setWorking(url);
     setWait(null);
     token.current = currentSession()?.token ?? null;
