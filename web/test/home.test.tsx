@@ -242,12 +242,12 @@ describe('the home page', () => {
 
   it('gives a link that was kept back once, and not again after it was sent', async () => {
     serve({ createShortLink: shortens });
-    const { user } = visit('/?from=mail#main', { link: LONG });
+    const { user } = visit('/?from=mail#here', { link: LONG });
     await waitFor(() => expect(field().value).toBe(LONG));
     await user.click(screen.getByRole('button', { name: 'Shorten' }));
     await plates();
     expect(JSON.stringify(history.state)).not.toContain(LONG);
-    expect(location.search + location.hash).toBe('?from=mail#main');
+    expect(location.search + location.hash).toBe('?from=mail#here');
   });
 
   it('makes no words of a short wait', async () => {
