@@ -2,7 +2,7 @@
  * The session lives in localStorage; here it is watched. A change in this tab, a change in another
  * one and the passing of its expiry all reach the pages through the same door.
  */
-import { useSyncExternalStore } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import { readItem, removeItem, writeItem } from './storage';
 
 export interface Session {
@@ -19,11 +19,13 @@ const LONGEST_MARK = 1_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 const listeners = new Set<() => void>();
+let begunHere: string | undefined;
 let raw: string | null = null;
 let current: Session | null = null;
 let expiry: ReturnType<typeof setTimeout> | undefined;
 
 export function startSession({ token, expirationTimestamp }: Session, username: string): void {
+  begunHere = token;
   writeItem(TOKEN_KEY, JSON.stringify({ token, expirationTimestamp }));
   writeItem(NAME_KEY, username);
   refresh();
@@ -71,6 +73,16 @@ export function currentSession(): Session | null {
     raw = null;
   }
   return current;
+}
+
+/**
+ * The session that leads away from the forms: one that was there when they came, or began in
+ * another tab. One that begins here pulls nobody away: its own form goes on by itself.
+ */
+export function useEarlierSession(): Session | null {
+  const [first] = useState(currentSession);
+  const session = useSession();
+  return first || session?.token !== begunHere ? session : null;
 }
 
 export function useSession(): Session | null {

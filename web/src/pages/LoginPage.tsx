@@ -1,13 +1,11 @@
-import { useState } from 'react';
 import { Link, Navigate, useLocation, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { LoginForm } from '../features/session/LoginForm';
 import { paths } from '../lib/paths';
-import { currentSession } from '../lib/session';
+import { useEarlierSession } from '../lib/session';
 
 export default function LoginPage() {
-  // One that begins later is of a log-in here, which goes home, or of one that was left.
-  const [session] = useState(currentSession);
+  const session = useEarlierSession();
   const navigate = useNavigate();
   const { state } = useLocation() as { state: { email?: unknown } | null };
 

@@ -1,13 +1,11 @@
-import { useState } from 'react';
 import { Link, Navigate, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { RegisterForm } from '../features/session/RegisterForm';
 import { paths } from '../lib/paths';
-import { currentSession } from '../lib/session';
+import { useEarlierSession } from '../lib/session';
 
 export default function RegisterPage() {
-  // One that begins later, by a log-in that was left, pulls nobody away from what is typed here.
-  const [session] = useState(currentSession);
+  const session = useEarlierSession();
   const navigate = useNavigate();
 
   if (session) return <Navigate to={paths.account} replace />;
