@@ -103,15 +103,12 @@ class Journal:
         """
         if changed:
             self._restore.changed = changed
-        for path in self._old:
-            self._reading = path
+        for path, following in zip(self._old, [*self._old[1:], None], strict=True):
             left = await self._restore_segment(path)
             self._size += left - self._sizes[path]
             self._sizes[path] = left
-            if not left:
-                del self._sizes[path]
+            self._reading = following  # Before segments go: this one is not read yet.
             self._drop_segments()
-        self._reading = None
         self._ledger.restoring = False
         self._drop_segments()
         self._restore.changed()

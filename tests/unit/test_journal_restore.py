@@ -203,6 +203,19 @@ async def test_visits_whose_batch_may_be_counted_are_lost_and_said_to_be_once(
     await again.close()
 
 
+async def test_a_file_that_is_given_up_costs_nothing_of_those_behind_it(tmp_path: Path) -> None:
+    write(tmp_path, 1, f"h {GATEWAY} 1", "v aaaaaaaa 498667 p ", "b 1 1", "a 1")
+    write(tmp_path, 2)
+    write(tmp_path, 3, f"h {GATEWAY} 2", *["v bbbbbbbb 498667 p "] * 3)
+    write(tmp_path, 4)
+    write(tmp_path, 5, f"h {GATEWAY} 7", "v cccccccc 498667 p ", "b 7 1")
+    journal = Journal(tmp_path, ROOM)
+    assert [visits for _, visits in await drain(journal)] == [3, 1]
+    assert journal.lost_lines == 0
+    assert len(segments(tmp_path)) == 1
+    await journal.close()
+
+
 @pytest.mark.parametrize(
     "rubbish",
     [b"\n" * 100_000, b"\0" * 100_000, b"x\n" * 50_000, b"0badc0de b 7 1\n" * 5_000, b""],
