@@ -101,7 +101,7 @@ class Restore:
         if header is None:
             await self._give_up(path)
             return 0
-        fd = await asyncio.to_thread(os.open, path, os.O_RDWR | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             size = os.fstat(fd).st_size
             number, next_path = await asyncio.to_thread(self._following, path)
@@ -113,8 +113,10 @@ class Restore:
             if segment.visits or segment.spoilt:
                 await self._begun.wait()
                 await asyncio.to_thread(_sync, next_path)
-                size = await self._read_rest(segment, number)
-                await asyncio.to_thread(os.ftruncate, fd, size)
+                left = await self._read_rest(segment, number)
+                if left < size:  # By its name: a thread goes on when its task was cancelled.
+                    await asyncio.to_thread(os.truncate, path, left)
+                return left
             return size
         finally:
             os.close(fd)

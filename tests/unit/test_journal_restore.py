@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import threading
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -214,6 +217,42 @@ async def test_a_file_that_is_given_up_costs_nothing_of_those_behind_it(tmp_path
     assert journal.lost_lines == 0
     assert len(segments(tmp_path)) == 1
     await journal.close()
+
+
+async def test_a_start_left_while_it_cuts_a_segment_cuts_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoilt = write(tmp_path, 1, f"h {GATEWAY} 1", "v aaaaaaaa 498667 p ")
+    spoilt.write_bytes(spoilt.read_bytes() + b"no line\n")
+    cutting, go_on, done = threading.Event(), threading.Event(), threading.Event()
+
+    def slowly(cut: Callable[[int | Path, int], None]) -> Callable[[int | Path, int], None]:
+        def held(file: int | Path, size: int) -> None:
+            cutting.set()
+            assert go_on.wait(10)
+            try:
+                cut(file, size)
+            finally:
+                done.set()
+
+        return held
+
+    monkeypatch.setattr("gateway.visits.restore.os.truncate", slowly(os.truncate))
+    monkeypatch.setattr("gateway.visits.restore.os.ftruncate", slowly(os.ftruncate))
+    journal = Journal(tmp_path, ROOM)
+    restoring = asyncio.create_task(journal.restore())
+    await asyncio.to_thread(cutting.wait, 10)
+    restoring.cancel()
+    await asyncio.wait([restoring])
+    others = [(tmp_path / f"other-{n}").open("w+b", buffering=0) for n in range(20)]
+    for other in others:
+        other.write(bytes(1_000))
+    go_on.set()
+    await asyncio.to_thread(done.wait, 10)
+    assert {os.fstat(other.fileno()).st_size for other in others} == {1_000}
+    for other in others:
+        other.close()
+    abandon(journal)
 
 
 @pytest.mark.parametrize(
