@@ -78,6 +78,8 @@ class Journal:
         self._fd = -1
         self._header_synced = False
         self._next: tuple[Path, int] | None = None
+        self._removal: asyncio.Task[None] | None = None
+        self._throttled = logs.Throttled(__name__)
         self._retired: list[int] = []
         self._old = segments.found_in(folder)
         self._reading = self._old[0] if self._old else None
@@ -300,6 +302,8 @@ class Journal:
             await self.sync()
         except OSError:
             self._unnoted = True
+        while self._removal:
+            await asyncio.wait([self._removal])
         if self._next is not None:
             path, fd = self._next
             os.close(fd)
@@ -368,21 +372,39 @@ class Journal:
     def _drop_segments(self) -> None:
         """Remove what is behind the oldest batch needed, once the numbering is on disk ahead.
 
-        From the oldest on without a gap: where a segment is spoilt, the one before it tells which
-        numbers it may have used.
+        From the oldest on, each once the one before it is gone: where a segment is spoilt, the one
+        before it tells which numbers it may have used, and where one is missing, what is read
+        before it may be given other numbers than it had.
         """
         if not self._header_synced:
             return
         oldest = self._ledger.oldest
         needed = (oldest.segment if oldest else None, self._reading, self._segment)
-        while (segment := next(iter(self._sizes))) not in needed:
-            size = self._sizes.pop(segment)
-            self._size -= size
-            if size > _LONG_TO_REMOVE:
-                removal = asyncio.to_thread(segment.unlink, missing_ok=True)
-                background.run(removal, "journal_remove")
-            else:
+        while not self._removal and (segment := next(iter(self._sizes))) not in needed:
+            if self._sizes[segment] > _LONG_TO_REMOVE:
+                self._removal = background.run(self._remove_long(segment), "journal_remove")
+                return
+            try:
                 segment.unlink(missing_ok=True)
+            except OSError as error:
+                self._not_removed(segment, error)
+                return
+            self._size -= self._sizes.pop(segment)
+
+    async def _remove_long(self, segment: Path) -> None:
+        try:
+            await asyncio.to_thread(segment.unlink, missing_ok=True)
+        except OSError as error:
+            self._not_removed(segment, error)
+            return
+        finally:
+            self._removal = None
+        self._size -= self._sizes.pop(segment)
+        self._drop_segments()
+
+    def _not_removed(self, segment: Path, error: OSError) -> None:
+        """It is tried again at the next acknowledgement or sync."""
+        self._throttled.error("journal_not_removed", segment=segment.name, error=error.strerror)
 
 
 def _lock(folder: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
 import threading
@@ -18,6 +19,7 @@ from gateway.visits import segments as segment_files
 from gateway.visits.journal import Journal
 from gateway.visits.lines import Visit
 from gateway.visits.segments import PIECE_VISITS
+from services.runtime import background
 from tests.unit.test_journal import ROOM, abandon, drain, segments, visit
 
 GATEWAY = "0123456789abcdef0123456789abcdef"
@@ -253,6 +255,77 @@ async def test_a_start_left_while_it_cuts_a_segment_cuts_no_other_file(
     for other in others:
         other.close()
     abandon(journal)
+
+
+async def test_killed_while_a_long_file_is_removed_no_later_one_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analytics = Analytics()
+    write(tmp_path, 1, f"h {GATEWAY} 1", *["v aaaaaaaa 498667 p "] * 30)
+    write(tmp_path, 2, f"h {GATEWAY} 3", "v bbbbbbbb 498667 p ", "b 3 1")
+    write(tmp_path, 3)
+    unlink = Path.unlink
+    removing, go_on = threading.Event(), threading.Event()
+
+    def slowly(path: Path, missing_ok: bool = False) -> None:
+        if path.name == "0000000001.journal":
+            removing.set()
+            assert go_on.wait(10)
+        unlink(path, missing_ok=missing_ok)
+
+    async def send(journal: Journal) -> None:
+        while batch := await journal.first_batch():
+            analytics.take(batch)
+            journal.acknowledge(batch.number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gateway.visits.journal._LONG_TO_REMOVE", 500)
+        patch.setattr(Path, "unlink", slowly)
+        journal = Journal(tmp_path, ROOM)
+        await journal.restore()
+        await send(journal)
+        await asyncio.to_thread(removing.wait, 10)
+        killed = tmp_path / "killed"
+        killed.mkdir()
+        for path in segments(tmp_path):
+            (killed / path.name).write_bytes(path.read_bytes())
+        go_on.set()
+        await journal.close()
+    assert len(segments(tmp_path)) == 1, "and what waited for it is removed after it"
+    again = Journal(killed, ROOM)
+    await again.restore()
+    await send(again)
+    assert analytics.codes == {"aaaaaaaa": 30, "bbbbbbbb": 1}
+    assert again.is_empty
+    await again.close()
+
+
+@pytest.mark.parametrize("long", [500, 32 << 20])
+async def test_a_file_that_the_disk_does_not_let_go_is_removed_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
+) -> None:
+    monkeypatch.setattr(background, "_process", background._Process())
+    monkeypatch.setattr("gateway.visits.journal._LONG_TO_REMOVE", long)
+    write(tmp_path, 1, f"h {GATEWAY} 1", *["v aaaaaaaa 498667 p "] * 30, "b 1 30")
+    write(tmp_path, 2, f"h {GATEWAY} 2", "v bbbbbbbb 498667 p ", "b 2 1")
+    refused: list[str] = []
+
+    def keep(path: Path, missing_ok: bool = False) -> None:
+        refused.append(path.name)
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    journal = Journal(tmp_path, ROOM)
+    with monkeypatch.context() as read_only:
+        read_only.setattr(Path, "unlink", keep)
+        assert await drain(journal) == [(1, 30), (2, 1)]
+        while not refused:  # noqa: ASYNC110 - In a thread; nobody says so but this.
+            await asyncio.sleep(0)
+    assert len(segments(tmp_path)) == 3
+    assert journal.size == sum(path.stat().st_size for path in segments(tmp_path))
+    assert set(refused) == {"0000000001.journal"}
+    await journal.close()
+    assert not background._process.failed
+    assert len(segments(tmp_path)) == 1
 
 
 @pytest.mark.parametrize(
