@@ -76,7 +76,8 @@ class Journal:
         self._unnoted = False
         self._dirty = False
         self._fd = -1
-        self._header_synced = False
+        self._carrier: Path | None = None
+        """The newest segment whose first line is on disk: it carries the numbering on."""
         self._next: tuple[Path, int] | None = None
         self._removal: asyncio.Task[None] | None = None
         self._throttled = logs.Throttled(__name__)
@@ -95,8 +96,15 @@ class Journal:
         self._ledger = Ledger(start.acknowledged, restoring=bool(self._old))
         self._restore = Restore(self._old, start.number, self._begun, self._ledger)
         self._begin()
-        if self._fd < 0 and not start.gateway_id:
+        if self._fd >= 0:
+            os.fdatasync(self._fd)
+            self._dirty = False
+            self._header_is_on_disk()
+        elif start.newest is None:
             raise JournalFullError("its disk has no room to begin it")
+        else:  # What is sent of the older ones makes the room.
+            segments.sync(start.newest)
+            self._carrier = start.newest
 
     async def restore(self, changed: Callable[[], object] | None = None) -> None:
         """Read back what earlier runs left, while the journal is in use. Call once.
@@ -268,6 +276,7 @@ class Journal:
         await self._look_for_room()
         if self._fd < 0:
             self._begin()
+        if self._fd < 0:
             return
         segment, retired, self._retired = self._segment, self._retired, []
         last_number = self._next_number - 1
@@ -283,8 +292,7 @@ class Journal:
             os.close(fd)
         self._synced_number = last_number
         if segment == self._segment:
-            self._header_synced = True
-            self._drop_segments()
+            self._header_is_on_disk()
         size = self._sizes[self._segment]
         # A disk that is nearly full leaves less room than was meant: shorter segments, then.
         long = min(self._segment_bytes, max(self._limit // 4, _LEAST_BYTES))
@@ -342,11 +350,6 @@ class Journal:
             log.warning("journal_segment_not_started", error=error.strerror)
             return
         self._begin_segment(self._segment, fd)
-        if self._fd >= 0:
-            os.fdatasync(self._fd)
-            self._dirty = False
-            self._header_synced = True
-            self._begun.set()
 
     def _begin_segment(self, path: Path, fd: int) -> None:
         """Go on in a fresh file, whose first line carries the numbering on."""
@@ -363,23 +366,28 @@ class Journal:
             self._retired.append(self._fd)
         self._fd = fd
         self._segment = path
-        self._header_synced = False
         self._sizes[path] = len(header)
         self._size += len(header)
         self._open_start = len(header)
         self._dirty = True
 
+    def _header_is_on_disk(self) -> None:
+        """Rely on the first line of the segment in use."""
+        self._carrier = self._segment
+        self._begun.set()
+        self._drop_segments()
+
     def _drop_segments(self) -> None:
-        """Remove what is behind the oldest batch needed, once the numbering is on disk ahead.
+        """Remove what is before the oldest batch needed and before what carries the numbering on.
 
         From the oldest on, each once the one before it is gone: where a segment is spoilt, the one
         before it tells which numbers it may have used, and where one is missing, what is read
         before it may be given other numbers than it had.
         """
-        if not self._header_synced:
+        if self._carrier is None:
             return
         oldest = self._ledger.oldest
-        needed = (oldest.segment if oldest else None, self._reading, self._segment)
+        needed = (oldest.segment if oldest else None, self._reading, self._carrier)
         while not self._removal and (segment := next(iter(self._sizes))) not in needed:
             if self._sizes[segment] > _LONG_TO_REMOVE:
                 self._removal = background.run(self._remove_long(segment), "journal_remove")

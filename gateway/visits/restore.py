@@ -111,8 +111,10 @@ class Restore:
             segment = _Segment(path, header, size)
             await self._read_batches(segment, fd)
             if segment.visits or segment.spoilt:
-                await self._begun.wait()
-                await asyncio.to_thread(_sync, next_path)
+                if next_path is None:
+                    await self._begun.wait()
+                else:
+                    await asyncio.to_thread(segments.sync, next_path)
                 left = await self._read_rest(segment, number)
                 if left < size:  # By its name: a thread goes on when its task was cancelled.
                     await asyncio.to_thread(os.truncate, path, left)
@@ -187,7 +189,10 @@ class Restore:
             self.changed()
 
     def _following(self, path: Path) -> tuple[int, Path | None]:
-        """The number that the segment behind this one begins with, and which one that is."""
+        """The number that the segment behind this one begins with, and which one that is.
+
+        None is that of this run.
+        """
         for place in range(self._places[path] + 1, len(self._paths)):
             later = self._paths[place]
             if header := segments.header_of(later):
@@ -216,14 +221,3 @@ class Restore:
 
 def _nothing() -> None:
     """Nobody wants to know."""
-
-
-def _sync(path: Path | None) -> None:
-    """Bring a segment to disk; None is the one of this run, which is there."""
-    if path is None:
-        return
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fdatasync(fd)
-    finally:
-        os.close(fd)

@@ -51,6 +51,8 @@ class Start:
     """Empty where no segment can be read."""
     number: int
     acknowledged: int
+    newest: Path | None = None
+    """The last segment that can be read, None where none can."""
 
 
 def found_in(folder: Path) -> list[Path]:
@@ -77,6 +79,15 @@ def create(path: Path) -> int:
     finally:
         os.close(folder)
     return fd
+
+
+def sync(path: Path) -> None:
+    """Bring a segment to disk. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fdatasync(fd)
+    finally:
+        os.close(fd)
 
 
 def header_of(path: Path) -> Header | None:
@@ -147,10 +158,10 @@ def start_of(paths: list[Path]) -> Start:
             number = max(numbers.spent, acknowledged) + skipped + 1
             if numbers.loose:
                 number += 1 + numbers.loose // (PIECE_VISITS * lines.LEAST_VISIT_BYTES)
-            start = Start(header.gateway_id, number, 0)
+            start = Start(header.gateway_id, number, 0, path)
         looked_at += min(_LOOKED_AT, path.stat().st_size)
         if acknowledged or looked_at >= _LOOKED_AT:
             break
     if start is None:
         return Start("", 1, 0)
-    return Start(start.gateway_id, start.number, acknowledged)
+    return Start(start.gateway_id, start.number, acknowledged, start.newest)

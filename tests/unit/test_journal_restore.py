@@ -328,6 +328,60 @@ async def test_a_file_that_the_disk_does_not_let_go_is_removed_later(
     assert len(segments(tmp_path)) == 1
 
 
+def no_room(_fd: int, _line: bytes) -> int:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+async def test_a_disk_that_earlier_runs_filled_is_won_back_before_this_one_has_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, 1, f"h {GATEWAY} 1", "v aaaaaaaa 498667 p ", "b 1 1")
+    write(tmp_path, 2, f"h {GATEWAY} 2", "v bbbbbbbb 498667 p ")
+    newest = write(tmp_path, 3, f"h {GATEWAY} 4", "v cccccccc 498667 p ", "b 4 1")
+    write(tmp_path, 4)
+    with monkeypatch.context() as full:
+        full.setattr("gateway.visits.journal.os.write", no_room)
+        journal = Journal(tmp_path, ROOM)
+        restoring = asyncio.create_task(journal.restore())
+        sent = []
+        while len(sent) < 3:
+            if batch := await journal.first_batch():
+                journal.acknowledge(batch.number)
+                sent.append(batch.number)
+            await asyncio.sleep(0)
+        await journal.sync()
+        assert sent[0] == 1
+        assert sent[-1] == 4
+        assert newest == segments(tmp_path)[0], "the others made room, this one has the numbers"
+        assert journal.size == newest.stat().st_size
+    await journal.sync()
+    await restoring
+    journal.append(visit())
+    ((number, _),) = await drain(journal)
+    assert number > 4
+    assert len(segments(tmp_path)) == 1
+    await journal.close()
+
+
+async def test_a_disk_that_fails_once_as_a_journal_begins_holds_nothing_back_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_fd: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    write(tmp_path, 1, f"h {GATEWAY} 1", *["v aaaaaaaa 498667 p "] * 3)
+    with monkeypatch.context() as full:
+        full.setattr("gateway.visits.journal.os.write", no_room)
+        journal = Journal(tmp_path, ROOM)
+    with monkeypatch.context() as broken:
+        broken.setattr("gateway.visits.journal.os.fdatasync", fail)
+        with pytest.raises(OSError, match="Input/output"):
+            await journal.sync()
+    journal.append(visit())
+    assert [visits for _, visits in await asyncio.wait_for(drain(journal), 10)] == [3, 1]
+    await journal.close()
+
+
 @pytest.mark.parametrize(
     "rubbish",
     [b"\n" * 100_000, b"\0" * 100_000, b"x\n" * 50_000, b"0badc0de b 7 1\n" * 5_000, b""],
