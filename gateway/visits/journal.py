@@ -222,7 +222,7 @@ class Journal:
     async def has_room(self) -> bool:
         """Whether the longest visit there can be would be put on file."""
         await self._look_for_room()
-        return self._size + lines.LONGEST_BYTES <= self._limit
+        return self._fd >= 0 and self._size + lines.LONGEST_BYTES <= self._limit
 
     def close_batch(self) -> None:
         """Make a batch of the visits that are in none. It may be sent after the next `sync`.
@@ -273,8 +273,8 @@ class Journal:
     async def sync(self) -> None:
         """Wait until all that was appended before is on disk. Raises OSError."""
         refused, self._refused = self._refused, False
-        await self._look_for_room()
-        if self._fd < 0:
+        free = await self._look_for_room()
+        if self._fd < 0 and free >= lines.LONGEST_BYTES:
             self._begin()
         if self._fd < 0:
             return
@@ -320,9 +320,11 @@ class Journal:
             os.close(self._fd)
         os.close(self._lock)
 
-    async def _look_for_room(self) -> None:
+    async def _look_for_room(self) -> int:
+        """Note how much there may be on file; returns what the disk has left, headroom included."""
         free = await asyncio.to_thread(_free_bytes, self._lock)
         self._limit = max(0, min(self._room, self._size + free - HEADROOM))
+        return free
 
     def _write(self, line: bytes) -> None:
         """Append a line whole or not at all."""
@@ -347,7 +349,7 @@ class Journal:
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            log.warning("journal_segment_not_started", error=error.strerror)
+            self._throttled.warning("journal_segment_not_started", error=error.strerror)
             return
         self._begin_segment(self._segment, fd)
 
@@ -358,7 +360,7 @@ class Journal:
             if os.write(fd, header) != len(header):
                 raise OSError(errno.ENOSPC, "the disk is full")
         except OSError as error:
-            log.warning("journal_segment_not_started", error=error.strerror)
+            self._throttled.warning("journal_segment_not_started", error=error.strerror)
             os.close(fd)
             path.unlink()
             return

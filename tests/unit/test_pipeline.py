@@ -7,6 +7,7 @@ import errno
 from pathlib import Path
 
 import pytest
+import structlog
 
 from gateway.visits.journal import Journal
 from gateway.visits.ledger import Batch
@@ -148,3 +149,56 @@ async def test_a_backlog_that_is_being_read_lags_and_is_no_empty_journal(tmp_pat
     now += 4
     assert (again.pending, again.lag_seconds) == (3, 5.0)
     await again.stop(0.1)
+
+
+async def test_a_disk_that_is_full_at_a_start_is_told_of_in_few_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = VisitPipeline(Journal(tmp_path, 1 << 20), Away())
+    first.start()
+    first.record("abcdefgh", b"Mozilla/5.0", b"")
+    await first.stop(0.1)
+    tried = 0
+    looked_at = asyncio.Event()
+    free = 1 << 30
+
+    def no_room(_fd: int, _data: bytes) -> int:
+        nonlocal tried
+        tried += 1
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def left(_fd: int) -> int:
+        loop.call_soon_threadsafe(looked_at.set)
+        return free
+
+    async def look(times: int) -> None:
+        for _ in range(times):
+            looked_at.clear()
+            await asyncio.wait_for(looked_at.wait(), 10)
+
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr("gateway.visits.journal._free_bytes", left)
+    with monkeypatch.context() as full, structlog.testing.capture_logs() as told:
+        full.setattr("gateway.visits.journal.os.write", no_room)
+        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink())
+        pipeline.start()
+        with pytest.raises(Unavailable) as raised:
+            await pipeline.check_journal()
+        assert raised.value.reason == "JOURNAL_FULL"
+        await look(5)
+        assert tried > 2
+        assert [line["event"] for line in told].count("journal_segment_not_started") == 1
+        free = 0
+        await look(2)
+        before = tried
+        await look(3)
+        assert tried == before, "nothing is tried where nothing is left"
+    free = 1 << 30
+    while True:
+        await look(1)
+        try:
+            await pipeline.check_journal()
+            break
+        except Unavailable:
+            continue
+    await pipeline.stop(5)
