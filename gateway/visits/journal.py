@@ -113,7 +113,7 @@ class Journal:
         """
         if changed:
             self._restore.changed = changed
-        for path, following in zip(self._old, [*self._old[1:], None], strict=True):
+        for path, following in zip(self._old, [*self._old[1:], None], strict=False):
             left = await self._restore_segment(path)
             self._size += left - self._sizes[path]
             self._sizes[path] = left
@@ -127,10 +127,10 @@ class Journal:
         while True:
             try:
                 return await self._restore.read(path)
-            except FileNotFoundError:
-                log.error("journal_segment_gone", segment=path.name)
-                return 0
             except OSError as error:  # What waits behind it has higher numbers and waits, too.
+                if isinstance(error, FileNotFoundError) and not path.exists():
+                    log.error("journal_segment_gone", segment=path.name)
+                    return 0
                 log.error("journal_not_read", segment=path.name, error=error.strerror)
             await asyncio.sleep(_AGAIN_SECONDS)
 

@@ -62,6 +62,11 @@ def is_visit(text: bytes) -> bool:
     return text[9:11] == b"v " and is_good(text)
 
 
+def is_cut_end(text: bytes) -> bool:
+    """Whether what there is of a line is the beginning of a batch's end, checksum included."""
+    return text[8:11] == b" b "
+
+
 def visit_of(text: bytes) -> Visit:
     """The visit of a line for which `is_visit` holds."""
     code, hour, kind, host = text[11:].split(b" ")

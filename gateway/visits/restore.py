@@ -21,7 +21,13 @@ the segment itself, and the first line of the next one.
 its last line is a batch's end. If that line is spoilt, its number may be spent, and the
 visits before it may have been counted. The number of the next segment tells: a start leaves more
 between the two than the lines that cannot be read could have used. Where it did not, the visits are
-counted as lost and cut off.
+counted as lost and cut off. So they are where the next segment's own first line cannot be read.
+
+**An end that was not written whole** as the last line is the end of its batch: what there is of it
+tells that all its visits are there, and its number follows the one before it.
+
+**What is counted twice:** a batch that was sent, and whose end was spoilt after that as the last
+line of the last segment. Nothing tells this from visits that were in no batch.
 """
 
 from __future__ import annotations
@@ -71,6 +77,16 @@ class _Segment:
             visits, missing = visits[missing:], PIECE_VISITS
         self.read += sum(map(len, visits)) + len(visits)
 
+    def begin_batch(self, length: int) -> None:
+        """Go on past a line behind which a batch begins."""
+        self.read += length
+        self.start, self.visits, self.cuts = self.read, 0, []
+
+    def ends_with(self, text: bytes) -> bool:
+        """Whether a last line that was not written whole is the end of the batch before it."""
+        end = lines.line(f"b {self.last + 1} {self.visits}")
+        return lines.is_cut_end(text) and end.startswith(text)
+
 
 class Restore:
     """Reads segments of earlier runs into a ledger.
@@ -104,7 +120,7 @@ class Restore:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             size = os.fstat(fd).st_size
-            number, next_path = await asyncio.to_thread(self._following, path)
+            number, next_path, is_sure = await asyncio.to_thread(self._following, path)
             if number - 1 <= self._ledger.acknowledged:
                 return size
             await asyncio.to_thread(os.fdatasync, fd)
@@ -115,7 +131,7 @@ class Restore:
                     await self._begun.wait()
                 else:
                     await asyncio.to_thread(segments.sync, next_path)
-                left = await self._read_rest(segment, number)
+                left = await self._read_rest(segment, number if is_sure else None)
                 if left < size:  # By its name: a thread goes on when its task was cancelled.
                     await asyncio.to_thread(os.truncate, path, left)
                 return left
@@ -136,36 +152,48 @@ class Restore:
                 continue
             position = segment.read
             for index, line in enumerate(texts):
-                if not lines.is_good(line) or (not whole and index == len(texts) - 1):
+                is_torn = not whole and index == len(texts) - 1
+                if is_torn and segment.ends_with(line):
+                    await self._end_batch(segment, segment.last + 1, len(line))
+                elif is_torn or not lines.is_good(line):
                     segment.spoilt = True
                     segment.unreadable = text.count(b"\n", segment.read - position)
                     break
-                await self._read_line(segment, line)
+                else:
+                    await self._read_line(segment, line)
         if segment.spoilt:
             segment.unreadable += not text.endswith(b"\n")
 
     async def _read_line(self, segment: _Segment, line: bytes) -> None:
         kind, *fields = line[9:].split(b" ")
+        length = len(line) + 1
         if kind == b"v":
             segment.add([line])
-            return
-        if kind == b"a":
-            self._ledger.acknowledge(int(fields[0]))
         elif kind == b"b":
-            segment.last = int(fields[0])
-            await self._found(segment, segment.last, segment.start, segment.read, segment.visits)
-        segment.read += len(line) + 1
-        if kind in (b"b", b"h"):
-            segment.start, segment.visits, segment.cuts = segment.read, 0, []
+            await self._end_batch(segment, int(fields[0]), length)
+        elif kind == b"h":
+            segment.begin_batch(length)
+        else:
+            self._ledger.acknowledge(int(fields[0]))
+            segment.read += length
 
-    async def _read_rest(self, segment: _Segment, following: int) -> int:
-        """What is behind the last batch's end: visits, and what cannot be read."""
+    async def _end_batch(self, segment: _Segment, number: int, length: int) -> None:
+        segment.last = number
+        await self._found(segment, number, segment.start, segment.read, segment.visits)
+        segment.begin_batch(length)
+
+    async def _read_rest(self, segment: _Segment, following: int | None) -> int:
+        """What is behind the last batch's end: visits, and what cannot be read.
+
+        `following` is the number that the next segment begins with, None if it is not known.
+        Returns how many bytes of the segment are left.
+        """
         pieces = -(-segment.visits // PIECE_VISITS)
         last = spent = segment.last
         if segment.spoilt:
             numbers = await asyncio.to_thread(segments.numbers_of, segment.path, segment.header)
             last, spent = numbers.last, max(numbers.spent, spent)
-        if following - pieces <= spent or last > segment.last:
+        if following is None or following - pieces <= spent or last > segment.last:
             self._lose(segment.path, segment.visits + segment.unreadable)
             return segment.start
         starts = [segment.start, *segment.cuts]
@@ -188,16 +216,23 @@ class Restore:
             await self._ledger.restore(Entry(number, visits, segment.path, start, end))
             self.changed()
 
-    def _following(self, path: Path) -> tuple[int, Path | None]:
-        """The number that the segment behind this one begins with, and which one that is.
+    def _following(self, path: Path) -> tuple[int, Path | None, bool]:
+        """The number that the next segment begins with, which one that is, and whether it is sure.
 
-        None is that of this run.
+        None is the segment of this run. It is not sure where the first line of a file
+        between cannot be read any more: that told another number.
         """
+        is_sure = True
         for place in range(self._places[path] + 1, len(self._paths)):
             later = self._paths[place]
-            if header := segments.header_of(later):
-                return header.number, later
-        return self._number, None
+            try:
+                header = segments.header_of(later)
+                if header:
+                    return header.number, later, is_sure
+                is_sure = is_sure and not segments.was_begun(later)
+            except FileNotFoundError:  # It is told when its turn comes.
+                continue
+        return self._number, None, is_sure
 
     async def _give_up(self, path: Path) -> None:
         """Remove a file that does not begin as a segment."""
@@ -215,8 +250,9 @@ class Restore:
         self._lose(path, lost)
 
     def _lose(self, path: Path, lost: int) -> None:
-        self.lost += lost
-        log.warning("journal_tail_unreadable", segment=path.name, lines=lost)
+        if lost:
+            self.lost += lost
+            log.warning("journal_tail_unreadable", segment=path.name, lines=lost)
 
 
 def _nothing() -> None:

@@ -100,6 +100,12 @@ def header_of(path: Path) -> Header | None:
     return Header(fields[2].decode("ascii"), int(fields[3]))
 
 
+def was_begun(path: Path) -> bool:
+    """Whether there is a line in a file, readable or not. Raises OSError."""
+    with path.open("rb") as file:
+        return b"\n" in file.read(_HEADER_BYTES + lines.LONGEST_BYTES)
+
+
 def numbers_of(path: Path, header: Header) -> Numbers:
     """Look at the end of a segment, at most 8 MiB, in at most a second. Raises OSError.
 
@@ -133,6 +139,7 @@ def numbers_of(path: Path, header: Header) -> Numbers:
             if not all(text[9:11] == b"a " for text in texts):
                 loose += len(behind)
             rest = rest[-lines.SLICE_BYTES :]  # What has no line ends is no line.
+        spent += lines.is_cut_end(rest)
     return Numbers(last, spent, loose, acknowledged)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import structlog
 
 from gateway.visits import ledger, lines
 from gateway.visits import segments as segment_files
@@ -379,6 +380,101 @@ async def test_a_disk_that_fails_once_as_a_journal_begins_holds_nothing_back_for
             await journal.sync()
     journal.append(visit())
     assert [visits for _, visits in await asyncio.wait_for(drain(journal), 10)] == [3, 1]
+    await journal.close()
+
+
+async def sent_and_killed(folder: Path, analytics: Analytics, visits: int) -> None:
+    """Leave a journal whose one batch was counted, and not noted to be."""
+    journal = Journal(folder, 16 << 20)
+    for n in range(visits):
+        journal.append(visit(f"{n:08d}"))
+    journal.close_batch()
+    await journal.sync()
+    batch = await journal.first_batch()
+    assert batch is not None
+    analytics.take(batch)
+    abandon(journal)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 6])
+async def test_an_end_that_was_cut_off_is_its_batchs_end(tmp_path: Path, cut: int) -> None:
+    analytics = Analytics()
+    await sent_and_killed(tmp_path, analytics, 9_000)
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(segment.read_bytes()[:-cut])
+    for _ in range(2):
+        again = Journal(tmp_path, 16 << 20)
+        again.append(visit("again"))
+        await again.restore()
+        batch = await again.first_batch()
+        assert batch is not None
+        assert (batch.number, batch.visits, again.lost_lines) == (1, 9_000, 0)
+        abandon(again)
+    last = Journal(tmp_path, 16 << 20)
+    await last.restore()
+    while batch := await last.first_batch():
+        analytics.take(batch)
+        last.acknowledge(batch.number)
+    assert analytics.codes == Counter([f"{n:08d}" for n in range(9_000)] + ["again"] * 2)
+    assert last.is_empty
+    await last.close()
+
+
+async def test_visits_whose_numbers_a_spoilt_first_line_told_are_lost_once(tmp_path: Path) -> None:
+    analytics = Analytics()
+    write(tmp_path, 1, f"h {GATEWAY} 1", *["v aaaaaaaa 498667 p "] * 3)
+    journal = Journal(tmp_path, ROOM)
+    await journal.restore()
+    batch = await journal.first_batch()
+    assert batch is not None
+    analytics.take(batch)
+    abandon(journal)
+    second = segments(tmp_path)[-1]
+    second.write_bytes(second.read_bytes().replace(GATEWAY[:8].encode(), b"0123456x"))
+    lost = 0
+    for _ in range(2):
+        journal = Journal(tmp_path, ROOM)
+        await journal.restore()
+        while batch := await journal.first_batch():
+            analytics.take(batch)
+            journal.acknowledge(batch.number)
+        lost += journal.lost_lines
+        abandon(journal)
+    assert analytics.codes == {"aaaaaaaa": 3}
+    assert lost == 4, "its visits, which may have been counted, and that line"
+
+
+async def test_a_file_that_somebody_took_away_is_not_taken_for_another(tmp_path: Path) -> None:
+    write(tmp_path, 1, f"h {GATEWAY} 1", *["v aaaaaaaa 498667 p "] * 3)
+    taken_away = write(tmp_path, 2)
+    write(tmp_path, 3, f"h {GATEWAY} 9", "v bbbbbbbb 498667 p ", "b 9 1")
+    journal = Journal(tmp_path, ROOM)
+    taken_away.unlink()
+    with structlog.testing.capture_logs() as told:
+        assert [visits for _, visits in await drain(journal)] == [3, 1]
+    assert [(line["event"], line["segment"]) for line in told] == [
+        ("journal_segment_gone", taken_away.name)
+    ]
+    assert len(segments(tmp_path)) == 1
+    await journal.close()
+
+
+async def test_a_new_journal_has_nothing_to_read(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM)
+    read = asyncio.Event()
+    await journal.restore(read.set)
+    assert read.is_set()
+    assert journal.is_empty
+    await journal.close()
+
+
+async def test_an_empty_file_ahead_is_no_loss_to_tell_of(tmp_path: Path) -> None:
+    write(tmp_path, 1, f"h {GATEWAY} 1", "v aaaaaaaa 498667 p ", "b 1 1")
+    write(tmp_path, 2)
+    journal = Journal(tmp_path, ROOM)
+    with structlog.testing.capture_logs() as told:
+        assert await drain(journal) == [(1, 1)]
+    assert told == []
     await journal.close()
 
 
