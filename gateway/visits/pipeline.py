@@ -60,9 +60,7 @@ class VisitPipeline:
         """Visits taken down since the start, by kind."""
         self.batches = {"acknowledged": 0, "refused": 0, "failed": 0}
         """Batches sent since the start, by what became of it; one that failed is sent again."""
-        if journal.open_visits:
-            self._open_since = self._oldest = self._began
-        if journal.open_visits or journal.dirty:
+        if journal.dirty:
             self._recorded.set()
 
     @property

@@ -14,6 +14,7 @@ from gateway.visits.ledger import Batch
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
 from services.runtime import background
 from services.runtime.errors import Unavailable
+from tests.unit.test_journal import abandon
 
 
 class Sink:
@@ -47,9 +48,9 @@ async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_ti
 async def test_visits_on_file_without_a_batch_are_sent_though_nobody_comes(tmp_path: Path) -> None:
     journal = Journal(tmp_path, 1 << 20)
     sink = Sink()
-    first = VisitPipeline(journal, sink)
-    first.record("abcdefgh", b"Mozilla/5.0", b"")
-    second = VisitPipeline(journal, sink)
+    VisitPipeline(journal, sink).record("abcdefgh", b"Mozilla/5.0", b"")
+    abandon(journal)
+    second = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
     second.start()
     await second.stop(5)
     assert [batch.visits for batch in sink.batches] == [1]
