@@ -284,7 +284,7 @@ class Journal:
         try:
             for fd in (*retired, self._fd):
                 await asyncio.to_thread(os.fdatasync, fd)
-        except OSError:
+        except BaseException:  # Nor is anything forgotten where it is cancelled.
             self._dirty = True
             self._retired = [*retired, *self._retired]
             raise

@@ -23,7 +23,8 @@ LEAST_VISIT_BYTES = 24
 """Bytes that every visit's line has."""
 SLICE_BYTES = 32 << 10
 """What is read and looked at without a pause: 1 to 2 ms of the event loop where all lines differ,
-0.1 ms where they are alike."""
+0.1 ms where they are alike. A constant of the format: what is longer and has no line end is skipped
+in such steps, and numbers that were given before depend on what is found behind it."""
 
 _KINDS: dict[bytes, Kind] = {b"p": "person", b"b": "bot"}
 _CONTROL = re.compile(rb"^[0-9a-f]{8} ([ab]) ([0-9]{1,18})(?: [0-9]{1,18})?\n", re.MULTILINE)

@@ -11,7 +11,8 @@ from gateway.visits import lines
 _SUFFIX = ".journal"
 _DIGITS = 10
 _LOOKED_AT = 8 << 20
-"""Bytes at the end of the files that a start looks at: twice a segment."""
+"""Bytes at the end of the files that a start looks at: twice a segment. A constant of the format:
+another one finds other numbers in the same file."""
 _FAR = 1 << 32
 """More batches than a file can have had, whatever was cut off it."""
 _HEADER_BYTES = 128

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -327,4 +329,41 @@ async def test_a_disk_that_fails_keeps_batches_back(
             await journal.sync()
     assert await journal.first_batch() is None
     assert await drain(journal) == [(1, 1)]
+    await journal.close()
+
+
+async def test_a_sync_that_is_cancelled_forgets_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, ROOM, segment_bytes=500)
+    while len(segments(tmp_path)) < 2:
+        journal.append(visit())
+        await journal.sync()
+    journal.close_batch()  # It goes on in the next file: two are to be brought to disk.
+    waiting, go_on = threading.Event(), threading.Event()
+
+    def slowly(_fd: int) -> None:
+        waiting.set()
+        assert go_on.wait(10)
+
+    with monkeypatch.context() as slow:
+        slow.setattr("gateway.visits.journal.os.fdatasync", slowly)
+        syncing = asyncio.create_task(journal.sync())
+        await asyncio.to_thread(waiting.wait, 10)
+        syncing.cancel()
+        await asyncio.wait([syncing])
+        go_on.set()
+    assert journal.dirty
+    synced: set[int] = set()
+    fdatasync = os.fdatasync
+
+    def note(fd: int) -> None:
+        synced.add(os.fstat(fd).st_ino)
+        fdatasync(fd)
+
+    wanted = {path.stat().st_ino for path in segments(tmp_path)}
+    monkeypatch.setattr("gateway.visits.journal.os.fdatasync", note)
+    await journal.sync()
+    assert synced == wanted
+    assert await journal.first_batch() is not None
     await journal.close()
