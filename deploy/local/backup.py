@@ -25,6 +25,7 @@ STORES = ("analytics.sqlite3", "links.sqlite3", "auth.sqlite3")
 _KEY_FILE = "token-secret"
 _PATIENCE = 30.0
 _LAG = re.compile(r"^atajo_visit_flush_lag_seconds (\S+)$", re.MULTILINE)
+_RESTORING = re.compile(r"^atajo_visits_restoring 1(\.0)?$", re.MULTILINE)
 
 
 def main() -> None:
@@ -78,12 +79,19 @@ def _await_counted(metrics: str) -> None:
     """Wait until the visits answered so far have left the journal for analytics."""
     opener = build_opener(ProxyHandler({}))
     began = time.monotonic()
+    text = ""
     while (now := time.monotonic()) < began + _PATIENCE:
         with opener.open(metrics, timeout=_PATIENCE) as response:
-            found = _LAG.search(response.read().decode())
+            text = response.read().decode()
+        found = _LAG.search(text)
         if found and now - float(found[1]) >= began:
             return
         time.sleep(0.05)
+    if _RESTORING.search(text):
+        raise SystemExit(
+            "No backup was made: visits of an earlier run are still being read back. "
+            "Try again in a minute or two."
+        )
     raise SystemExit("No backup was made: visits wait for analytics, which does not take them.")
 
 
