@@ -128,7 +128,8 @@ class Journal:
             try:
                 return await self._restore.read(path)
             except OSError as error:  # What waits behind it has higher numbers and waits, too.
-                if isinstance(error, FileNotFoundError) and not path.exists():
+                missing = isinstance(error, FileNotFoundError)
+                if missing and not await asyncio.to_thread(path.exists):
                     log.error("journal_segment_gone", segment=path.name)
                     return 0
                 log.error("journal_not_read", segment=path.name, error=error.strerror)

@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -229,8 +230,8 @@ async def test_a_start_left_while_it_cuts_a_segment_cuts_no_other_file(
     spoilt.write_bytes(spoilt.read_bytes() + b"no line\n")
     cutting, go_on, done = threading.Event(), threading.Event(), threading.Event()
 
-    def slowly(cut: Callable[[int | Path, int], None]) -> Callable[[int | Path, int], None]:
-        def held(file: int | Path, size: int) -> None:
+    def slowly(cut: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
+        def held(file: object, size: int) -> None:
             cutting.set()
             assert go_on.wait(10)
             try:
@@ -344,7 +345,7 @@ async def test_a_disk_that_earlier_runs_filled_is_won_back_before_this_one_has_b
         full.setattr("gateway.visits.journal.os.write", no_room)
         journal = Journal(tmp_path, ROOM)
         restoring = asyncio.create_task(journal.restore())
-        sent = []
+        sent: list[int] = []
         while len(sent) < 3:
             if batch := await journal.first_batch():
                 journal.acknowledge(batch.number)
