@@ -47,6 +47,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         await self._health.start()
+        await self._health.serve()
         ready.announce(self._addresses)
         log.info("serving", **self._addresses)
 

@@ -64,13 +64,14 @@ class Process:
         """Start a process and wait until it says where it listens (`addresses`)."""
         process = cls(module, env, log)
         try:
-            process._await_ready()
+            process.await_ready()
         except BaseException:
             process.kill()
             raise
         return process
 
-    def _await_ready(self) -> None:
+    def await_ready(self) -> None:
+        """Wait until it says where it listens. `start` has waited already."""
         said = b""
         deadline = time.monotonic() + PATIENCE
         # A store that is brought up to date first says so in a line of its own.

@@ -12,7 +12,6 @@ from services.analytics.service import AnalyticsService
 from services.analytics.settings import AnalyticsSettings
 from services.analytics.store import AnalyticsStore
 from services.runtime import server, stores
-from services.runtime.health import Check
 
 ADAPTERS = stores.Adapters[AnalyticsStore](
     store_sqlite.SqliteAnalyticsStore,
@@ -23,10 +22,10 @@ ADAPTERS = stores.Adapters[AnalyticsStore](
 
 
 @asynccontextmanager
-async def opened(settings: AnalyticsSettings) -> AsyncIterator[tuple[server.Served, Check]]:
+async def opened(settings: AnalyticsSettings) -> AsyncIterator[tuple[server.Served, stores.Store]]:
     """The service over its opened store, closed at the end."""
-    async with stores.opened(settings.store, "analytics", ADAPTERS) as (store, answers):
-        yield served(AnalyticsService(store, lambda: datetime.now(UTC))), answers
+    async with stores.opened(settings.store, "analytics", ADAPTERS) as (store, database):
+        yield served(AnalyticsService(store, lambda: datetime.now(UTC))), database
 
 
 def main() -> None:

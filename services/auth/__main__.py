@@ -17,7 +17,6 @@ from services.auth.settings import AuthSettings
 from services.auth.store import AccountStore, AttemptStore
 from services.auth.tokens import Tokens
 from services.runtime import server, stores
-from services.runtime.health import Check
 
 ADAPTERS = stores.Adapters[tuple[AccountStore, AttemptStore]](
     lambda file: (store_sqlite.SqliteAccountStore(file), store_sqlite.SqliteAttemptStore(file)),
@@ -42,10 +41,10 @@ def _rules(settings: AuthSettings) -> list[Rule]:
 
 
 @asynccontextmanager
-async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Served, Check]]:
+async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Served, stores.Store]]:
     """The service over its opened store, closed at the end."""
     secret = settings.token_secret.get_secret_value()
-    async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), answers):
+    async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), database):
         hasher = Hasher(settings.bcrypt_threads, settings.logins_waiting)
         show_password_checks(hasher)
         attempts = AttemptLimiter(
@@ -59,7 +58,7 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Served, C
         try:
             tokens, marks = Tokens(secret, _now), Marks(secret, _now)
             service = AuthService(accounts, attempts, hasher, tokens, marks, _now)
-            yield served(service), answers
+            yield served(service), database
         finally:
             await hasher.close()
 

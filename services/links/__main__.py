@@ -13,7 +13,6 @@ from services.links.service import LinksService
 from services.links.settings import LinksSettings
 from services.links.store import LinkStore
 from services.runtime import server, stores
-from services.runtime.health import Check
 
 ADAPTERS = stores.Adapters[LinkStore](
     store_sqlite.SqliteLinkStore,
@@ -24,11 +23,11 @@ ADAPTERS = stores.Adapters[LinkStore](
 
 
 @asynccontextmanager
-async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Served, Check]]:
+async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Served, stores.Store]]:
     """The service over its opened store, closed at the end."""
     urls = UrlPolicy(str(settings.public_url))
-    async with stores.opened(settings.store, "links", ADAPTERS) as (store, answers):
-        yield served(LinksService(store, urls, lambda: datetime.now(UTC))), answers
+    async with stores.opened(settings.store, "links", ADAPTERS) as (store, database):
+        yield served(LinksService(store, urls, lambda: datetime.now(UTC))), database
 
 
 def main() -> None:

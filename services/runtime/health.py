@@ -52,7 +52,7 @@ class Health:
         self._dependencies: Mapping[str, str] = dict.fromkeys(checks, _UNKNOWN)
         self._failures = dict.fromkeys(checks, 0)
         self._serving = False
-        self._told: bool | None = None
+        self._told = False
         self._tell: Tell | None = None
         self._watching: asyncio.Task[None] | None = None
         for name in checks:
@@ -74,13 +74,20 @@ class Health:
         """Of each dependency `ok`, or the reason why it cannot be used."""
         return self._dependencies
 
-    async def start(self, tell: Tell | None = None) -> None:
+    async def start(self) -> None:
         """Look at everything once, then go on in the background until `stop`."""
-        self._tell = tell
         self._heartbeat.start()
-        self._serving = True
         await self._look()
         self._watching = background.run(self._watch(), "health")
+
+    async def serve(self, tell: Tell | None = None) -> None:
+        """From here on the process is ready while its dependencies let it be.
+
+        `tell` is told once it is, and of each change.
+        """
+        self._tell = tell
+        self._serving = True
+        await self._say()
 
     async def stop(self) -> None:
         """From here on the process is not ready, whatever it depends on."""

@@ -34,7 +34,7 @@ from pymongo.errors import (
 )
 from pymongo.read_concern import ReadConcern
 
-from services.runtime import background, logs, metrics
+from services.runtime import background, logs, metrics, ready
 from services.runtime.errors import Unavailable
 from services.runtime.schema import SchemaTooNew
 
@@ -62,8 +62,8 @@ _PROBE_SECONDS = 0.5
 """Most a server that was away may take to say that it is back."""
 _LOOK_SECONDS = 0.4
 """How long a look waits for a write for a try: with the ping less than `health` has for one."""
-_AHEAD_SECONDS = 10.0
-"""How long a process waits for its schema before it listens: later, callers find it unready."""
+_SOON_SECONDS = 2.0
+"""How long a schema may be in the making before anybody is told of it: a small one takes less."""
 _AGAIN_SECONDS = 1.0
 """Pause after which a server that went away is asked anew to make the schema."""
 _REFUSED_SECONDS = 10.0
@@ -103,6 +103,8 @@ class Database:
         self._name = name
         self._schema = schema
         self._upgrading: asyncio.Task[None] | None = None
+        self._outdated = False
+        """Whether the schema that was there at the start is older than the program."""
         self._unready = "STORE_UNAVAILABLE"
         """Why nothing can be done before the schema is up to date; empty once it is."""
         self._waiting = 0
@@ -147,17 +149,17 @@ class Database:
         await asyncio.to_thread(self._client.close)
 
     async def prepare(self) -> None:
-        """Begin to bring the schema up to date, and wait for it where that does not take long.
+        """Begin to bring the schema up to date. One that is made soon is there afterwards.
 
         Raises SystemExit when the server refuses the log-in or a later version of the program was
         there; a server that is away may come back.
         """
-        ahead = 0.0
+        soon = 0.0
         try:
             async with asyncio.timeout(_SECONDS):
                 await self._client.admin.command("ping")
-                await self._check_version()
-            ahead = _AHEAD_SECONDS
+                self._outdated = await self._check_version() < len(self._schema)
+            soon = _SOON_SECONDS
         except SchemaTooNew as error:
             raise SystemExit(f"Cannot use the store. {error}") from None
         except OperationFailure as error:
@@ -167,7 +169,16 @@ class Database:
         except (PyMongoError, TimeoutError) as error:
             self._fail(error)
         self._upgrading = background.run(self._upgrade(), "schema")
-        await asyncio.wait([self._upgrading], timeout=ahead)
+        await asyncio.wait([self._upgrading], timeout=soon)
+
+    async def prepared(self) -> None:
+        """Wait until a schema that was found to be older than the program is up to date.
+
+        Not for a server that was away: it may come back with any.
+        """
+        if self._outdated and self._upgrading and not self._upgrading.done():
+            ready.ask_for_patience(f"the database {self._name}")
+            await asyncio.wait([self._upgrading])
 
     async def answers(self) -> None:
         """Raises Unavailable where the store cannot be read and written. Unmeasured.

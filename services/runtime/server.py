@@ -1,9 +1,9 @@
-"""The life of a gRPC service process: open, serve, drain, close."""
+"""The life of a gRPC service process: open, bring the store up to date, serve, drain, close."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
@@ -15,10 +15,11 @@ from grpc_reflection.v1alpha import reflection
 
 from services.runtime import background, logs, ready, tracing
 from services.runtime.grpc_health import GrpcHealth
-from services.runtime.health import Check, Health
+from services.runtime.health import Health
 from services.runtime.interceptors import CallInterceptor
 from services.runtime.observation import ObservationServer
 from services.runtime.settings import ServiceSettings, split_address
+from services.runtime.stores import Store
 
 log = logs.get(__name__)
 
@@ -49,12 +50,15 @@ class Served:
     admin: Servicer
 
 
-Opened = AbstractAsyncContextManager[tuple[Served, Check]]
-"""What is served over an opened store, and whether that store answers."""
+Opened = AbstractAsyncContextManager[tuple[Served, Store]]
+"""What is served over an opened store, and that store."""
 
 
 def run(name: str, settings: ServiceSettings, opened: Opened) -> None:
     """Serve what `opened` gives until SIGTERM or SIGINT, then drain and close it.
+
+    While its store is brought up to date, only the observation port listens: callers pass over a
+    replica that refuses their connection, but not over one that refuses their calls.
 
     Raises SystemExit: with one line when the address is taken, with status 1 when work in the
     background broke, which stops the process in the same order.
@@ -68,25 +72,27 @@ def run(name: str, settings: ServiceSettings, opened: Opened) -> None:
 async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
     stop = ready.stop_requested()
     background.stop_on_failure(stop)
-    async with opened as (served, store_answers):
-        listeners = [
-            _Listener(served.calls, settings.listen),
-            _Listener(served.admin, settings.admin_listen),
-        ]
-        calls, admin = (listener.address for listener in listeners)
-        process = Health({"store": store_answers}, needed=["store"])
+    async with opened as (served, store):
+        listeners: list[_Listener] = []
+        process = Health({"store": store.answers}, needed=["store"])
         observation = ObservationServer(name, settings, process)
 
         async def tell(is_ready: bool) -> None:
             for listener in listeners:
                 await listener.health.tell(is_ready)
 
-        for listener in listeners:
-            await listener.start()
-        await process.start(tell)
-        ready.announce({"grpc": calls, "admin": admin, "metrics": observation.address})
-        log.info("serving", listen=calls, admin=admin, metrics=observation.address)
-        await stop.wait()
+        await process.start()
+        await _await_unless(stop, store.prepared())
+        if not stop.is_set():
+            listeners.append(_Listener(served.calls, settings.listen))
+            listeners.append(_Listener(served.admin, settings.admin_listen))
+            calls, admin = (listener.address for listener in listeners)
+            for listener in listeners:
+                await listener.start()
+            await process.serve(tell)
+            ready.announce({"grpc": calls, "admin": admin, "metrics": observation.address})
+            log.info("serving", listen=calls, admin=admin, metrics=observation.address)
+            await stop.wait()
         # Not ready first, so that callers go elsewhere; then finish what runs; then stop.
         await process.stop()
         await asyncio.gather(*(each.server.stop(settings.drain_seconds) for each in listeners))
@@ -94,6 +100,17 @@ async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
         await asyncio.to_thread(observation.close)
         await asyncio.to_thread(tracing.stop)
     log.info("stopped")
+
+
+async def _await_unless(stop: asyncio.Event, work: Awaitable[None]) -> None:
+    """Wait until `work` has ended, or `stop` is set: then it is cancelled."""
+    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if working.done():
+        await working  # Raises what it raised.
+    else:
+        working.cancel()
 
 
 class _Listener:

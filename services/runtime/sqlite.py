@@ -110,6 +110,9 @@ class Database:
         with metrics.store_operation(name):
             return await self._loop.run_in_executor(self._readers, self._read_one, operation)
 
+    async def prepared(self) -> None:
+        """It is since it was opened."""
+
     async def answers(self) -> None:
         """Raises Unavailable when the file cannot be read or written. Unmeasured.
 

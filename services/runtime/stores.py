@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from services.runtime import mongo, sqlite
-from services.runtime.health import Check
 
 Stores = TypeVar("Stores")
+
+
+class Store(Protocol):
+    """What is opened, as a process sees it."""
+
+    async def answers(self) -> None:
+        """Raises Unavailable where it cannot be read and written."""
+
+    async def prepared(self) -> None:
+        """Wait until what is there is no older than the program, however long that takes.
+
+        A server that is away is not waited for.
+        """
 
 
 @dataclass(frozen=True)
@@ -26,19 +38,17 @@ class Adapters(Generic[Stores]):
 @asynccontextmanager
 async def opened(
     setting: str, service: str, adapters: Adapters[Stores]
-) -> AsyncIterator[tuple[Stores, Check]]:
-    """The stores over the database that `ATAJO_STORE` names, and whether it answers.
-
-    It is closed at the end.
+) -> AsyncIterator[tuple[Stores, Store]]:
+    """The stores over the database that `ATAJO_STORE` names, and the database, closed at the end.
 
     Raises SystemExit with one line for a setting of another form or a store that refuses.
     """
     if setting.startswith(mongo.SCHEMES):
         async with mongo.opened(setting, f"atajo_{service}", adapters.schema) as documents:
-            yield adapters.on_mongo(documents), documents.answers
+            yield adapters.on_mongo(documents), documents
     elif setting.startswith(sqlite.SCHEME):
         async with sqlite.opened(setting, adapters.migrations) as file:
-            yield adapters.on_sqlite(file), file.answers
+            yield adapters.on_sqlite(file), file
     else:
         raise SystemExit(
             "ATAJO_STORE must have the form mongodb://…, mongodb+srv://… or sqlite:///path/to/file"

@@ -49,6 +49,7 @@ async def mongo_store(server_url: str) -> AsyncIterator[AnalyticsStore]:
     """A store of its own in a new database."""
     with server.database(server_url) as url:
         async with mongo.opened(url, "atajo_analytics", store_mongo.SCHEMA) as database:
+            await database.prepared()
             yield store_mongo.MongoAnalyticsStore(database)
 
 

@@ -47,6 +47,7 @@ async def sqlite_stores(folder: Path) -> AsyncIterator[Stores]:
 @asynccontextmanager
 async def mongo_stores(url: str) -> AsyncIterator[Stores]:
     async with mongo.opened(url, "atajo_auth", store_mongo.SCHEMA) as database:
+        await database.prepared()
         yield Stores(
             store_mongo.MongoAccountStore(database), store_mongo.MongoAttemptStore(database)
         )

@@ -35,6 +35,7 @@ async def mongo_store(server_url: str) -> AsyncIterator[LinkStore]:
     """A store of its own in a new database."""
     with server.database(server_url) as url:
         async with mongo.opened(url, "atajo_links", store_mongo.SCHEMA) as database:
+            await database.prepared()
             yield store_mongo.MongoLinkStore(database)
 
 

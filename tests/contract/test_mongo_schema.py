@@ -33,6 +33,7 @@ def before(mongo_url: str) -> Any:
 async def opened(url: str, schema: mongo.Schema, before: Any) -> AsyncIterator[mongo.Database]:
     assert "schema" not in before.list_collection_names()
     async with mongo.opened(url, "", schema) as database:
+        await database.prepared()
         await database.answers()
         yield database
     assert before.schema.find_one() == {"_id": "version", "version": len(schema)}

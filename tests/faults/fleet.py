@@ -106,7 +106,7 @@ class Fleet(Product):
                 process = Process.launch(module, self._env(name), self.folder / f"{name}.log")
                 self._processes[name] = process
             try:
-                process._await_ready()
+                process.await_ready()
             except RuntimeError:
                 code = process.popen.wait()
                 process.kill()

@@ -1,14 +1,13 @@
 """The links service with a part that breaks: `python -m tests.integration.broken`.
 
 BROKEN_PART names it as the log does. It breaks where it meets its library, once the process serves.
-`schema` does not break: MongoDB's indexes take for ever to make.
+`schema` does not break: MongoDB's indexes take until the FIFO SCHEMA_UNTIL was opened and closed.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
@@ -20,6 +19,7 @@ from services.runtime import health, heartbeat, observation, ready, sqlite
 
 _announce = ready.announce
 _connect = sqlite._connect
+_make = Collection.create_indexes
 _serving = False
 
 
@@ -34,8 +34,9 @@ def _break(*_: object) -> NoReturn:
     raise ZeroDivisionError
 
 
-def _never_end(*_: object) -> None:
-    threading.Event().wait()
+def _make_late(collection: Collection[Any], models: Any) -> Any:
+    Path(os.environ["SCHEMA_UNTIL"]).read_bytes()
+    return _make(collection, models)
 
 
 def _break_it(addresses: Any) -> None:
@@ -67,6 +68,6 @@ match os.environ["BROKEN_PART"]:
     case "sqlite-write":
         mock.patch.object(sqlite, "_connect", _connected).start()
     case "schema":
-        mock.patch.object(Collection, "create_indexes", _never_end).start()
+        mock.patch.object(Collection, "create_indexes", _make_late).start()
 
 main()

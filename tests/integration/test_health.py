@@ -361,7 +361,8 @@ async def test_one_look_that_fails_is_bad_luck_and_two_are_not() -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(health_module, "_EVERY_SECONDS", 0.01)
         health = Health({"store": answers}, needed=["store"])
-        await health.start(tell)
+        await health.start()
+        await health.serve(tell)
         await asyncio.wait_for(done.wait(), 10)
         await health.stop()
         health.close()

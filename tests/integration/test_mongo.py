@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -41,7 +44,9 @@ from services.links.domain import Link
 from services.runtime import client, mongo
 from services.runtime.errors import AppError, Unavailable
 from tests.mongo.gate import Gate
-from tests.processes import Process
+from tests.processes import PATIENCE, Process
+from tests.product import free_port
+from tests.waiting import SETTLED, await_that
 
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
 PASSWORD = "s3cret-Camino"
@@ -69,6 +74,11 @@ async def links(process: Process) -> AsyncIterator[Any]:
             return dict(reply.urls)
 
         yield resolve
+
+
+async def resolved(process: Process) -> dict[str, str]:
+    async with links(process) as resolve:
+        return dict(await resolve("abcdefgh"))
 
 
 async def answers(resolve: Any, seconds: float) -> bool:
@@ -218,6 +228,7 @@ async def test_replicas_make_the_indexes_at_once_and_duplicates_never_come_in(
 
     async def replica(number: int) -> int:
         async with mongo.opened(mongo_url, "", SCHEMA) as database:
+            await database.prepared()
             new = [{"_id": f"{number}-{n}", "name": "same"} for n in range(5)]
             ends = await asyncio.gather(
                 *(database.write("test", inserting(one)) for one in new),
@@ -279,7 +290,7 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mongo, "_AGAIN_SECONDS", 0.01)
-    monkeypatch.setattr(mongo, "_AHEAD_SECONDS", 1.0)
+    monkeypatch.setattr(mongo, "_SOON_SECONDS", 1.0)
     building = Building(monkeypatch)
     building.answers = [AutoReconnect("cut off"), NotPrimaryError("failover")]
     async with mongo.opened(mongo_url, "", SCHEMA) as database:
@@ -304,7 +315,7 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
 async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongo, "_AHEAD_SECONDS", 1.0)
+    monkeypatch.setattr(mongo, "_SOON_SECONDS", 1.0)
     building = Building(monkeypatch)
     building.is_made.set()
     building.answers = [OperationFailure("a key is there twice", 11000)]
@@ -318,17 +329,106 @@ async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
         await until_well(database)
 
 
-def test_the_making_of_an_index_keeps_no_process(mongo_url: str, tmp_path: Path) -> None:
-    env = {
-        "ATAJO_STORE": mongo_url,
-        "ATAJO_PUBLIC_URL": "http://localhost:1",
-        "BROKEN_PART": "schema",
-    }
-    with Process.start("tests.integration.broken", env, tmp_path / "log") as process:
-        readyz = httpx.get(f"http://{process.addresses['metrics']}/readyz")
-        assert readyz.status_code == 503
-        assert readyz.json()["dependencies"] == {"store": "SCHEMA_UPGRADING"}
-        assert process.stop() == 0
+class Late:
+    """A links service whose index takes its time, as long as it does: nothing of it is ready."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self._is_made = folder / "made"
+        os.mkfifo(self._is_made)
+        self.ports = {name: free_port() for name in ("grpc", "admin", "metrics")}
+        env = process_env(url) | {
+            "ATAJO_LISTEN": f"127.0.0.1:{self.ports['grpc']}",
+            "ATAJO_ADMIN_LISTEN": f"127.0.0.1:{self.ports['admin']}",
+            "ATAJO_METRICS_LISTEN": f"127.0.0.1:{self.ports['metrics']}",
+            "BROKEN_PART": "schema",
+            "SCHEMA_UNTIL": str(self._is_made),
+        }
+        self.process = Process.launch("tests.integration.broken", env, folder / "log")
+        try:
+            await_that(self._is_looked_at)
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def look(self, path: str) -> httpx.Response:
+        return httpx.get(f"http://127.0.0.1:{self.ports['metrics']}{path}")
+
+    def _is_looked_at(self) -> bool:
+        try:
+            upgrading = {"ready": False, "dependencies": {"store": "SCHEMA_UPGRADING"}}
+            return bool(self.look("/readyz").json() == upgrading)
+        except httpx.ConnectError:
+            assert self.process.popen.poll() is None, self.process.stderr()
+            return False
+
+    def make(self) -> None:
+        """Let the index come to its end."""
+        self._is_made.write_bytes(b"")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+
+
+@pytest.fixture
+def late(mongo_url: str, tmp_path: Path) -> Iterator[Late]:
+    with Late(mongo_url, tmp_path) as process:
+        yield process
+
+
+def test_a_process_listens_once_its_schema_is_made_and_can_be_looked_at_before(late: Late) -> None:
+    """gRPC passes over a replica that refuses its connection, not over one that refuses calls."""
+    for port in ("grpc", "admin"):
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", late.ports[port]), timeout=10).close()
+    assert late.look("/livez").status_code == 200
+    assert late.look("/readyz").status_code == 503
+    metrics = late.look("/metrics").text.splitlines()
+    assert "atajo_ready 0.0" in metrics
+    assert "serving" not in [line["event"] for line in late.process.log_lines()]
+    late.make()
+    late.process.await_ready()
+    assert late.process.grpc == f"127.0.0.1:{late.ports['grpc']}"
+    for port in ("grpc", "admin"):
+        socket.create_connection(("127.0.0.1", late.ports[port]), timeout=10).close()
+    await_that(lambda: late.look("/readyz").status_code == 200, SETTLED)
+    assert asyncio.run(resolved(late.process)) == {}
+    assert late.process.stop() == 0
+
+
+@pytest.mark.parametrize("end", [Process.terminate, Process.cut_lifeline])
+def test_the_making_of_an_index_keeps_no_process(
+    late: Late, end: Callable[[Process], None]
+) -> None:
+    end(late.process)
+    assert late.process.wait() == 0
+    events = [line["event"] for line in late.process.log_lines()]
+    assert events[-1] == "stopped"
+    assert "serving" not in events
+
+
+async def test_whoever_waits_for_a_process_is_told_of_a_schema_that_takes_its_time(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, tell = os.pipe()
+    monkeypatch.setenv("ATAJO_READY_FD", str(tell))
+    building = Building(monkeypatch)
+    monkeypatch.setattr(mongo, "_SOON_SECONDS", 0.0)
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        waiting = asyncio.create_task(database.prepared())
+        assert await asyncio.wait([waiting], timeout=0.5) == (set(), {waiting})
+        building.is_made.set()
+        async with asyncio.timeout(PATIENCE):
+            await waiting
+        await database.answers()
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        await database.prepared()
+    os.close(tell)
+    name = urlsplit(mongo_url).path[1:]
+    with os.fdopen(told) as lines:
+        assert [json.loads(line) for line in lines] == [{"upgrading": f"the database {name}"}]
 
 
 async def test_the_schema_that_is_waited_for_has_no_deadline(
