@@ -186,6 +186,7 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
     product.call("verifyUser", {"email": email, "password": password + "x"})
     product.call("showProfile", {"token": token})
     product.http.post(f"{product.url}/showProfile?token={token}", json={"data": {}}, headers=agent)
+    collector.await_span(lambda name, _: name == "links")  # What is killed sends nothing any more.
     product.kill("links")
     product.call("createShortLink", {"code": code, "url": url, "token": token})
     for name in ("gateway", "auth", "analytics"):
