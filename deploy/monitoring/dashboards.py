@@ -402,7 +402,7 @@ GATEWAY = Dashboard(
                 graph(
                     "Refused by a limit",
                     "ops",
-                    "Creations and registrations of one address past its limit.",
+                    "Calls of one address past its limit, by limit.",
                     (_rate("atajo_limited_total", "limit"), "{{limit}}"),
                 ),
             ],

@@ -1,7 +1,7 @@
 """How often log-in may fail.
 
-Counted here and not by the `limits` library: an attempt that was none must be given back, and
-the counts belong in this service's own store.
+Counted here and not by the gateway, which counts log-ins by address alone: an attempt that was
+none must be given back, and the counts of all replicas belong in this service's own store.
 """
 
 from __future__ import annotations
