@@ -92,7 +92,9 @@ def _await_counted(metrics: str) -> None:
             "No backup was made: visits of an earlier run are still being read back. "
             "Try again in a minute or two."
         )
-    raise SystemExit("No backup was made: visits wait for analytics, which does not take them.")
+    raise SystemExit(
+        "No backup was made: visits wait for analytics, which takes them too slowly or not at all."
+    )
 
 
 def _copy_store(source: Path, target: Path) -> None:
