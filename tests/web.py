@@ -88,10 +88,13 @@ class Web:
         self._process.terminate()
         return self._process.communicate(timeout=PATIENCE)[1]
 
+    def pids(self) -> list[int]:
+        """The process and its workers."""
+        return [self._process.pid, *_children(self._process.pid)]
+
     def kill(self) -> None:
         """End it, its workers too, with SIGKILL."""
-        pids = [self._process.pid, *_children(self._process.pid)]
-        for pid in pids:
+        for pid in self.pids():
             os.kill(pid, signal.SIGKILL)
         self._process.communicate()
 

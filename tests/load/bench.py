@@ -1,10 +1,12 @@
 """How fast Atajo is beside nginx answering a constant 302, in the same run: `make bench`.
 
 Gateway and load generator have a core each; the services share the generator's. Every round
-measures nginx and then Atajo; the table tells the median of the rounds. Cold redirects are of codes
-drawn from a million, of which the gateway's memory holds a tenth. At half load, as many visitors as
-make half of the hot redirects think 1 to 3 ms between an answer and their next request; the time
-is that from a request to its answer. Prints a table and writes `reports/bench.json`.
+measures nginx and then Atajo; the table tells the median of the rounds. Requests carry the headers
+that a browser sends. Redirects through nginx take the way of a cluster's visitors: the web image's
+nginx shares the gateway's core. Cold redirects are of codes drawn from a million, of which the
+gateway's memory holds a tenth. At half load, as many visitors as make half of the hot redirects
+think 1 to 3 ms between an answer and their next request; the time is that from a request to its
+answer. Prints a table and writes `reports/bench.json`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from pathlib import Path
 from tests.load.fill import fill_links, write_codes
 from tests.processes import ROOT
 from tests.product import BROWSER, SERVICES, Product, free_port
+from tests.web import Web
 
 SERVER_CORE, LOAD_CORE = 0, 1
 CONNECTIONS = 32
@@ -32,6 +35,16 @@ COLD_CONNECTIONS = 128
 COLD_CODES = 1_000_000
 THINKING = 0.002
 """Seconds between an answer and the next request at half load, on average."""
+
+BROWSER_HEADERS = {
+    "User-Agent": BROWSER,
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,"
+    "*/*;q=0.8",
+    "Accept-Language": "es-ES,es;q=0.9,en;q=0.7",
+    "Accept-Encoding": "gzip, deflate, br, zstd",
+    "Referer": "https://news.example.com/",
+}
+"""What a browser sends with a click on a link, its newer Sec-Fetch headers apart."""
 
 GOALS = {
     "hot redirect": "at least 0.35 of nginx",
@@ -85,7 +98,8 @@ def wrk(
 ) -> dict[str, float]:
     """Requests a second, latency in milliseconds, and answers that were no success."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}", "--latency"]
-    command += ["-H", f"User-Agent: {BROWSER}"]
+    for name, value in BROWSER_HEADERS.items():
+        command += ["-H", f"{name}: {value}"]
     command += ["-s", str(script)] if script else []
     output = subprocess.run(
         ["taskset", "-c", str(LOAD_CORE), *command, url], check=True, capture_output=True, text=True
@@ -159,7 +173,8 @@ def main() -> None:
     options = parser.parse_args()
     need("wrk", "nginx", "taskset")
 
-    names = ("nginx 302", "hot redirect", "half load", "cold redirect", "creation")
+    visits = ("hot redirect", "through nginx", "half load")
+    names = ("nginx 302", *visits, "cold redirect", "creation")
     rows: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -168,6 +183,7 @@ def main() -> None:
         scripts = write_scripts(folder, codes)
         fill_links(folder / "links.sqlite3", 0, COLD_CODES)
         product = Product(folder, {"ATAJO_LIMITS": "off", "ATAJO_LOG_LEVEL": "warning"})
+        front = Web(folder, product.address("gateway"), product.url)
         with product, nginx(folder) as peer:
             product.start()
             pin(product.pid("gateway"), SERVER_CORE)
@@ -180,6 +196,10 @@ def main() -> None:
                 rows["nginx 302"].append(wrk(peer, options.seconds))
                 hot = wrk(f"{url}/{code}", options.seconds)
                 rows["hot redirect"].append(hot)
+                with front:
+                    for pid in front.pids():
+                        pin(pid, SERVER_CORE)
+                    rows["through nginx"].append(wrk(f"{front.url}/{code}", options.seconds))
                 visitors = max(1, round(hot["per_second"] / 2 * THINKING))
                 rows["half load"].append(
                     wrk(f"{url}/{code}", options.seconds, scripts["think"], visitors)
@@ -188,9 +208,7 @@ def main() -> None:
                     wrk(url, options.seconds, scripts["cold"], COLD_CONNECTIONS)
                 )
                 rows["creation"].append(wrk(url, options.seconds, scripts["create"]))
-            answered = sum(
-                row["requests"] for name in ("hot redirect", "half load") for row in rows[name]
-            )
+            answered = sum(row["requests"] for name in visits for row in rows[name])
             deadline = time.monotonic() + 60
             # wrk leaves with answers on the way: those visits count too.
             while (views := product.views(token)[code]) < answered:
