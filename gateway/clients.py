@@ -18,6 +18,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
+from gateway.resolution import BlockReason, Changes, LinkState, Resolution
 from gateway.visits.ledger import Batch
 from services.runtime.client import Caller, check_serving, open_channel
 from services.runtime.errors import AppError
@@ -149,21 +150,43 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
 
     async def create(self, code: str, url: str, creator: str | None) -> str:
         """Store a link; returns its URL as stored. Reasons: CODE_TAKEN, INVALID_*."""
-        request = links_pb2.CreateLinkRequest(code=code, url=url, creator_id=creator)
+        request = links_pb2.CreateLinkRequest(code=code, url=url)
+        if creator is not None:
+            request.account_id = creator
         reply = await self._caller.unary("CreateLink", self._stub.CreateLink, request, CALL_SECONDS)
         return reply.link.url
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
-        """URL by code, of those that are stored; at most 1000 codes."""
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+        """What short addresses answer, by code; at most 1000 codes.
+
+        One that is not among them leads nowhere.
+        """
         request = links_pb2.ResolveLinksRequest(codes=codes)
         reply = await self._caller.unary(
             "ResolveLinks", self._stub.ResolveLinks, request, RESOLVE_SECONDS
         )
-        return dict(reply.urls)
+        return {one.code: _resolution(one) for one in reply.resolutions}
+
+    async def changes(self, mark: int | None) -> Changes:
+        """Which short addresses answer otherwise since the answer with that mark.
+
+        None asks for the mark of now. Reason: UNIMPLEMENTED, from a version that tells no changes.
+        """
+        request = links_pb2.ListChangesRequest(mark=mark)
+        reply = await self._caller.unary(
+            "ListChanges", self._stub.ListChanges, request, CALL_SECONDS
+        )
+        return Changes(
+            reply.mark,
+            {one.code: _resolution(one) for one in reply.resolutions},
+            frozenset(reply.gone),
+            reply.more,
+            reply.lost,
+        )
 
     async def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
         """An account's links, newest first, in pages of at most 1000."""
-        request = links_pb2.ListLinksRequest(creator_id=account)
+        request = links_pb2.ListLinksRequest(account_id=account)
         pages = self._caller.stream("ListLinks", self._stub.ListLinks, request, LIST_SECONDS)
         async for page in pages:
             yield [
@@ -208,6 +231,32 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
         return {code: totals.people for code, totals in reply.totals.items()}
 
+
+def _resolution(message: links_pb2.Resolution) -> Resolution:
+    return Resolution(
+        # A state that only a later version knows is not active, and "has ended" is true of it.
+        _STATES.get(message.state, LinkState.EXPIRED),
+        message.url,
+        message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None,
+        message.ended_url,
+        _REASONS.get(message.reason),
+    )
+
+
+_STATES = {
+    links_pb2.LINK_STATE_UNSPECIFIED: LinkState.ACTIVE,
+    links_pb2.LINK_STATE_ACTIVE: LinkState.ACTIVE,
+    links_pb2.LINK_STATE_EXPIRED: LinkState.EXPIRED,
+    links_pb2.LINK_STATE_REMOVED: LinkState.REMOVED,
+    links_pb2.LINK_STATE_BLOCKED: LinkState.BLOCKED,
+}
+_REASONS = {
+    links_pb2.BLOCK_REASON_PHISHING: BlockReason.PHISHING,
+    links_pb2.BLOCK_REASON_MALWARE: BlockReason.MALWARE,
+    links_pb2.BLOCK_REASON_SPAM: BlockReason.SPAM,
+    links_pb2.BLOCK_REASON_ILLEGAL: BlockReason.ILLEGAL,
+    links_pb2.BLOCK_REASON_OTHER: BlockReason.OTHER,
+}
 
 _KINDS = {
     "person": analytics_pb2.VISIT_KIND_PERSON,

@@ -21,6 +21,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from gateway.resolution import LinkState, Resolution
 from services.runtime import logs
 from services.runtime.errors import AppError, Internal, Unavailable
 
@@ -59,7 +60,7 @@ def is_code(text: str) -> bool:
 class LinkSource(Protocol):
     """Where links are looked up: the links service."""
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]: ...
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]: ...
 
 
 Target = tuple[bytes, bytes]
@@ -273,10 +274,11 @@ class Resolver:
 
     async def _look_up(self, codes: list[str]) -> None:
         try:
-            urls = await self._source.resolve(codes)
+            resolutions = await self._source.resolve(codes)
             found: dict[str, Target] = {}
-            for number, (code, url) in enumerate(urls.items(), 1):
-                found[code] = target_of(url)
+            for number, (code, resolution) in enumerate(resolutions.items(), 1):
+                if resolution.state is LinkState.ACTIVE:
+                    found[code] = target_of(resolution.url)
                 if number % _URLS_A_TURN == 0:
                     await asyncio.sleep(0)
             for code in codes:

@@ -52,7 +52,7 @@ class Services:
 
     async def codes_of(self, account: str) -> AsyncIterator[list[str]]:
         """The codes of an account's links, in pages of at most 1000."""
-        request = links_pb2.ListLinksRequest(creator_id=account)
+        request = links_pb2.ListLinksRequest(account_id=account)
         pages = self._links_calls.stream("ListLinks", self._links.ListLinks, request, LIST_SECONDS)
         async for page in pages:
             yield [link.code for link in page.links]

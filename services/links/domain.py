@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from ipaddress import IPv4Address, ip_address
 from posixpath import normpath
 from urllib.parse import unquote
@@ -59,6 +60,48 @@ class Link:
     def same_as(self, other: Link) -> bool:
         """Whether both say the same: then one is a repetition of the other."""
         return (self.code, self.url, self.creator) == (other.code, other.url, other.creator)
+
+
+class LinkState(Enum):
+    """What a link is at a moment; where several hold, the first of blocked, removed, expired,
+    active."""
+
+    ACTIVE = "active"
+    EXPIRED = "expired"
+    REMOVED = "removed"
+    BLOCKED = "blocked"
+
+
+class BlockReason(Enum):
+    """Why the operator blocked a link."""
+
+    PHISHING = "phishing"
+    MALWARE = "malware"
+    SPAM = "spam"
+    ILLEGAL = "illegal"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a short address answers.
+
+    `url` is where an active link leads and empty in every other state. From `expires_at` on an
+    active link is expired, and then leads to `ended_url`, or nowhere where that is empty. `reason`
+    is there where the link is blocked.
+    """
+
+    code: str
+    state: LinkState
+    url: str = ""
+    expires_at: datetime | None = None
+    ended_url: str = ""
+    reason: BlockReason | None = None
+
+    @classmethod
+    def active(cls, code: str, url: str) -> Resolution:
+        """Of a link that leads to `url` and has no end."""
+        return cls(code, LinkState.ACTIVE, url)
 
 
 def is_code(text: str) -> bool:

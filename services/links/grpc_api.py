@@ -10,9 +10,27 @@ from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.links.domain import Link
+from services.links.domain import BlockReason, Link, LinkState, Resolution
 from services.links.service import LinksService
+from services.runtime.errors import Unimplemented
 from services.runtime.server import Served, Servicer
+
+_STATES = {
+    # An active link without an end is code and URL alone: gateways of the version before read it as
+    # the entry of a map, and protobuf drops an entry that has a field it does not know.
+    LinkState.ACTIVE: pb.LINK_STATE_UNSPECIFIED,
+    LinkState.EXPIRED: pb.LINK_STATE_EXPIRED,
+    LinkState.REMOVED: pb.LINK_STATE_REMOVED,
+    LinkState.BLOCKED: pb.LINK_STATE_BLOCKED,
+}
+_REASONS = {
+    None: pb.BLOCK_REASON_UNSPECIFIED,
+    BlockReason.PHISHING: pb.BLOCK_REASON_PHISHING,
+    BlockReason.MALWARE: pb.BLOCK_REASON_MALWARE,
+    BlockReason.SPAM: pb.BLOCK_REASON_SPAM,
+    BlockReason.ILLEGAL: pb.BLOCK_REASON_ILLEGAL,
+    BlockReason.OTHER: pb.BLOCK_REASON_OTHER,
+}
 
 
 class LinksServicer(pb_grpc.LinksServiceServicer):
@@ -24,20 +42,26 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def CreateLink(
         self, request: pb.CreateLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.CreateLinkResponse:
-        creator = request.creator_id if request.HasField("creator_id") else None
+        creator = request.account_id if request.HasField("account_id") else None
         link = await self._service.create(request.code, request.url, creator)
         return pb.CreateLinkResponse(link=_to_pb(link))
 
     async def ResolveLinks(
         self, request: pb.ResolveLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.ResolveLinksResponse:
-        return pb.ResolveLinksResponse(urls=await self._service.resolve(request.codes))
+        found = await self._service.resolve(request.codes)
+        return pb.ResolveLinksResponse(resolutions=map(resolution_to_pb, found))
 
     async def ListLinks(
         self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
     ) -> AsyncIterator[pb.ListLinksResponse]:
         async for page in _pages(self._service, request):
             yield page
+
+    async def ListChanges(
+        self, request: pb.ListChangesRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListChangesResponse:
+        raise Unimplemented("Changes are not told yet.")
 
 
 class AdminServicer(pb_grpc.AdminServiceServicer):
@@ -76,11 +100,25 @@ def served(service: LinksService) -> Served:
 async def _pages(
     service: LinksService, request: pb.ListLinksRequest
 ) -> AsyncIterator[pb.ListLinksResponse]:
-    async for page in service.by_creator(request.creator_id):
+    async for page in service.by_creator(request.account_id):
         yield pb.ListLinksResponse(links=[_to_pb(link) for link in page])
 
 
 def _to_pb(link: Link) -> pb.Link:
     message = pb.Link(code=link.code, url=link.url)
     message.created_at.FromDatetime(link.created_at)
+    return message
+
+
+def resolution_to_pb(resolution: Resolution) -> pb.Resolution:
+    """A resolution as it travels."""
+    message = pb.Resolution(
+        code=resolution.code,
+        url=resolution.url,
+        state=_STATES[resolution.state],
+        ended_url=resolution.ended_url,
+        reason=_REASONS[resolution.reason],
+    )
+    if resolution.expires_at is not None:
+        message.expires_at.FromDatetime(resolution.expires_at)
     return message

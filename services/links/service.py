@@ -9,6 +9,7 @@ from services.links.domain import (
     MAX_CODES,
     CodeTaken,
     Link,
+    Resolution,
     TooManyCodes,
     UrlPolicy,
     check_code,
@@ -40,13 +41,15 @@ class LinksService:
             raise CodeTaken("This code is taken.")
         return stored
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
-        """URL by code; unknown and malformed codes are left out.
+    async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
+        """What short addresses answer, in no order.
+
+        Codes that are unknown, malformed or gone for good are left out.
 
         Raises TooManyCodes, Unavailable.
         """
         wellformed = _wellformed(codes)
-        return await self._store.resolve(wellformed) if wellformed else {}
+        return await self._store.resolve(wellformed) if wellformed else []
 
     def by_creator(self, creator: str) -> AsyncIterator[list[Link]]:
         """An account's links, newest first, in pages of at most `PAGE_SIZE`."""

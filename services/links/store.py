@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from services.links.domain import Link
+from services.links.domain import Link, Resolution
 
 
 class LinkStore(Protocol):
@@ -18,8 +18,8 @@ class LinkStore(Protocol):
         """
         ...
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
-        """URL by code, of those codes that are stored."""
+    async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
+        """What those of the codes answer that are stored and not removed for good, in no order."""
         ...
 
     def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from services.links.domain import Link
+from services.links.domain import Link, Resolution
 from services.runtime.mongo import Database, Document, Documents, Operation, Schema
 
 SCHEMA: Schema = (
@@ -32,6 +32,8 @@ SCHEMA: Schema = (
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_RESOLVED = {"url": 1}
+"""The fields that decide what a short address answers; `_resolution` reads them."""
 
 
 class MongoLinkStore:
@@ -51,13 +53,13 @@ class MongoLinkStore:
             return _link(held) if "url" in held else None
         return link
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+    async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         query = {"_id": {"$in": list(codes)}}
         found = await self._database.read(
             "links_resolve",
-            lambda of: of.links.find(query, {"url": 1}, batch_size=len(codes)).to_list(None),
+            lambda of: of.links.find(query, _RESOLVED, batch_size=len(codes)).to_list(None),
         )
-        return {one["_id"]: one["url"] for one in found if "url" in one}
+        return [_resolution(one) for one in found if "url" in one]
 
     async def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:
         # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
@@ -99,6 +101,11 @@ def _page(query: Document, size: int) -> Operation[list[Document]]:
         )
 
     return operation
+
+
+def _resolution(document: Document) -> Resolution:
+    """What the short address of a link that was not removed answers."""
+    return Resolution.active(document["_id"], document["url"])
 
 
 def _document(link: Link) -> Document:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from services.links.domain import Link
+from services.links.domain import Link, Resolution
 from services.runtime.sqlite import Database
 
 MIGRATIONS = (
@@ -28,6 +28,8 @@ MIGRATIONS = (
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _COLUMNS = "code, url, creator, created_at"
+_RESOLVED = "code, url"
+"""What decides what a short address answers; `_resolution` reads it."""
 _Row = tuple[str, str, str | None, int]
 
 
@@ -54,13 +56,14 @@ class SqliteLinkStore:
 
         return await self._database.write("links_add", operation)
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+    async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         marks = ", ".join("?" * len(codes))
 
-        def operation(connection: sqlite3.Connection) -> dict[str, str]:
-            return dict(
-                connection.execute(f"SELECT code, url FROM links WHERE code IN ({marks})", codes)
+        def operation(connection: sqlite3.Connection) -> list[Resolution]:
+            rows = connection.execute(
+                f"SELECT {_RESOLVED} FROM links WHERE code IN ({marks})", codes
             )
+            return [_resolution(row) for row in rows]
 
         return await self._database.read("links_resolve", operation)
 
@@ -102,6 +105,11 @@ def _page(
         ).fetchall()
 
     return operation
+
+
+def _resolution(row: tuple[str, str]) -> Resolution:
+    """What the short address of a link answers."""
+    return Resolution.active(*row)
 
 
 def _link(row: _Row) -> Link:

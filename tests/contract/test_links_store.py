@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from services.links import store_mongo, store_sqlite
-from services.links.domain import CodeTaken, Link, TooManyCodes, UrlPolicy
+from services.links.domain import CodeTaken, Link, Resolution, TooManyCodes, UrlPolicy
 from services.links.service import LinksService
 from services.links.store import LinkStore
 from services.runtime import mongo, sqlite
@@ -57,11 +57,18 @@ def link(
     return Link(code, url, creator, NOW - timedelta(microseconds=age))
 
 
+async def urls(links: LinkStore | LinksService, codes: Sequence[str]) -> dict[str, str]:
+    """Where those of the codes lead that answer, each of which must be active."""
+    found = await links.resolve(codes)
+    assert found == [Resolution.active(one.code, one.url) for one in found]
+    return {one.code: one.url for one in found}
+
+
 async def test_a_link_is_kept_as_it_was_given(opened: Opened) -> None:
     one = link(url="https://example.com/%C3%B1?q=a%20b#ñ\U0001f600", creator="someone")
     async with opened() as store:
         assert await store.add(one) == one
-        assert await store.resolve(["abcdefgh"]) == {"abcdefgh": one.url}
+        assert await urls(store, ["abcdefgh"]) == {"abcdefgh": one.url}
         assert [page async for page in store.by_creator("someone", 10)] == [[one]]
 
 
@@ -72,14 +79,14 @@ async def test_a_held_code_stays_with_its_link(opened: Opened) -> None:
         assert await store.add(link(url="http://b.example", creator="two", age=-5)) == first
         assert await store.add(link(creator="one", age=-5)) == first
 
-        assert await store.resolve(["abcdefgh"]) == {"abcdefgh": "http://a.example"}
+        assert await urls(store, ["abcdefgh"]) == {"abcdefgh": "http://a.example"}
         assert [page async for page in store.by_creator("two", 10)] == []
 
 
 async def test_codes_differ_by_case(opened: Opened) -> None:
     async with opened() as store:
         await store.add(link("abcdefgh"))
-        assert await store.resolve(["ABCDEFGH"]) == {}
+        assert await urls(store, ["ABCDEFGH"]) == {}
         upper = link("ABCDEFGH", "http://b.example")
         assert await store.add(upper) == upper
 
@@ -89,8 +96,8 @@ async def test_a_thousand_codes_are_looked_up_at_once_unknown_ones_left_out(open
     async with opened() as store:
         await asyncio.gather(*(store.add(link(code, f"http://{code}")) for code in codes[::2]))
 
-        assert await store.resolve(codes) == {code: f"http://{code}" for code in codes[::2]}
-        assert await store.resolve(["unknown-"]) == {}
+        assert await urls(store, codes) == {code: f"http://{code}" for code in codes[::2]}
+        assert await urls(store, ["unknown-"]) == {}
 
 
 async def test_pages_are_newest_first_and_miss_nothing_made_at_one_moment(opened: Opened) -> None:
@@ -145,7 +152,7 @@ async def test_of_fifty_links_for_one_code_at_once_one_wins(opened: Opened) -> N
         won = [result for result in results if isinstance(result, Link)]
         lost = [result for result in results if isinstance(result, CodeTaken)]
         assert (len(won), len(lost)) == (1, 49)
-        assert await service.resolve(["abcdefgh"]) == {"abcdefgh": won[0].url}
+        assert await urls(service, ["abcdefgh"]) == {"abcdefgh": won[0].url}
 
 
 async def test_one_link_fifty_times_at_once_is_fifty_successes(opened: Opened) -> None:
@@ -167,7 +174,7 @@ async def test_a_removed_link_is_gone_and_its_code_is_never_free_again(opened: O
         for _ in range(2):
             assert await store.remove(["abcdefgh", "unknown-"]) == ["abcdefgh"]
 
-            assert await store.resolve(["abcdefgh", "other---"]) == {"other---": other.url}
+            assert await urls(store, ["abcdefgh", "other---"]) == {"other---": other.url}
             assert [page async for page in store.by_creator("one", 10)] == [[other]]
             assert await store.add(one) is None
             assert await store.add(link(url="http://b.example", creator="two")) is None
@@ -186,7 +193,7 @@ async def test_links_removed_while_pages_are_read_do_not_move_them(opened: Opene
             assert sorted(await store.remove(codes)) == codes
 
         assert [page async for page in store.by_creator("one", 3)] == []
-        assert await store.resolve([one.code for one in links]) == {}
+        assert await urls(store, [one.code for one in links]) == {}
 
 
 async def test_a_thousand_links_are_removed_at_once(opened: Opened) -> None:
@@ -195,7 +202,7 @@ async def test_a_thousand_links_are_removed_at_once(opened: Opened) -> None:
         await asyncio.gather(*(store.add(link(code)) for code in codes))
 
         assert sorted(await store.remove(codes)) == codes
-        assert await store.resolve(codes) == {}
+        assert await urls(store, codes) == {}
 
 
 async def test_a_link_made_and_removed_at_once_is_there_or_was_removed(opened: Opened) -> None:

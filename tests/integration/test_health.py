@@ -122,7 +122,7 @@ async def test_a_file_that_cannot_be_written_is_not_well_until_it_can(tmp_path: 
             )
             known = links_pb.ResolveLinksRequest(codes=["code0001"])
             found = await caller.unary("ResolveLinks", stub.ResolveLinks, known, 20)
-            assert found.urls, "what is there can be read all the same"
+            assert found.resolutions, "what is there can be read all the same"
             resource.prlimit(process.popen.pid, resource.RLIMIT_FSIZE, (-1, -1))
             await asyncio.to_thread(
                 await_that, lambda: observed(process, "/readyz").json()["ready"], 15

@@ -20,6 +20,7 @@ from gateway.edge import Edge
 from gateway.http import protocol_with
 from gateway.metrics import RedirectMetrics
 from gateway.redirect import Redirects
+from gateway.resolution import Resolution
 from gateway.resolver import Resolver
 from gateway.site import Site
 from services.runtime import logs
@@ -165,8 +166,8 @@ def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(product: P
 class Source:
     """A link source that knows one code."""
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
-        return dict.fromkeys(codes, URL)
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+        return dict.fromkeys(codes, Resolution.active(URL))
 
 
 class Visits:

@@ -27,17 +27,19 @@ class Links:
         self._caller = client.Caller(SERVICE)
 
     async def create(self, code: str, url: str, creator: str | None = None) -> pb.Link:
-        request = pb.CreateLinkRequest(code=code, url=url, creator_id=creator)
+        request = pb.CreateLinkRequest(code=code, url=url)
+        if creator is not None:
+            request.account_id = creator
         reply = await self._caller.unary("CreateLink", self._stub.CreateLink, request, 20)
         return reply.link
 
     async def resolve(self, *codes: str) -> dict[str, str]:
         request = pb.ResolveLinksRequest(codes=codes)
         reply = await self._caller.unary("ResolveLinks", self._stub.ResolveLinks, request, 20)
-        return dict(reply.urls)
+        return {one.code: one.url for one in reply.resolutions}
 
     async def pages(self, creator: str) -> list[list[pb.Link]]:
-        request = pb.ListLinksRequest(creator_id=creator)
+        request = pb.ListLinksRequest(account_id=creator)
         pages = self._caller.stream("ListLinks", self._stub.ListLinks, request, 20)
         return [list(page.links) async for page in pages]
 

@@ -71,7 +71,7 @@ async def links(process: Process) -> AsyncIterator[Any]:
         async def resolve(code: str) -> dict[str, str]:
             request = pb.ResolveLinksRequest(codes=[code])
             reply = await caller.unary("ResolveLinks", stub.ResolveLinks, request, 10)
-            return dict(reply.urls)
+            return {one.code: one.url for one in reply.resolutions}
 
         yield resolve
 

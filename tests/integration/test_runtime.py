@@ -227,7 +227,7 @@ async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
         async with opened(process) as channel:
             stub = pb_grpc.LinksServiceStub(channel)
             with pytest.raises(grpc.aio.AioRpcError) as raw:
-                async for _ in stub.ListLinks(pb.ListLinksRequest(creator_id="one")):
+                async for _ in stub.ListLinks(pb.ListLinksRequest(account_id="one")):
                     pass
             with pytest.raises(Internal) as mapped:
                 await client.Caller(LINKS).unary(

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
+from gateway.resolution import Resolution
 from gateway.resolver import (
     ABSENT_SECONDS,
     FRESH_SECONDS,
@@ -36,13 +37,13 @@ class Source:
         self.called = asyncio.Event()
         self.away = False
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         self.calls.append(list(codes))
         self.called.set()
         await asyncio.sleep(0)
         if self.away:
             raise Unavailable("away")
-        return {code: self.urls[code] for code in codes if code in self.urls}
+        return {code: Resolution.active(self.urls[code]) for code in codes if code in self.urls}
 
 
 class Clock:
@@ -78,7 +79,7 @@ class SlowSource(Source):
         self.let_go: list[asyncio.Event] = []
         self.asked_twice = asyncio.Event()
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         turn = asyncio.Event()
         self.let_go.append(turn)
         if len(self.let_go) == 2:
@@ -315,7 +316,7 @@ async def test_an_error_nobody_foresaw_is_told_to_all_askers_and_kept_for_none(
     clock: Clock,
 ) -> None:
     class Broken(Source):
-        async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
             if self.broken:
                 raise RuntimeError("nobody foresaw this")
             return await super().resolve(codes)
@@ -367,8 +368,8 @@ async def test_the_loop_turns_while_long_urls_are_encoded(clock: Clock) -> None:
     codes = [f"{number:08}" for number in range(500)]
 
     class Prompt(Source):
-        async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
-            return dict.fromkeys(codes, "https://example.com/\N{SNAIL}")
+        async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+            return dict.fromkeys(codes, Resolution.active("https://example.com/\N{SNAIL}"))
 
     resolver = Resolver(Prompt(), ROOM, clock)
     asked = asyncio.gather(*[resolver.resolve(code) for code in codes])
@@ -404,7 +405,7 @@ async def test_an_asker_who_leaves_does_not_take_the_answer_along(
 
 async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: Clock) -> None:
     class Hanging(Source):
-        async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+        async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
             if self.away:
                 await asyncio.Event().wait()
             return await super().resolve(codes)

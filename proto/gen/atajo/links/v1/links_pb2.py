@@ -25,47 +25,55 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x61tajo/links/v1/links.proto\x12\x0e\x61tajo.links.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"Q\n\x04Link\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12.\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"V\n\x11\x43reateLinkRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\x17\n\ncreator_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\r\n\x0b_creator_id\"8\n\x12\x43reateLinkResponse\x12\"\n\x04link\x18\x01 \x01(\x0b\x32\x14.atajo.links.v1.Link\"$\n\x13ResolveLinksRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"\x81\x01\n\x14ResolveLinksResponse\x12<\n\x04urls\x18\x01 \x03(\x0b\x32..atajo.links.v1.ResolveLinksResponse.UrlsEntry\x1a+\n\tUrlsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"&\n\x10ListLinksRequest\x12\x12\n\ncreator_id\x18\x01 \x01(\t\"8\n\x11ListLinksResponse\x12#\n\x05links\x18\x01 \x03(\x0b\x32\x14.atajo.links.v1.Link\"#\n\x12RemoveLinksRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"$\n\x13RemoveLinksResponse\x12\r\n\x05\x63odes\x18\x01 \x03(\t2\xa1\x02\n\x0cLinksService\x12X\n\nCreateLink\x12!.atajo.links.v1.CreateLinkRequest\x1a\".atajo.links.v1.CreateLinkResponse\"\x03\x90\x02\x02\x12^\n\x0cResolveLinks\x12#.atajo.links.v1.ResolveLinksRequest\x1a$.atajo.links.v1.ResolveLinksResponse\"\x03\x90\x02\x01\x12W\n\tListLinks\x12 .atajo.links.v1.ListLinksRequest\x1a!.atajo.links.v1.ListLinksResponse\"\x03\x90\x02\x01\x30\x01\x32\xc4\x01\n\x0c\x41\x64minService\x12W\n\tListLinks\x12 .atajo.links.v1.ListLinksRequest\x1a!.atajo.links.v1.ListLinksResponse\"\x03\x90\x02\x01\x30\x01\x12[\n\x0bRemoveLinks\x12\".atajo.links.v1.RemoveLinksRequest\x1a#.atajo.links.v1.RemoveLinksResponse\"\x03\x90\x02\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x61tajo/links/v1/links.proto\x12\x0e\x61tajo.links.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"Q\n\x04Link\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12.\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"g\n\x11\x43reateLinkRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\x14\n\naccount_id\x18\x03 \x01(\tH\x00\x12\x18\n\x0eguest_key_hash\x18\x04 \x01(\x0cH\x00\x42\x07\n\x05owner\"8\n\x12\x43reateLinkResponse\x12\"\n\x04link\x18\x01 \x01(\x0b\x32\x14.atajo.links.v1.Link\"$\n\x13ResolveLinksRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"\xc1\x01\n\nResolution\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12(\n\x05state\x18\x03 \x01(\x0e\x32\x19.atajo.links.v1.LinkState\x12.\n\nexpires_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tended_url\x18\x05 \x01(\t\x12+\n\x06reason\x18\x06 \x01(\x0e\x32\x1b.atajo.links.v1.BlockReason\"G\n\x14ResolveLinksResponse\x12/\n\x0bresolutions\x18\x01 \x03(\x0b\x32\x1a.atajo.links.v1.Resolution\"0\n\x12ListChangesRequest\x12\x11\n\x04mark\x18\x01 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_mark\"~\n\x13ListChangesResponse\x12\x0c\n\x04mark\x18\x01 \x01(\x03\x12/\n\x0bresolutions\x18\x02 \x03(\x0b\x32\x1a.atajo.links.v1.Resolution\x12\x0c\n\x04gone\x18\x03 \x03(\t\x12\x0c\n\x04more\x18\x04 \x01(\x08\x12\x0c\n\x04lost\x18\x05 \x01(\x08\"K\n\x10ListLinksRequest\x12\x14\n\naccount_id\x18\x01 \x01(\tH\x00\x12\x18\n\x0eguest_key_hash\x18\x02 \x01(\x0cH\x00\x42\x07\n\x05owner\"8\n\x11ListLinksResponse\x12#\n\x05links\x18\x01 \x03(\x0b\x32\x14.atajo.links.v1.Link\"#\n\x12RemoveLinksRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"$\n\x13RemoveLinksResponse\x12\r\n\x05\x63odes\x18\x01 \x03(\t*\x86\x01\n\tLinkState\x12\x1a\n\x16LINK_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11LINK_STATE_ACTIVE\x10\x01\x12\x16\n\x12LINK_STATE_EXPIRED\x10\x02\x12\x16\n\x12LINK_STATE_REMOVED\x10\x03\x12\x16\n\x12LINK_STATE_BLOCKED\x10\x04*\xa9\x01\n\x0b\x42lockReason\x12\x1c\n\x18\x42LOCK_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x42LOCK_REASON_PHISHING\x10\x01\x12\x18\n\x14\x42LOCK_REASON_MALWARE\x10\x02\x12\x15\n\x11\x42LOCK_REASON_SPAM\x10\x03\x12\x18\n\x14\x42LOCK_REASON_ILLEGAL\x10\x04\x12\x16\n\x12\x42LOCK_REASON_OTHER\x10\x05\x32\xfe\x02\n\x0cLinksService\x12X\n\nCreateLink\x12!.atajo.links.v1.CreateLinkRequest\x1a\".atajo.links.v1.CreateLinkResponse\"\x03\x90\x02\x02\x12^\n\x0cResolveLinks\x12#.atajo.links.v1.ResolveLinksRequest\x1a$.atajo.links.v1.ResolveLinksResponse\"\x03\x90\x02\x01\x12W\n\tListLinks\x12 .atajo.links.v1.ListLinksRequest\x1a!.atajo.links.v1.ListLinksResponse\"\x03\x90\x02\x01\x30\x01\x12[\n\x0bListChanges\x12\".atajo.links.v1.ListChangesRequest\x1a#.atajo.links.v1.ListChangesResponse\"\x03\x90\x02\x01\x32\xc4\x01\n\x0c\x41\x64minService\x12W\n\tListLinks\x12 .atajo.links.v1.ListLinksRequest\x1a!.atajo.links.v1.ListLinksResponse\"\x03\x90\x02\x01\x30\x01\x12[\n\x0bRemoveLinks\x12\".atajo.links.v1.RemoveLinksRequest\x1a#.atajo.links.v1.RemoveLinksResponse\"\x03\x90\x02\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'atajo.links.v1.links_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RESOLVELINKSRESPONSE_URLSENTRY']._loaded_options = None
-  _globals['_RESOLVELINKSRESPONSE_URLSENTRY']._serialized_options = b'8\001'
   _globals['_LINKSSERVICE'].methods_by_name['CreateLink']._loaded_options = None
   _globals['_LINKSSERVICE'].methods_by_name['CreateLink']._serialized_options = b'\220\002\002'
   _globals['_LINKSSERVICE'].methods_by_name['ResolveLinks']._loaded_options = None
   _globals['_LINKSSERVICE'].methods_by_name['ResolveLinks']._serialized_options = b'\220\002\001'
   _globals['_LINKSSERVICE'].methods_by_name['ListLinks']._loaded_options = None
   _globals['_LINKSSERVICE'].methods_by_name['ListLinks']._serialized_options = b'\220\002\001'
+  _globals['_LINKSSERVICE'].methods_by_name['ListChanges']._loaded_options = None
+  _globals['_LINKSSERVICE'].methods_by_name['ListChanges']._serialized_options = b'\220\002\001'
   _globals['_ADMINSERVICE'].methods_by_name['ListLinks']._loaded_options = None
   _globals['_ADMINSERVICE'].methods_by_name['ListLinks']._serialized_options = b'\220\002\001'
   _globals['_ADMINSERVICE'].methods_by_name['RemoveLinks']._loaded_options = None
   _globals['_ADMINSERVICE'].methods_by_name['RemoveLinks']._serialized_options = b'\220\002\002'
+  _globals['_LINKSTATE']._serialized_start=1021
+  _globals['_LINKSTATE']._serialized_end=1155
+  _globals['_BLOCKREASON']._serialized_start=1158
+  _globals['_BLOCKREASON']._serialized_end=1327
   _globals['_LINK']._serialized_start=79
   _globals['_LINK']._serialized_end=160
   _globals['_CREATELINKREQUEST']._serialized_start=162
-  _globals['_CREATELINKREQUEST']._serialized_end=248
-  _globals['_CREATELINKRESPONSE']._serialized_start=250
-  _globals['_CREATELINKRESPONSE']._serialized_end=306
-  _globals['_RESOLVELINKSREQUEST']._serialized_start=308
-  _globals['_RESOLVELINKSREQUEST']._serialized_end=344
-  _globals['_RESOLVELINKSRESPONSE']._serialized_start=347
-  _globals['_RESOLVELINKSRESPONSE']._serialized_end=476
-  _globals['_RESOLVELINKSRESPONSE_URLSENTRY']._serialized_start=433
-  _globals['_RESOLVELINKSRESPONSE_URLSENTRY']._serialized_end=476
-  _globals['_LISTLINKSREQUEST']._serialized_start=478
-  _globals['_LISTLINKSREQUEST']._serialized_end=516
-  _globals['_LISTLINKSRESPONSE']._serialized_start=518
-  _globals['_LISTLINKSRESPONSE']._serialized_end=574
-  _globals['_REMOVELINKSREQUEST']._serialized_start=576
-  _globals['_REMOVELINKSREQUEST']._serialized_end=611
-  _globals['_REMOVELINKSRESPONSE']._serialized_start=613
-  _globals['_REMOVELINKSRESPONSE']._serialized_end=649
-  _globals['_LINKSSERVICE']._serialized_start=652
-  _globals['_LINKSSERVICE']._serialized_end=941
-  _globals['_ADMINSERVICE']._serialized_start=944
-  _globals['_ADMINSERVICE']._serialized_end=1140
+  _globals['_CREATELINKREQUEST']._serialized_end=265
+  _globals['_CREATELINKRESPONSE']._serialized_start=267
+  _globals['_CREATELINKRESPONSE']._serialized_end=323
+  _globals['_RESOLVELINKSREQUEST']._serialized_start=325
+  _globals['_RESOLVELINKSREQUEST']._serialized_end=361
+  _globals['_RESOLUTION']._serialized_start=364
+  _globals['_RESOLUTION']._serialized_end=557
+  _globals['_RESOLVELINKSRESPONSE']._serialized_start=559
+  _globals['_RESOLVELINKSRESPONSE']._serialized_end=630
+  _globals['_LISTCHANGESREQUEST']._serialized_start=632
+  _globals['_LISTCHANGESREQUEST']._serialized_end=680
+  _globals['_LISTCHANGESRESPONSE']._serialized_start=682
+  _globals['_LISTCHANGESRESPONSE']._serialized_end=808
+  _globals['_LISTLINKSREQUEST']._serialized_start=810
+  _globals['_LISTLINKSREQUEST']._serialized_end=885
+  _globals['_LISTLINKSRESPONSE']._serialized_start=887
+  _globals['_LISTLINKSRESPONSE']._serialized_end=943
+  _globals['_REMOVELINKSREQUEST']._serialized_start=945
+  _globals['_REMOVELINKSREQUEST']._serialized_end=980
+  _globals['_REMOVELINKSRESPONSE']._serialized_start=982
+  _globals['_REMOVELINKSRESPONSE']._serialized_end=1018
+  _globals['_LINKSSERVICE']._serialized_start=1330
+  _globals['_LINKSSERVICE']._serialized_end=1712
+  _globals['_ADMINSERVICE']._serialized_start=1715
+  _globals['_ADMINSERVICE']._serialized_end=1911
 # @@protoc_insertion_point(module_scope)

@@ -11,6 +11,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -21,6 +22,74 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _LinkState:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _LinkStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LinkState.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LINK_STATE_UNSPECIFIED: _LinkState.ValueType  # 0
+    """Active, told so that versions which know active links alone read it, too (see Resolution)."""
+    LINK_STATE_ACTIVE: _LinkState.ValueType  # 1
+    """Leads to its URL."""
+    LINK_STATE_EXPIRED: _LinkState.ValueType  # 2
+    """Its time is over."""
+    LINK_STATE_REMOVED: _LinkState.ValueType  # 3
+    """Its owner removed it, and can restore it."""
+    LINK_STATE_BLOCKED: _LinkState.ValueType  # 4
+    """The operator blocked it."""
+
+class LinkState(_LinkState, metaclass=_LinkStateEnumTypeWrapper):
+    """What a link is at a moment; where several hold, the first of blocked, removed, expired, active."""
+
+LINK_STATE_UNSPECIFIED: LinkState.ValueType  # 0
+"""Active, told so that versions which know active links alone read it, too (see Resolution)."""
+LINK_STATE_ACTIVE: LinkState.ValueType  # 1
+"""Leads to its URL."""
+LINK_STATE_EXPIRED: LinkState.ValueType  # 2
+"""Its time is over."""
+LINK_STATE_REMOVED: LinkState.ValueType  # 3
+"""Its owner removed it, and can restore it."""
+LINK_STATE_BLOCKED: LinkState.ValueType  # 4
+"""The operator blocked it."""
+Global___LinkState: _TypeAlias = LinkState  # noqa: Y015
+
+class _BlockReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _BlockReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BlockReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    BLOCK_REASON_UNSPECIFIED: _BlockReason.ValueType  # 0
+    """It is not blocked."""
+    BLOCK_REASON_PHISHING: _BlockReason.ValueType  # 1
+    """It led to a page that asks for secrets in another's name."""
+    BLOCK_REASON_MALWARE: _BlockReason.ValueType  # 2
+    """It led to a program that does harm."""
+    BLOCK_REASON_SPAM: _BlockReason.ValueType  # 3
+    """It was spread to people who had not asked for it."""
+    BLOCK_REASON_ILLEGAL: _BlockReason.ValueType  # 4
+    """It led to what the law forbids."""
+    BLOCK_REASON_OTHER: _BlockReason.ValueType  # 5
+    """Anything else."""
+
+class BlockReason(_BlockReason, metaclass=_BlockReasonEnumTypeWrapper):
+    """Why the operator blocked a link."""
+
+BLOCK_REASON_UNSPECIFIED: BlockReason.ValueType  # 0
+"""It is not blocked."""
+BLOCK_REASON_PHISHING: BlockReason.ValueType  # 1
+"""It led to a page that asks for secrets in another's name."""
+BLOCK_REASON_MALWARE: BlockReason.ValueType  # 2
+"""It led to a program that does harm."""
+BLOCK_REASON_SPAM: BlockReason.ValueType  # 3
+"""It was spread to people who had not asked for it."""
+BLOCK_REASON_ILLEGAL: BlockReason.ValueType  # 4
+"""It led to what the law forbids."""
+BLOCK_REASON_OTHER: BlockReason.ValueType  # 5
+"""Anything else."""
+Global___BlockReason: _TypeAlias = BlockReason  # noqa: Y015
 
 @_typing.final
 class Link(_message.Message):
@@ -62,27 +131,31 @@ class CreateLinkRequest(_message.Message):
 
     CODE_FIELD_NUMBER: _builtins.int
     URL_FIELD_NUMBER: _builtins.int
-    CREATOR_ID_FIELD_NUMBER: _builtins.int
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    GUEST_KEY_HASH_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """Code chosen by the client."""
     url: _builtins.str
     """URL as the visitor gave it, 3 to 999 code points, with or without a scheme."""
-    creator_id: _builtins.str
-    """Account that makes the link; absent for an anonymous visitor."""
+    account_id: _builtins.str
+    """The account that makes the link; not empty."""
+    guest_key_hash: _builtins.bytes
+    """The guest that makes it: SHA-256 of the key that its browser keeps, 32 bytes."""
     def __init__(
         self,
         *,
         code: _builtins.str = ...,
         url: _builtins.str = ...,
-        creator_id: _builtins.str | None = ...,
+        account_id: _builtins.str = ...,
+        guest_key_hash: _builtins.bytes = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_creator_id", b"_creator_id", "creator_id", b"creator_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash", "owner", b"owner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_creator_id", b"_creator_id", "code", b"code", "creator_id", b"creator_id", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "code", b"code", "guest_key_hash", b"guest_key_hash", "owner", b"owner", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__creator_id: _TypeAlias = _typing.Literal["creator_id"]  # noqa: Y015
-    _WhichOneofArgType__creator_id: _TypeAlias = _typing.Literal["_creator_id", b"_creator_id"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__creator_id) -> _WhichOneofReturnType__creator_id | None: ...
+    _WhichOneofReturnType_owner: _TypeAlias = _typing.Literal["account_id", "guest_key_hash"]  # noqa: Y015
+    _WhichOneofArgType_owner: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_owner) -> _WhichOneofReturnType_owner | None: ...
 
 Global___CreateLinkRequest: _TypeAlias = CreateLinkRequest  # noqa: Y015
 
@@ -135,48 +208,148 @@ class ResolveLinksRequest(_message.Message):
 Global___ResolveLinksRequest: _TypeAlias = ResolveLinksRequest  # noqa: Y015
 
 @_typing.final
-class ResolveLinksResponse(_message.Message):
-    """The codes that lead somewhere."""
+class Resolution(_message.Message):
+    """What a short address answers.
+
+    Fields 1 and 2 have the numbers of a map's key and value: versions that know active links alone
+    have a map of URLs by code in the place of `ResolveLinksResponse.resolutions`. What they write is
+    read here, and they read an active link without an end, which is told by these two fields and no
+    other: they pass over an entry that has more.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class UrlsEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.str
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-    URLS_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    ENDED_URL_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """The short address."""
+    url: _builtins.str
+    """Where an active link leads; empty in every other state."""
+    state: Global___LinkState.ValueType
+    """What the link is. An active one whose `expires_at` is over is expired: who remembers it sees to
+    that.
+    """
+    ended_url: _builtins.str
+    """Where it leads once it is expired; empty for nowhere."""
+    reason: Global___BlockReason.ValueType
+    """Why it is blocked; unspecified in every other state."""
     @_builtins.property
-    def urls(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """URL by code."""
+    def expires_at(self) -> _timestamp_pb2.Timestamp:
+        """From when on the link is expired; absent where it has no end."""
 
     def __init__(
         self,
         *,
-        urls: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        code: _builtins.str = ...,
+        url: _builtins.str = ...,
+        state: Global___LinkState.ValueType = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+        ended_url: _builtins.str = ...,
+        reason: Global___BlockReason.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "ended_url", b"ended_url", "expires_at", b"expires_at", "reason", b"reason", "state", b"state", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Resolution: _TypeAlias = Resolution  # noqa: Y015
+
+@_typing.final
+class ResolveLinksResponse(_message.Message):
+    """What the short addresses answer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
+        """One for each code that is known, in no order."""
+
+    def __init__(
+        self,
+        *,
+        resolutions: _abc.Iterable[Global___Resolution] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["urls", b"urls"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolutions", b"resolutions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ResolveLinksResponse: _TypeAlias = ResolveLinksResponse  # noqa: Y015
+
+@_typing.final
+class ListChangesRequest(_message.Message):
+    """From where on to tell the changes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MARK_FIELD_NUMBER: _builtins.int
+    mark: _builtins.int
+    """The mark of the answer before; absent for the first question, which is told a mark alone."""
+    def __init__(
+        self,
+        *,
+        mark: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
+    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+
+Global___ListChangesRequest: _TypeAlias = ListChangesRequest  # noqa: Y015
+
+@_typing.final
+class ListChangesResponse(_message.Message):
+    """The changes that came after a mark, at most 1000 of them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MARK_FIELD_NUMBER: _builtins.int
+    RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    GONE_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
+    LOST_FIELD_NUMBER: _builtins.int
+    mark: _builtins.int
+    """Up to where the changes are told."""
+    more: _builtins.bool
+    """There are further changes: ask again at once."""
+    lost: _builtins.bool
+    """Changes since the mark of the question are not known any more: nothing that is remembered from
+    before this answer may be believed.
+    """
+    @_builtins.property
+    def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
+        """What the changed addresses answer now, in no order."""
+
+    @_builtins.property
+    def gone(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Changed addresses whose link was removed for good, in no order."""
+
+    def __init__(
+        self,
+        *,
+        mark: _builtins.int = ...,
+        resolutions: _abc.Iterable[Global___Resolution] | None = ...,
+        gone: _abc.Iterable[_builtins.str] | None = ...,
+        more: _builtins.bool = ...,
+        lost: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gone", b"gone", "lost", b"lost", "mark", b"mark", "more", b"more", "resolutions", b"resolutions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListChangesResponse: _TypeAlias = ListChangesResponse  # noqa: Y015
 
 @_typing.final
 class ListLinksRequest(_message.Message):
@@ -184,25 +357,31 @@ class ListLinksRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    CREATOR_ID_FIELD_NUMBER: _builtins.int
-    creator_id: _builtins.str
-    """Account whose links are listed."""
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    GUEST_KEY_HASH_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    """An account; not empty."""
+    guest_key_hash: _builtins.bytes
+    """A guest: SHA-256 of the key that its browser keeps, 32 bytes."""
     def __init__(
         self,
         *,
-        creator_id: _builtins.str = ...,
+        account_id: _builtins.str = ...,
+        guest_key_hash: _builtins.bytes = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash", "owner", b"owner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["creator_id", b"creator_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash", "owner", b"owner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_owner: _TypeAlias = _typing.Literal["account_id", "guest_key_hash"]  # noqa: Y015
+    _WhichOneofArgType_owner: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_owner) -> _WhichOneofReturnType_owner | None: ...
 
 Global___ListLinksRequest: _TypeAlias = ListLinksRequest  # noqa: Y015
 
 @_typing.final
 class ListLinksResponse(_message.Message):
-    """One page of an account's links."""
+    """One page of an owner's links."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

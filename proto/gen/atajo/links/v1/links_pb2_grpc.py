@@ -50,6 +50,11 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
                 _registered_method=True)
+        self.ListChanges = channel.unary_unary(
+                '/atajo.links.v1.LinksService/ListChanges',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListChangesRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListChangesResponse.FromString,
+                _registered_method=True)
 
 
 class LinksServiceServicer:
@@ -57,17 +62,18 @@ class LinksServiceServicer:
     """
 
     def CreateLink(self, request, context):
-        """Stores a link. Repeating it with the same code, URL and creator succeeds and changes nothing.
+        """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL), ALREADY_EXISTS (CODE_TAKEN) when
-        another link or a page of the product holds the code.
+        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER), ALREADY_EXISTS
+        (CODE_TAKEN) when another link or a page of the product holds the code.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ResolveLinks(self, request, context):
-        """Looks up to 1000 codes up; unknown and malformed ones are left out of the answer.
+        """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
+        are left out.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -76,7 +82,20 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListLinks(self, request, context):
-        """Streams an account's links, newest first, in pages that fit a message.
+        """Streams an owner's links, newest first, in pages that fit a message.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListChanges(self, request, context):
+        """Tells which short addresses answer otherwise than before, so that who remembers their answers
+        can keep up. Every change of a link is announced after it was written and before it is
+        acknowledged. Announcements are numbered without a gap and kept for a day; a mark is the number
+        of one. Who asks begins without a mark, looks codes up only once it has the first answer, and
+        asks again and again with the mark of the answer before.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -99,6 +118,11 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     servicer.ListLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.SerializeToString,
+            ),
+            'ListChanges': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListChanges,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListChangesRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListChangesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -193,6 +217,33 @@ class LinksService:
             metadata,
             _registered_method=True)
 
+    @staticmethod
+    def ListChanges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/ListChanges',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListChangesRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListChangesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
 
 class AdminServiceStub:
     """What the operator alone may ask for, served on a port of its own.
@@ -221,7 +272,9 @@ class AdminServiceServicer:
     """
 
     def ListLinks(self, request, context):
-        """Streams an account's links as LinksService does, to who reaches this port alone.
+        """Streams an owner's links as LinksService does, to who reaches this port alone.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -37,18 +37,29 @@ class LinksServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> LinksServiceAsyncStub: ...
     CreateLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.CreateLinkRequest, _links_pb2.CreateLinkResponse]
-    """Stores a link. Repeating it with the same code, URL and creator succeeds and changes nothing.
+    """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL), ALREADY_EXISTS (CODE_TAKEN) when
-    another link or a page of the product holds the code.
+    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER), ALREADY_EXISTS
+    (CODE_TAKEN) when another link or a page of the product holds the code.
     """
     ResolveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]
-    """Looks up to 1000 codes up; unknown and malformed ones are left out of the answer.
+    """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
+    are left out.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ListLinks: _grpc.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]
-    """Streams an account's links, newest first, in pages that fit a message."""
+    """Streams an owner's links, newest first, in pages that fit a message.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    ListChanges: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListChangesRequest, _links_pb2.ListChangesResponse]
+    """Tells which short addresses answer otherwise than before, so that who remembers their answers
+    can keep up. Every change of a link is announced after it was written and before it is
+    acknowledged. Announcements are numbered without a gap and kept for a day; a mark is the number
+    of one. Who asks begins without a mark, looks codes up only once it has the first answer, and
+    asks again and again with the mark of the answer before.
+    """
 
 @_typing.type_check_only
 class LinksServiceAsyncStub(LinksServiceStub):
@@ -56,18 +67,29 @@ class LinksServiceAsyncStub(LinksServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateLink: _aio.UnaryUnaryMultiCallable[_links_pb2.CreateLinkRequest, _links_pb2.CreateLinkResponse]  # type: ignore[assignment]
-    """Stores a link. Repeating it with the same code, URL and creator succeeds and changes nothing.
+    """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL), ALREADY_EXISTS (CODE_TAKEN) when
-    another link or a page of the product holds the code.
+    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER), ALREADY_EXISTS
+    (CODE_TAKEN) when another link or a page of the product holds the code.
     """
     ResolveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]  # type: ignore[assignment]
-    """Looks up to 1000 codes up; unknown and malformed ones are left out of the answer.
+    """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
+    are left out.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ListLinks: _aio.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]  # type: ignore[assignment]
-    """Streams an account's links, newest first, in pages that fit a message."""
+    """Streams an owner's links, newest first, in pages that fit a message.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    ListChanges: _aio.UnaryUnaryMultiCallable[_links_pb2.ListChangesRequest, _links_pb2.ListChangesResponse]  # type: ignore[assignment]
+    """Tells which short addresses answer otherwise than before, so that who remembers their answers
+    can keep up. Every change of a link is announced after it was written and before it is
+    acknowledged. Announcements are numbered without a gap and kept for a day; a mark is the number
+    of one. Who asks begins without a mark, looks codes up only once it has the first answer, and
+    asks again and again with the mark of the answer before.
+    """
 
 class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
     """Holds the links."""
@@ -78,10 +100,10 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.CreateLinkRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.CreateLinkResponse, _abc.Awaitable[_links_pb2.CreateLinkResponse]]:
-        """Stores a link. Repeating it with the same code, URL and creator succeeds and changes nothing.
+        """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL), ALREADY_EXISTS (CODE_TAKEN) when
-        another link or a page of the product holds the code.
+        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER), ALREADY_EXISTS
+        (CODE_TAKEN) when another link or a page of the product holds the code.
         """
 
     @_abc_1.abstractmethod
@@ -90,7 +112,8 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ResolveLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.ResolveLinksResponse, _abc.Awaitable[_links_pb2.ResolveLinksResponse]]:
-        """Looks up to 1000 codes up; unknown and malformed ones are left out of the answer.
+        """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
+        are left out.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -101,7 +124,23 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ListLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_links_pb2.ListLinksResponse], _abc.AsyncIterator[_links_pb2.ListLinksResponse]]:
-        """Streams an account's links, newest first, in pages that fit a message."""
+        """Streams an owner's links, newest first, in pages that fit a message.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+
+    @_abc_1.abstractmethod
+    def ListChanges(
+        self,
+        request: _links_pb2.ListChangesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListChangesResponse, _abc.Awaitable[_links_pb2.ListChangesResponse]]:
+        """Tells which short addresses answer otherwise than before, so that who remembers their answers
+        can keep up. Every change of a link is announced after it was written and before it is
+        acknowledged. Announcements are numbered without a gap and kept for a day; a mark is the number
+        of one. Who asks begins without a mark, looks codes up only once it has the first answer, and
+        asks again and again with the mark of the answer before.
+        """
 
 def add_LinksServiceServicer_to_server(servicer: LinksServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 
@@ -113,7 +152,10 @@ class AdminServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     ListLinks: _grpc.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]
-    """Streams an account's links as LinksService does, to who reaches this port alone."""
+    """Streams an owner's links as LinksService does, to who reaches this port alone.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
     RemoveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]
     """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
     that no link ever held stay free.
@@ -127,7 +169,10 @@ class AdminServiceAsyncStub(AdminServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListLinks: _aio.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]  # type: ignore[assignment]
-    """Streams an account's links as LinksService does, to who reaches this port alone."""
+    """Streams an owner's links as LinksService does, to who reaches this port alone.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
     RemoveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]  # type: ignore[assignment]
     """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
     that no link ever held stay free.
@@ -144,7 +189,10 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ListLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_links_pb2.ListLinksResponse], _abc.AsyncIterator[_links_pb2.ListLinksResponse]]:
-        """Streams an account's links as LinksService does, to who reaches this port alone."""
+        """Streams an owner's links as LinksService does, to who reaches this port alone.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
 
     @_abc_1.abstractmethod
     def RemoveLinks(

@@ -1,0 +1,64 @@
+"""What a short address answers, as the gateway knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+
+class LinkState(Enum):
+    """What a link is at a moment; the values are the words that callers of functions see."""
+
+    ACTIVE = "active"
+    EXPIRED = "expired"
+    REMOVED = "removed"
+    BLOCKED = "blocked"
+
+
+class BlockReason(Enum):
+    """Why the operator blocked a link; the values are the words that people see."""
+
+    PHISHING = "phishing"
+    MALWARE = "malware"
+    SPAM = "spam"
+    ILLEGAL = "illegal"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a short address answers.
+
+    `url` is where an active link leads and empty in every other state. From `expires_at` on an
+    active link is expired, and then leads to `ended_url`, or nowhere where that is empty. `reason`
+    is there where the link is blocked.
+    """
+
+    state: LinkState
+    url: str = ""
+    expires_at: datetime | None = None
+    ended_url: str = ""
+    reason: BlockReason | None = None
+
+    @classmethod
+    def active(cls, url: str) -> Resolution:
+        """Of a link that leads to `url` and has no end."""
+        return cls(LinkState.ACTIVE, url)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Which short addresses answer otherwise than before a mark, at most 1000 of them.
+
+    `mark` is the one to ask with next, and `more` says to do so at once. `resolutions` has what
+    changed addresses answer now, by code, and `gone` those whose link was removed for good. Where
+    `lost` is true, nothing that is remembered from before this answer may be believed.
+    """
+
+    mark: int
+    resolutions: Mapping[str, Resolution]
+    gone: frozenset[str]
+    more: bool
+    lost: bool
