@@ -1,12 +1,10 @@
-"""Routes, headers and limits of the edge, read from the one file that lists them."""
+"""Routes, headers and limits of the edge, from the one file that lists them: `deploy/edge.toml`."""
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
-FILE = Path(__file__).parent.parent / "deploy" / "edge.toml"
+from services.runtime import edge_table
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
 
@@ -21,6 +19,9 @@ class Edge:
     gateway: tuple[str, ...]
     pages: tuple[str, ...]
     listed: tuple[str, ...]
+    robots: str
+    sitemap: str
+    status: str
     page_headers: RawHeaders
     redirect_headers: RawHeaders
     function_headers: RawHeaders
@@ -31,22 +32,23 @@ class Edge:
     cache_error: bytes
 
     @classmethod
-    def load(cls, file: Path = FILE) -> Edge:
+    def load(cls) -> Edge:
         """Read the file. Raises OSError, tomllib.TOMLDecodeError or KeyError when it is unfit."""
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-        common = data["headers"]
-        cache = data["cache"]
-        pages = data["pages"]
+        table = edge_table.read()
+        common = table["headers"]
+        cache = table["cache"]
+        pages = table["pages"].values()
         return cls(
-            body_bytes=data["limits"]["body_bytes"],
-            retry_after=data["limits"]["retry_after"],
-            functions=tuple(data["functions"]["paths"]),
-            gateway=tuple(data["gateway"]["paths"]),
-            pages=tuple(pages["paths"]),
-            listed=tuple(path for path in pages["paths"] if path not in pages["unlisted"]),
-            page_headers=_raw(common | data["page_headers"]),
-            redirect_headers=_raw(common | data["redirect_headers"]),
-            function_headers=_raw(common | data["function_headers"]),
+            body_bytes=table["limits"]["body_bytes"],
+            retry_after=table["limits"]["retry_after"],
+            functions=edge_table.functions(table),
+            gateway=edge_table.gateway(table),
+            pages=edge_table.pages(table),
+            listed=tuple(page["path"] for page in pages if not page.get("unlisted")),
+            **table["gateway"],
+            page_headers=_raw(common | table["page_headers"]),
+            redirect_headers=_raw(common | table["redirect_headers"]),
+            function_headers=_raw(common | table["function_headers"]),
             hashed_prefix=cache["hashed_prefix"],
             cache_hashed=cache["hashed"].encode(),
             cache_files=cache["files"].encode(),

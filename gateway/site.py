@@ -71,8 +71,8 @@ class Site:
             self._missing = self._document(document.unlisted(), edge.cache_error)
             self._load(web_dir)
         if public_url:
-            self._files["/robots.txt"] = self._written(_TEXT, _robots(public_url))
-            self._files["/sitemap.xml"] = self._written(_XML, _sitemap(edge, public_url))
+            self._files[edge.robots] = self._written(_TEXT, _robots(edge, public_url))
+            self._files[edge.sitemap] = self._written(_XML, _sitemap(edge, public_url))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
@@ -125,9 +125,9 @@ class Site:
         return _File(bodies, headers, etag)
 
 
-def _robots(public_url: str) -> str:
+def _robots(edge: Edge, public_url: str) -> str:
     """Everything may be read: what is not to be listed says so itself."""
-    return f"User-agent: *\nDisallow:\n\nSitemap: {public_url}/sitemap.xml\n"
+    return f"User-agent: *\nDisallow:\n\nSitemap: {public_url}{edge.sitemap}\n"
 
 
 def _sitemap(edge: Edge, public_url: str) -> str:

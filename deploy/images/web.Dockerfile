@@ -14,6 +14,7 @@ RUN npm run --silent build
 FROM ${PYTHON_IMAGE} AS layout
 WORKDIR /src
 COPY gateway/ gateway/
+COPY services/ services/
 COPY deploy/ deploy/
 COPY --from=pages /src/web/dist/ dist/
 COPY LICENSE deploy/nginx/start.sh deploy/nginx/nginx.conf.template /srv/atajo/

@@ -1,0 +1,52 @@
+"""What a short address ends in, and which names never can: read from `deploy/edge.toml`.
+
+A text is looked up when it is a code and no route. It may become a new link's code when it is a
+code and not reserved. `/dashboard` is reserved and no route: nobody can have it from now on, but
+who made it in an earlier version still has it, and it is followed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from services.runtime import edge_table
+
+_TABLE = edge_table.read()
+_CODES = _TABLE["codes"]
+
+CODE_LENGTH: int = _CODES["length"]
+"""Characters of the codes that the page makes, and of all codes of guests and of nobody."""
+MIN_LENGTH: int = _CODES["min_length"]
+"""Fewest characters of a code."""
+MAX_LENGTH: int = _CODES["max_length"]
+"""Most characters of a code."""
+CHARACTERS: str = _CODES["characters"]
+"""The characters of a code, as the inside of a regular expression's class."""
+PATTERN = f"[{CHARACTERS}]{{{MIN_LENGTH},{MAX_LENGTH}}}"
+"""A code as a regular expression, without anchors; Python, PCRE and JavaScript read it alike."""
+
+ROUTES: frozenset[str] = frozenset(path.split("/")[1] for path in edge_table.routes(_TABLE))
+"""First segments of all that answers as something else than a short address. `/login` is one and
+`/Login` none: paths are case-sensitive."""
+RESERVED: frozenset[str] = frozenset(
+    name.lower() for name in (*ROUTES, *edge_table.folders(_TABLE), *_TABLE["reserved"]["names"])
+)
+"""What no new link may have as its code, in lower case."""
+
+_CODE = re.compile(PATTERN)
+
+
+def is_code(text: str) -> bool:
+    """Whether a text has the shape of a code: 4 to 32 characters of A-Z a-z 0-9 - _."""
+    return _CODE.fullmatch(text) is not None
+
+
+def is_route(text: str) -> bool:
+    """Whether `/<text>` is a page, a function or another thing of the product, so that no link is
+    ever looked up under it. The first segment of a path, without slashes."""
+    return text in ROUTES
+
+
+def is_reserved(text: str) -> bool:
+    """Whether no new link may have this code, in whatever mixture of capital and small letters."""
+    return text.lower() in RESERVED
