@@ -1,6 +1,6 @@
-"""The three services as the gateway sees them: plain values in, plain values out, a deadline each.
+"""The adapters of the ports (`gateway/ports.py`) that call the services over gRPC.
 
-Every method raises `services.runtime.errors.AppError`; callers branch on its reason.
+Plain values in, plain values out, a deadline each. Nothing else in the gateway sees gRPC.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Generic, TypeVar
 
 import grpc
@@ -18,6 +17,8 @@ from google.protobuf.descriptor import ServiceDescriptor
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
+from gateway.ports import Session
+from gateway.profiles import StoredLink
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution
 from gateway.visits.ledger import Batch
 from services.runtime.client import Caller, check_serving, open_channel
@@ -34,26 +35,6 @@ ANEW_SECONDS = 5.0
 """For how long a channel may lead nowhere: by then it has looked the name up four times."""
 
 Stub = TypeVar("Stub")
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """What a log-in gives."""
-
-    token: str
-    expires_at: datetime
-    username: str
-    device: str
-    """Mark for the browser to show at its next log-in."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredLink:
-    """A link of an account."""
-
-    code: str
-    url: str
-    created_at: datetime
 
 
 class ServiceClient(Generic[Stub]):

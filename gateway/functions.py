@@ -12,9 +12,9 @@ from typing import Any
 from starlette.requests import Request
 
 from gateway.callable import Payload, Pieces, Text
-from gateway.clients import AuthClient, LinksClient
 from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import LINKS_CREATED
+from gateway.ports import Auth, Links
 from gateway.profiles import Profiles
 from gateway.resolver import Resolver, is_code, url_of
 from gateway.visits.classify import looks_ahead
@@ -70,8 +70,8 @@ class ShowProfile(Payload):
 class Functions:
     """The functions over the services and the edge's own parts."""
 
-    auth: AuthClient
-    links: LinksClient
+    auth: Auth
+    links: Links
     profiles: Profiles
     resolver: Resolver
     visits: VisitPipeline

@@ -15,13 +15,13 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from weakref import WeakValueDictionary
 
 from pydantic_core import to_json
 
-from gateway.clients import StoredLink
 from gateway.limits import Networks
 from gateway.metrics import LIMITED
 from services.runtime import logs
@@ -43,16 +43,29 @@ AGAIN_SECONDS = 5.0
 one call in vain, whoever's links it was about, leaves the views of all accounts open meanwhile."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredLink:
+    """A link of an account."""
+
+    code: str
+    url: str
+    created_at: datetime
+
+
 class LinkList(Protocol):
     """Where an account's links are: the links service."""
 
-    def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]: ...
+    def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
+        """An account's links, newest first, in pages of at most 1000."""
+        ...
 
 
 class ViewCounts(Protocol):
     """Where views are counted: the analytics service."""
 
-    async def people(self, codes: Sequence[str]) -> dict[str, int]: ...
+    async def people(self, codes: Sequence[str]) -> dict[str, int]:
+        """Visits of people by code, of at most 1000 codes; links nobody visited are left out."""
+        ...
 
 
 class Profiles:

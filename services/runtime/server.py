@@ -73,7 +73,7 @@ async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
     stop = ready.stop_requested()
     background.stop_on_failure(stop)
     async with opened as (served, store):
-        listeners: list[_Listener] = []
+        listeners: list[Listener] = []
         process = Health({"store": store.answers}, needed=["store"])
         observation = ObservationServer(name, settings, process)
 
@@ -84,8 +84,8 @@ async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
         await process.start()
         await _await_unless(stop, store.prepared())
         if not stop.is_set():
-            listeners.append(_Listener(served.calls, settings.listen))
-            listeners.append(_Listener(served.admin, settings.admin_listen))
+            listeners.append(Listener(served.calls, settings.listen))
+            listeners.append(Listener(served.admin, settings.admin_listen))
             calls, admin = (listener.address for listener in listeners)
             for listener in listeners:
                 await listener.start()
@@ -113,7 +113,7 @@ async def _await_unless(stop: asyncio.Event, work: Awaitable[None]) -> None:
         working.cancel()
 
 
-class _Listener:
+class Listener:
     """A port and what is served there, with health and reflection."""
 
     def __init__(self, servicer: Servicer, listen: str) -> None:

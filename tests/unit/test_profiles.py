@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from gateway.clients import StoredLink
 from gateway.limits import Networks
 from gateway.profiles import (
     AGAIN_SECONDS,
@@ -22,6 +21,7 @@ from gateway.profiles import (
     MOST_AT_ONCE,
     PAGES_AHEAD,
     Profiles,
+    StoredLink,
 )
 from services.runtime.errors import ResourceExhausted, Unavailable
 

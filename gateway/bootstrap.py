@@ -1,0 +1,125 @@
+"""Puts the gateway together, from settings and the three services as it sees them.
+
+`python -m gateway` does it over clients that call the services, tests do it over fakes that keep
+everything in memory: what is made here is the same. What belongs to a process and not to the
+gateway (sockets, signals, the server, the port it is observed on) is in `gateway/__main__.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from gateway.app import Requests, create_functions_app
+from gateway.edge import Edge
+from gateway.functions import Functions
+from gateway.limits import ClientAddresses, Limit, NoLimit, Rate
+from gateway.metrics import GatewayCollector, RedirectMetrics
+from gateway.ports import Analytics, Auth, Links
+from gateway.profiles import Profiles
+from gateway.redirect import Redirects
+from gateway.resolver import Resolver
+from gateway.settings import GatewaySettings
+from gateway.site import Site
+from gateway.status import StatusPage
+from gateway.visits.journal import Journal, JournalFullError, JournalInUseError
+from gateway.visits.pipeline import VisitPipeline
+from services.runtime.health import Health
+
+FLUSH_SECONDS = 1.0
+"""How long the last visits may take to reach analytics at the end; others wait on file."""
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """The gateway put together. It answers at once, and brings visits on while it is `at_work`."""
+
+    app: Redirects
+    """The ASGI application, and the shortcut that `gateway.http.protocol_with` takes."""
+    health: Health
+    """Starts with the server and stops ahead of it; whoever does so closes it last."""
+    metrics: GatewayCollector
+    """What is counted on the way of redirects and visits, for a registry of Prometheus."""
+    resolver: Resolver
+    visits: VisitPipeline
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """For the block bring visits to analytics; then those that are left, and end look-ups."""
+        async with AsyncExitStack() as ending:  # What comes last here ends first.
+            ending.push_async_callback(self.resolver.close)
+            self.visits.start()
+            ending.push_async_callback(self.visits.stop, FLUSH_SECONDS)
+            yield
+
+
+def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: Analytics) -> Gateway:
+    """The gateway over three services. It belongs to the running loop, and has its journal open.
+
+    Raises SystemExit with one line where the journal or the pages cannot be used.
+    """
+    edge = Edge.load()
+    visits = VisitPipeline(_open_journal(settings), analytics)
+    resolver = Resolver(
+        links,
+        settings.cache_bytes,
+        fresh=settings.cache_fresh_seconds,
+        stale=settings.cache_stale_seconds,
+    )
+    site = _read_site(settings, edge)
+    # None is needed: with all services away, codes in memory are still answered.
+    health = Health(
+        {
+            "auth": auth.answers,
+            "links": links.answers,
+            "analytics": analytics.answers,
+            "journal": visits.check_journal,
+        },
+        needed=(),
+    )
+    functions = Functions(
+        auth=auth,
+        links=links,
+        profiles=_profiles(settings, links, analytics),
+        resolver=resolver,
+        visits=visits,
+        addresses=ClientAddresses(settings.trusted_proxies),
+        creations=_limit("create", settings.creations, settings),
+        registrations=_limit("register", settings.registrations, settings),
+        logins=_limit("login", settings.logins, settings),
+    )
+    origins = [settings.origin, *settings.cors_origins]
+    status_page = StatusPage(edge, lambda: health.dependencies, lambda: visits.lag_seconds)
+    requests = Requests(create_functions_app(functions, edge, origins), site, status_page, edge)
+    counted = RedirectMetrics()
+    app = Redirects(requests, edge, resolver, visits, site, counted)
+    return Gateway(app, health, GatewayCollector(counted, resolver, visits), resolver, visits)
+
+
+def _limit(name: str, rate: Rate, settings: GatewaySettings) -> Limit | NoLimit:
+    return Limit(name, rate) if settings.limits == "on" else NoLimit()
+
+
+def _profiles(settings: GatewaySettings, links: Links, analytics: Analytics) -> Profiles:
+    if settings.limits == "on":
+        return Profiles(links, analytics)
+    return Profiles(links, analytics, most_by_network=())
+
+
+def _open_journal(settings: GatewaySettings) -> Journal:
+    try:
+        return Journal(settings.journal_dir, settings.journal_bytes)
+    except JournalInUseError as error:
+        raise SystemExit(str(error)) from None
+    except (JournalFullError, OSError) as error:
+        raise SystemExit(f"Cannot use the journal in {settings.journal_dir}: {error}") from None
+
+
+def _read_site(settings: GatewaySettings, edge: Edge) -> Site:
+    try:
+        return Site(
+            edge, settings.web_dir, public_url=settings.origin, contact=settings.contact_address
+        )
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"Cannot read the pages in {settings.web_dir}: {error}") from None

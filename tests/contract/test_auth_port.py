@@ -1,0 +1,96 @@
+"""What the gateway relies on of auth: over the service itself, and over the fake of tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import bcrypt
+import pytest
+
+from gateway.clients import AuthClient
+from gateway.ports import Auth
+from services.runtime.errors import AlreadyExists, InvalidArgument, NotFound, Unauthenticated
+from tests import services
+from tests.fakes import FakeAuth
+
+PASSWORD = "Camino-42"
+SALT = bcrypt.gensalt(10)
+HASH = bcrypt.hashpw(PASSWORD.encode(), SALT).decode()
+ADDRESS = "203.0.113.7"
+
+
+@pytest.fixture(params=["fake", "service"])
+async def auth(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Auth]:
+    if request.param == "fake":
+        yield FakeAuth()
+        return
+    async with services.auth(tmp_path) as address:
+        client = AuthClient(address)
+        yield client
+        await client.close()
+
+
+async def register(auth: Auth, email: str = "a@example.com", username: str = "walker") -> None:
+    await auth.register(email, HASH, SALT.decode(), username)
+
+
+async def test_it_says_that_it_is_ready(auth: Auth) -> None:
+    await auth.answers()
+
+
+async def test_who_registers_can_log_in_and_is_known_by_the_token(auth: Auth) -> None:
+    await register(auth)
+    await register(auth, "b@example.com")
+    first = await auth.login("a@example.com", PASSWORD, ADDRESS, "")
+    again = await auth.login(" A@EXAMPLE.com ", PASSWORD, ADDRESS, first.device)
+    other = await auth.login("b@example.com", PASSWORD, ADDRESS, "no mark of ours")
+    assert first.username == "walker"
+    assert first.expires_at > datetime.now(UTC)
+    assert all(session.device for session in (first, again, other))
+    account = await auth.account_of(first.token)
+    assert await auth.account_of(again.token) == account
+    assert await auth.account_of(other.token) not in ("", account)
+
+
+async def test_the_same_account_again_is_a_success_and_another_is_not(auth: Auth) -> None:
+    await register(auth)
+    await register(auth)
+    with pytest.raises(AlreadyExists) as taken:
+        await register(auth, "A@example.com", "somebody else")
+    assert taken.value.reason == "EMAIL_TAKEN"
+
+
+@pytest.mark.parametrize(
+    ("email", "password_hash", "username", "reason"),
+    [
+        ("nobody", HASH, "walker", "INVALID_EMAIL"),
+        ("a@example.com", PASSWORD, "walker", "INVALID_PASSWORD_HASH"),
+        ("a@example.com", HASH, " ", "INVALID_USERNAME"),
+    ],
+)
+async def test_what_can_never_be_right_has_a_reason(
+    auth: Auth, email: str, password_hash: str, username: str, reason: str
+) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        await auth.register(email, password_hash, SALT.decode(), username)
+    assert refused.value.reason == reason
+
+
+async def test_a_log_in_that_fails_says_why(auth: Auth) -> None:
+    await register(auth)
+    with pytest.raises(Unauthenticated) as wrong:
+        await auth.login("a@example.com", "Camino-43", ADDRESS, "")
+    assert wrong.value.reason == "WRONG_PASSWORD"
+    for nobody in ("b@example.com", "no address"):
+        with pytest.raises(NotFound) as unknown:
+            await auth.login(nobody, PASSWORD, ADDRESS, "")
+        assert unknown.value.reason == "NO_ACCOUNT"
+
+
+async def test_what_is_no_token_is_nobodys(auth: Auth) -> None:
+    for token in ("", "nonsense", "a.b.c"):
+        with pytest.raises(Unauthenticated) as refused:
+            await auth.account_of(token)
+        assert refused.value.reason == "INVALID_TOKEN"
