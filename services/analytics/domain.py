@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 
 from services.runtime.errors import InvalidArgument
+from services.runtime.moments import EPOCH
 
 MAX_VISITS = 20_000
 """Most rows in one batch."""
@@ -33,8 +34,7 @@ under way somewhere has ended by then."""
 
 # Any hour a calendar can show. A gateway whose clock is wrong still gets rid of its visits: to
 # refuse its batch would keep back all that come after it.
-_EPOCH = datetime.fromtimestamp(0, UTC)
-_LAST_HOUR = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(hours=1)
+_LAST_HOUR = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(hours=1)
 _LAST_DAY = _LAST_HOUR // HOURS_A_DAY
 _MAX_HOST_LENGTH = 253
 

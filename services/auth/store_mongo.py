@@ -9,7 +9,7 @@ Moments are microseconds since the Unix epoch: a date of MongoDB has millisecond
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
@@ -17,6 +17,7 @@ from pymongo.errors import DuplicateKeyError
 from services.auth.domain import Account
 from services.auth.store import Taken
 from services.runtime.errors import Unavailable
+from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Database, Document, Schema
 
 SCHEMA: Schema = (
@@ -26,8 +27,6 @@ SCHEMA: Schema = (
     },
 )
 
-_EPOCH = datetime.fromtimestamp(0, UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _TIDIED_AFTER = timedelta(hours=1)
 """A window that ended is kept for so long, whatever the server's clock says."""
 _TURNS = 200
@@ -111,18 +110,18 @@ class MongoAttemptStore:
             )
             if held is None:
                 ends, taken = now + window, await self._begin(key, now + window)
-            elif held["count"] <= 0 or held["window_ends"] <= _micros(now):
+            elif held["count"] <= 0 or held["window_ends"] <= micros_of(now):
                 ends, taken = now + window, await self._begin_again(held, now + window)
             elif held["count"] >= limit:
-                return Taken(False, _moment(held["window_ends"]))
+                return Taken(False, moment_of(held["window_ends"]))
             else:
-                ends, taken = _moment(held["window_ends"]), await self._go_on(held, limit)
+                ends, taken = moment_of(held["window_ends"]), await self._go_on(held, limit)
             if taken:
                 return Taken(True, ends)
         raise Unavailable("Too many attempts at once.", "STORE_OVERLOADED")
 
     async def give_back(self, key: str, window_ends: datetime) -> None:
-        window = {"_id": key, "window_ends": _micros(window_ends)}
+        window = {"_id": key, "window_ends": micros_of(window_ends)}
         await self._update({**window, "count": {"$gt": 0}}, {"$inc": {"count": -1}})
         none_left = {**window, "count": {"$lte": 0}}
         await self._database.write("attempts_end", lambda of: of.attempts.delete_one(none_left))
@@ -153,7 +152,7 @@ class MongoAttemptStore:
 
 def _window(ends: datetime) -> Document:
     """A window with its first attempt."""
-    return {"count": 1, "window_ends": _micros(ends), "tidied_at": ends + _TIDIED_AFTER}
+    return {"count": 1, "window_ends": micros_of(ends), "tidied_at": ends + _TIDIED_AFTER}
 
 
 def _document(account: Account) -> Document:
@@ -164,20 +163,12 @@ def _document(account: Account) -> Document:
         "username": account.username,
         "password_hash": account.password_hash,
         "salt": account.salt,
-        "created_at": _micros(account.created_at),
+        "created_at": micros_of(account.created_at),
         "closed": account.closed,
     }
 
 
 def _account(document: Document) -> Account:
-    fields = {**document, "id": document["_id"], "created_at": _moment(document["created_at"])}
+    fields = {**document, "id": document["_id"], "created_at": moment_of(document["created_at"])}
     del fields["_id"]
     return Account(**fields)
-
-
-def _micros(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def _moment(micros: int) -> datetime:
-    return _EPOCH + micros * _MICROSECOND

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from services.auth.domain import Account
 from services.auth.store import Taken
+from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
 MIGRATIONS = (
@@ -32,8 +33,6 @@ MIGRATIONS = (
     """,
 )
 
-_EPOCH = datetime.fromtimestamp(0, UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _COLUMNS = "id, email, email_key, username, password_hash, salt, created_at, closed"
 _TIDIED = 100
 """Most expired rows that one attempt clears away: more than the one it may add."""
@@ -57,7 +56,7 @@ class SqliteAccountStore:
                     account.username,
                     account.password_hash,
                     account.salt,
-                    _micros(account.created_at),
+                    micros_of(account.created_at),
                     account.closed,
                 ),
             )
@@ -124,8 +123,8 @@ class SqliteAttemptStore:
         values = {
             "key": key,
             "limit": limit,
-            "now": _micros(now),
-            "ends": _micros(now + window),
+            "now": micros_of(now),
+            "ends": micros_of(now + window),
             "tidied": _TIDIED,
         }
 
@@ -144,16 +143,16 @@ class SqliteAttemptStore:
                 values,
             ).fetchall()
             if taken:
-                return Taken(True, _moment(taken[0][0]))
+                return Taken(True, moment_of(taken[0][0]))
             (ends,) = connection.execute(
                 "SELECT window_ends FROM attempts WHERE key = :key", values
             ).fetchone()
-            return Taken(False, _moment(ends))
+            return Taken(False, moment_of(ends))
 
         return await self._database.write("attempts_take", operation)
 
     async def give_back(self, key: str, window_ends: datetime) -> None:
-        window = (key, _micros(window_ends))
+        window = (key, micros_of(window_ends))
 
         def operation(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -167,12 +166,4 @@ class SqliteAttemptStore:
 
 
 def _account(row: tuple[str, str, str, str, str, str, int, int]) -> Account:
-    return Account(*row[:6], created_at=_moment(row[6]), closed=bool(row[7]))
-
-
-def _micros(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def _moment(micros: int) -> datetime:
-    return _EPOCH + micros * _MICROSECOND
+    return Account(*row[:6], created_at=moment_of(row[6]), closed=bool(row[7]))

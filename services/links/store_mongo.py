@@ -9,12 +9,12 @@ created_at  microseconds since the Unix epoch: a date of MongoDB has millisecond
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime, timedelta
 
 from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from services.links.domain import Link, Resolution
+from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Database, Document, Documents, Operation, Schema
 
 SCHEMA: Schema = (
@@ -30,8 +30,6 @@ SCHEMA: Schema = (
     },
 )
 
-_EPOCH = datetime.fromtimestamp(0, UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _RESOLVED = {"url": 1}
 """The fields that decide what a short address answers; `_resolution` reads them."""
 
@@ -112,7 +110,7 @@ def _document(link: Link) -> Document:
     document: Document = {
         "_id": link.code,
         "url": link.url,
-        "created_at": (link.created_at - _EPOCH) // _MICROSECOND,
+        "created_at": micros_of(link.created_at),
     }
     if link.creator is not None:
         document["creator"] = link.creator
@@ -124,5 +122,5 @@ def _link(document: Document) -> Link:
         document["_id"],
         document["url"],
         document.get("creator"),
-        _EPOCH + document["created_at"] * _MICROSECOND,
+        moment_of(document["created_at"]),
     )

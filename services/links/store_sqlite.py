@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import UTC, datetime, timedelta
 
 from services.links.domain import Link, Resolution
+from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
 MIGRATIONS = (
@@ -25,8 +25,6 @@ MIGRATIONS = (
     """,
 )
 
-_EPOCH = datetime.fromtimestamp(0, UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _COLUMNS = "code, url, creator, created_at"
 _RESOLVED = "code, url"
 """What decides what a short address answers; `_resolution` reads it."""
@@ -45,7 +43,7 @@ class SqliteLinkStore:
                 f"INSERT INTO links ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4 "
                 "WHERE NOT EXISTS (SELECT 1 FROM removed_codes WHERE code = ?1) "
                 "ON CONFLICT (code) DO NOTHING",
-                (link.code, link.url, link.creator, (link.created_at - _EPOCH) // _MICROSECOND),
+                (link.code, link.url, link.creator, micros_of(link.created_at)),
             )
             if added.rowcount == 1:
                 return link
@@ -114,4 +112,4 @@ def _resolution(row: tuple[str, str]) -> Resolution:
 
 def _link(row: _Row) -> Link:
     code, url, creator, created_at = row
-    return Link(code, url, creator, _EPOCH + created_at * _MICROSECOND)
+    return Link(code, url, creator, moment_of(created_at))
