@@ -15,6 +15,7 @@ import bcrypt
 
 from gateway.ports import Session
 from gateway.profiles import StoredLink
+from gateway.resolution import Resolution
 from gateway.visits.ledger import Batch
 from services.analytics import domain as analytics
 from services.auth import domain as auth
@@ -98,11 +99,13 @@ class FakeLinks(Fake):
             raise links.CodeTaken("This code is taken.")
         return held.url
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, str]:
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         self._reach("resolve")
         if len(codes) > links.MAX_CODES:
             raise links.TooManyCodes("These are too many codes.")
-        return {code: self._links[code].url for code in codes if code in self._links}
+        return {
+            code: Resolution.active(self._links[code].url) for code in codes if code in self._links
+        }
 
     async def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
         self._reach("of_account")

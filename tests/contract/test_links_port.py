@@ -10,6 +10,7 @@ import pytest
 
 from gateway.clients import LinksClient
 from gateway.ports import Links
+from gateway.resolution import Resolution
 from services.runtime.errors import AlreadyExists, InvalidArgument
 from tests import services
 from tests.fakes import FakeLinks
@@ -37,7 +38,7 @@ async def test_a_link_is_found_under_its_code_as_it_was_stored(links: Links) -> 
         "http://xn--and-6ma2c.example/x?y=%C3%B1#z"
     )
     assert await links.resolve(["abcdefgh", "ABCDEFGH", "unknown-", "malformed"]) == {
-        "abcdefgh": "http://xn--and-6ma2c.example/x?y=%C3%B1#z"
+        "abcdefgh": Resolution.active("http://xn--and-6ma2c.example/x?y=%C3%B1#z")
     }
 
 
@@ -48,7 +49,7 @@ async def test_the_same_link_again_is_a_success_and_another_is_not(links: Links)
         with pytest.raises(AlreadyExists) as taken:
             await links.create("abcdefgh", url, creator)
         assert taken.value.reason == "CODE_TAKEN"
-    assert await links.resolve(["abcdefgh"]) == {"abcdefgh": first}
+    assert await links.resolve(["abcdefgh"]) == {"abcdefgh": Resolution.active(first)}
 
 
 @pytest.mark.parametrize(
