@@ -20,6 +20,8 @@ MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
 MAX_CODES = 1000
 """Most codes in one look-up."""
+GUEST_HASH_BYTES = 32
+"""SHA-256 has so many."""
 
 RESERVED_CODES = frozenset({"register"})
 """Routes of the product that have the shape of a code."""
@@ -40,6 +42,10 @@ class InvalidUrl(InvalidArgument):
     default_reason = "INVALID_URL"
 
 
+class InvalidOwner(InvalidArgument):
+    default_reason = "INVALID_OWNER"
+
+
 class TooManyCodes(InvalidArgument):
     default_reason = "TOO_MANY_CODES"
 
@@ -49,17 +55,51 @@ class CodeTaken(AlreadyExists):
 
 
 @dataclass(frozen=True, slots=True)
+class Account:
+    """An owner with an account. Raises InvalidOwner for an empty id."""
+
+    id: str
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise InvalidOwner("An account has an id.")
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """An owner without an account: a browser that keeps a key, of which this is the SHA-256.
+
+    Raises InvalidOwner for a hash that has not 32 bytes.
+    """
+
+    key_hash: bytes
+
+    def __post_init__(self) -> None:
+        if len(self.key_hash) != GUEST_HASH_BYTES:
+            raise InvalidOwner(f"The hash of a guest's key has {GUEST_HASH_BYTES} bytes.")
+
+
+@dataclass(frozen=True, slots=True)
+class Nobody:
+    """What owns the link of a visitor who sent neither a session nor a key."""
+
+
+NOBODY = Nobody()
+Owner = Account | Guest | Nobody
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
-    """A short link. `creator` is the account that made it, None for an anonymous visitor."""
+    """A short link."""
 
     code: str
     url: str
-    creator: str | None
+    owner: Owner
     created_at: datetime
 
     def same_as(self, other: Link) -> bool:
         """Whether both say the same: then one is a repetition of the other."""
-        return (self.code, self.url, self.creator) == (other.code, other.url, other.creator)
+        return (self.code, self.url, self.owner) == (other.code, other.url, other.owner)
 
 
 class LinkState(Enum):

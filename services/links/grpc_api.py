@@ -10,7 +10,16 @@ from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.links.domain import BlockReason, Link, LinkState, Resolution
+from services.links.domain import (
+    NOBODY,
+    Account,
+    BlockReason,
+    Guest,
+    Link,
+    LinkState,
+    Owner,
+    Resolution,
+)
 from services.links.service import LinksService
 from services.runtime.errors import Unimplemented
 from services.runtime.server import Served, Servicer
@@ -42,8 +51,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def CreateLink(
         self, request: pb.CreateLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.CreateLinkResponse:
-        creator = request.account_id if request.HasField("account_id") else None
-        link = await self._service.create(request.code, request.url, creator)
+        link = await self._service.create(request.code, request.url, _owner(request))
         return pb.CreateLinkResponse(link=_to_pb(link))
 
     async def ResolveLinks(
@@ -100,8 +108,18 @@ def served(service: LinksService) -> Served:
 async def _pages(
     service: LinksService, request: pb.ListLinksRequest
 ) -> AsyncIterator[pb.ListLinksResponse]:
-    async for page in service.by_creator(request.account_id):
+    async for page in service.by_owner(_owner(request)):
         yield pb.ListLinksResponse(links=[_to_pb(link) for link in page])
+
+
+def _owner(request: pb.CreateLinkRequest | pb.ListLinksRequest) -> Owner:
+    match request.WhichOneof("owner"):
+        case "account_id":
+            return Account(request.account_id)
+        case "guest_key_hash":
+            return Guest(request.guest_key_hash)
+        case _:
+            return NOBODY
 
 
 def _to_pb(link: Link) -> pb.Link:

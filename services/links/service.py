@@ -8,7 +8,10 @@ from datetime import datetime
 from services.links.domain import (
     MAX_CODES,
     CodeTaken,
+    InvalidOwner,
     Link,
+    Nobody,
+    Owner,
     Resolution,
     TooManyCodes,
     UrlPolicy,
@@ -29,13 +32,13 @@ class LinksService:
         self._urls = urls
         self._now = now
 
-    async def create(self, code: str, url: str, creator: str | None) -> Link:
+    async def create(self, code: str, url: str, owner: Owner) -> Link:
         """Store a link; repeating the same one succeeds and changes nothing.
 
         Raises InvalidCode, InvalidUrl, CodeTaken, Unavailable.
         """
         check_code(code)
-        wanted = Link(code, self._urls.normalize(url), creator, self._now())
+        wanted = Link(code, self._urls.normalize(url), owner, self._now())
         stored = await self._store.add(wanted)
         if stored is None or not stored.same_as(wanted):
             raise CodeTaken("This code is taken.")
@@ -51,9 +54,14 @@ class LinksService:
         wellformed = _wellformed(codes)
         return await self._store.resolve(wellformed) if wellformed else []
 
-    def by_creator(self, creator: str) -> AsyncIterator[list[Link]]:
-        """An account's links, newest first, in pages of at most `PAGE_SIZE`."""
-        return self._store.by_creator(creator, PAGE_SIZE)
+    def by_owner(self, owner: Owner) -> AsyncIterator[list[Link]]:
+        """An owner's links, newest first, in pages of at most `PAGE_SIZE`.
+
+        Raises InvalidOwner for nobody, Unavailable.
+        """
+        if isinstance(owner, Nobody):
+            raise InvalidOwner("A list of links is of an account or of a guest.")
+        return self._store.by_owner(owner, PAGE_SIZE)
 
     async def remove(self, codes: Sequence[str]) -> list[str]:
         """Remove links for good; returns those of the codes that were removed, now or before.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from services.links.domain import Link, Resolution
+from services.links.domain import Account, Guest, Link, Resolution
 
 
 class LinkStore(Protocol):
@@ -18,12 +18,16 @@ class LinkStore(Protocol):
         """
         ...
 
+    async def find(self, code: str) -> Link | None:
+        """The link under a code, whoever owns it; None where there is none or it was removed."""
+        ...
+
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         """What those of the codes answer that are stored and not removed for good, in no order."""
         ...
 
-    def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:
-        """An account's links, newest first, in pages; links added meanwhile do not appear."""
+    def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
+        """An owner's links, newest first, in pages; links added meanwhile do not appear."""
         ...
 
     async def remove(self, codes: Sequence[str]) -> list[str]:

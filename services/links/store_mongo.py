@@ -2,7 +2,8 @@
 
 _id         the code; that of a removed link stays, so that it is never free again
 url         where it leads; absent once removed
-creator     the account; absent for an anonymous visitor and once removed
+creator     the owner: the id of an account (text) or the hash of a guest's key (bytes); absent for
+            nobody and once removed
 created_at  microseconds since the Unix epoch: a date of MongoDB has milliseconds
 """
 
@@ -13,7 +14,8 @@ from collections.abc import AsyncIterator, Sequence
 from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from services.links.domain import Link, Resolution
+from services.links.domain import Account, Guest, Link, Resolution
+from services.links.stored import owner_of, value_of
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Database, Document, Documents, Operation, Schema
 
@@ -23,7 +25,7 @@ SCHEMA: Schema = (
             IndexModel(
                 [("creator", DESCENDING), ("created_at", DESCENDING), ("_id", DESCENDING)],
                 name="links_of_creator",
-                # It keeps anonymous links out, which only saves room.
+                # It keeps links of nobody out, which only saves room.
                 partialFilterExpression={"creator": {"$exists": True}},
             )
         ]
@@ -45,11 +47,12 @@ class MongoLinkStore:
         try:
             await self._database.write("links_add", lambda of: of.links.insert_one(new))
         except DuplicateKeyError:
-            held = await self._database.read_held(
-                "links_held", lambda of: of.links.find_one({"_id": link.code})
-            )
-            return _link(held) if "url" in held else None
+            return _link(await self._database.read_held("links_held", _of_code(link.code)))
         return link
+
+    async def find(self, code: str) -> Link | None:
+        found = await self._database.read("links_find", _of_code(code))
+        return _link(found) if found else None
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         query = {"_id": {"$in": list(codes)}}
@@ -59,13 +62,14 @@ class MongoLinkStore:
         )
         return [_resolution(one) for one in found if "url" in one]
 
-    async def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:
+    async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
         # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
+        creator = value_of(owner)
         query: Document = {"creator": creator}
         while True:
-            found = await self._database.read("links_by_creator", _page(query, page_size))
+            found = await self._database.read("links_by_owner", _page(query, page_size))
             if found:
-                yield [_link(one) for one in found]
+                yield [link for one in found if (link := _link(one))]
             if len(found) < page_size:
                 return
             at, code = found[-1]["created_at"], found[-1]["_id"]
@@ -89,8 +93,13 @@ class MongoLinkStore:
         return [one["_id"] for one in removed if "removed" in one]
 
 
+def _of_code(code: str) -> Operation[Document | None]:
+    """The operation that reads what is under a code."""
+    return lambda of: of.links.find_one({"_id": code})
+
+
 def _page(query: Document, size: int) -> Operation[list[Document]]:
-    """The operation that reads one page of an account's links."""
+    """The operation that reads one page of an owner's links."""
 
     async def operation(of: Documents) -> list[Document]:
         newest_first = [("created_at", DESCENDING), ("_id", DESCENDING)]
@@ -112,15 +121,19 @@ def _document(link: Link) -> Document:
         "url": link.url,
         "created_at": micros_of(link.created_at),
     }
-    if link.creator is not None:
-        document["creator"] = link.creator
+    creator = value_of(link.owner)
+    if creator is not None:
+        document["creator"] = creator
     return document
 
 
-def _link(document: Document) -> Link:
+def _link(document: Document) -> Link | None:
+    """The link of a document; None of one that was removed."""
+    if "url" not in document:
+        return None
     return Link(
         document["_id"],
         document["url"],
-        document.get("creator"),
+        owner_of(document.get("creator")),
         moment_of(document["created_at"]),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 
-from services.links.domain import Link, Resolution
+from services.links.domain import Account, Guest, Link, Resolution
+from services.links.stored import OwnerValue, owner_of, value_of
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
@@ -14,7 +15,7 @@ MIGRATIONS = (
     CREATE TABLE links (
         code TEXT PRIMARY KEY,
         url TEXT NOT NULL,
-        creator TEXT,
+        creator TEXT,  -- the owner: id of an account, or as a blob the hash of a guest's key
         created_at INTEGER NOT NULL  -- microseconds since the Unix epoch
     ) WITHOUT ROWID;
     CREATE INDEX links_of_creator ON links (creator, created_at, code) WHERE creator IS NOT NULL;
@@ -28,7 +29,7 @@ MIGRATIONS = (
 _COLUMNS = "code, url, creator, created_at"
 _RESOLVED = "code, url"
 """What decides what a short address answers; `_resolution` reads it."""
-_Row = tuple[str, str, str | None, int]
+_Row = tuple[str, str, OwnerValue, int]
 
 
 class SqliteLinkStore:
@@ -43,16 +44,16 @@ class SqliteLinkStore:
                 f"INSERT INTO links ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4 "
                 "WHERE NOT EXISTS (SELECT 1 FROM removed_codes WHERE code = ?1) "
                 "ON CONFLICT (code) DO NOTHING",
-                (link.code, link.url, link.creator, micros_of(link.created_at)),
+                (link.code, link.url, value_of(link.owner), micros_of(link.created_at)),
             )
             if added.rowcount == 1:
                 return link
-            held = connection.execute(
-                f"SELECT {_COLUMNS} FROM links WHERE code = ?", (link.code,)
-            ).fetchone()
-            return _link(held) if held else None
+            return _find(connection, link.code)
 
         return await self._database.write("links_add", operation)
+
+    async def find(self, code: str) -> Link | None:
+        return await self._database.read("links_find", lambda connection: _find(connection, code))
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         marks = ", ".join("?" * len(codes))
@@ -65,11 +66,11 @@ class SqliteLinkStore:
 
         return await self._database.read("links_resolve", operation)
 
-    async def by_creator(self, creator: str, page_size: int) -> AsyncIterator[list[Link]]:
+    async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
         # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
         last: tuple[int, str] = (2**63 - 1, "")
         while True:
-            rows = await self._database.read("links_by_creator", _page(creator, last, page_size))
+            rows = await self._database.read("links_by_owner", _page(owner, last, page_size))
             if rows:
                 yield [_link(row) for row in rows]
             if len(rows) < page_size:
@@ -90,16 +91,21 @@ class SqliteLinkStore:
         return await self._database.write("links_remove", operation)
 
 
+def _find(connection: sqlite3.Connection, code: str) -> Link | None:
+    found = connection.execute(f"SELECT {_COLUMNS} FROM links WHERE code = ?", (code,)).fetchone()
+    return _link(found) if found else None
+
+
 def _page(
-    creator: str, last: tuple[int, str], size: int
+    owner: Account | Guest, last: tuple[int, str], size: int
 ) -> Callable[[sqlite3.Connection], list[_Row]]:
-    """The operation that reads one page of an account's links, below `last`."""
+    """The operation that reads one page of an owner's links, below `last`."""
 
     def operation(connection: sqlite3.Connection) -> list[_Row]:
         return connection.execute(
             f"SELECT {_COLUMNS} FROM links WHERE creator = ? AND (created_at, code) < (?, ?) "
             "ORDER BY created_at DESC, code DESC LIMIT ?",
-            (creator, *last, size),
+            (value_of(owner), *last, size),
         ).fetchall()
 
     return operation
@@ -112,4 +118,4 @@ def _resolution(row: tuple[str, str]) -> Resolution:
 
 def _link(row: _Row) -> Link:
     code, url, creator, created_at = row
-    return Link(code, url, creator, moment_of(created_at))
+    return Link(code, url, owner_of(creator), moment_of(created_at))

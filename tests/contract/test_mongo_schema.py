@@ -15,6 +15,7 @@ from services.analytics import store_mongo as analytics
 from services.analytics.domain import Totals
 from services.auth import store_mongo as auth
 from services.auth.domain import Account
+from services.links import domain as owners
 from services.links import store_mongo as links
 from services.links.domain import Link
 from services.runtime import mongo
@@ -51,10 +52,10 @@ async def test_links(mongo_url: str, before: Any) -> None:
     before.links.insert_one({"_id": "removed1", "removed": True})
     async with opened(mongo_url, links.SCHEMA, before) as database:
         store = links.MongoLinkStore(database)
-        kept = Link("abcdefgh", "http://a.example", "one", CREATED)
-        assert [page async for page in store.by_creator("one", 10)] == [[kept]]
+        kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
+        assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.add(kept) == kept
-        assert await store.add(Link("removed1", "http://a.example", None, CREATED)) is None
+        assert await store.add(Link("removed1", "http://a.example", owners.NOBODY, CREATED)) is None
 
 
 @pytest.mark.parametrize("indexed", [True, False])

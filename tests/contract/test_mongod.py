@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from services.auth import store_mongo as auth
+from services.links import domain as owners
 from services.links import store_mongo as links
 from services.links.domain import Link
 from services.runtime import mongo
@@ -48,13 +49,13 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
     async with mongo.opened(url, "", links.SCHEMA) as database:
         store = links.MongoLinkStore(database)
         for n in range(200):
-            creator = ("one", "two", None)[n % 3]
+            owner = (owners.Account("one"), owners.Account("two"), owners.NOBODY)[n % 3]
             at = NOW + timedelta(microseconds=n)
-            await store.add(Link(f"code{n:04}", "http://a.example", creator, at))
+            await store.add(Link(f"code{n:04}", "http://a.example", owner, at))
         await database.write(
             "", lambda of: of.command("profile", 2, filter={"command.find": "links"})
         )
-        pages = [page async for page in store.by_creator("one", 20)]
+        pages = [page async for page in store.by_owner(owners.Account("one"), 20)]
         await database.write("", lambda of: of.command("profile", 0))
         assert sum(map(len, pages)) == 67
 

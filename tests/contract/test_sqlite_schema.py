@@ -18,6 +18,7 @@ from services.analytics import store_sqlite as analytics
 from services.analytics.domain import Totals
 from services.auth import store_sqlite as auth
 from services.auth.domain import Account
+from services.links import domain as owners
 from services.links import store_sqlite as links
 from services.links.domain import Link
 from services.runtime import sqlite
@@ -101,8 +102,8 @@ async def test_links_of_version_1_are_kept_and_can_be_removed(tmp_path: Path) ->
 
     async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
-        kept = Link("abcdefgh", "http://a.example", "one", CREATED)
-        assert [page async for page in store.by_creator("one", 10)] == [[kept]]
+        kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
+        assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.remove(["abcdefgh"]) == ["abcdefgh"]
         assert await store.add(kept) is None
     assert version_of(path) == len(links.MIGRATIONS) > 1
@@ -130,8 +131,8 @@ async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path
 
     async with sqlite.opened(f"sqlite:///{tmp_path}/links", links.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
-        kept = Link("abcdefgh", "http://a.example", "one", CREATED)
-        assert [page async for page in store.by_creator("one", 10)] == [[kept]]
+        kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
+        assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.add(replace(kept, code="removed1")) is None
         await database.answers()
     async with sqlite.opened(f"sqlite:///{tmp_path}/auth", auth.MIGRATIONS) as database:

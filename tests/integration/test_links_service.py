@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,10 +27,14 @@ class Links:
         self._stub = stub
         self._caller = client.Caller(SERVICE)
 
-    async def create(self, code: str, url: str, creator: str | None = None) -> pb.Link:
+    async def create(
+        self, code: str, url: str, account: str | None = None, guest: bytes | None = None
+    ) -> pb.Link:
         request = pb.CreateLinkRequest(code=code, url=url)
-        if creator is not None:
-            request.account_id = creator
+        if account is not None:
+            request.account_id = account
+        if guest is not None:
+            request.guest_key_hash = guest
         reply = await self._caller.unary("CreateLink", self._stub.CreateLink, request, 20)
         return reply.link
 
@@ -38,8 +43,10 @@ class Links:
         reply = await self._caller.unary("ResolveLinks", self._stub.ResolveLinks, request, 20)
         return {one.code: one.url for one in reply.resolutions}
 
-    async def pages(self, creator: str) -> list[list[pb.Link]]:
-        request = pb.ListLinksRequest(account_id=creator)
+    async def pages(self, account: str) -> list[list[pb.Link]]:
+        return await self.listed(pb.ListLinksRequest(account_id=account))
+
+    async def listed(self, request: pb.ListLinksRequest) -> list[list[pb.Link]]:
         pages = self._caller.stream("ListLinks", self._stub.ListLinks, request, 20)
         return [list(page.links) async for page in pages]
 
@@ -107,6 +114,32 @@ async def test_what_can_never_be_right_has_a_reason(
     with pytest.raises(InvalidArgument) as refused:
         await links.create(code, url)
     assert refused.value.reason == reason
+
+
+async def test_a_guest_owns_links_as_an_account_does(links: Links) -> None:
+    guest = bytes(range(32))
+    made = await links.create("guest000", "a.example", guest=guest)
+    assert await links.create("guest000", "a.example", guest=guest) == made
+    for other in ({"account": "one"}, {"guest": bytes(32)}, {}):
+        with pytest.raises(AlreadyExists):
+            await links.create("guest000", "a.example", **other)
+
+    assert await links.listed(pb.ListLinksRequest(guest_key_hash=guest)) == [[made]]
+    assert await links.listed(pb.ListLinksRequest(guest_key_hash=bytes(32))) == []
+
+
+@pytest.mark.parametrize("owner", [{"account_id": ""}, {"guest_key_hash": b"short"}])
+async def test_who_can_own_nothing_is_refused(links: Links, owner: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        await links.create(
+            "owner000", "a.example", owner.get("account_id"), owner.get("guest_key_hash")
+        )
+    assert refused.value.reason == "INVALID_OWNER"
+    for request in (pb.ListLinksRequest(**owner), pb.ListLinksRequest()):
+        with pytest.raises(InvalidArgument) as refused:
+            await links.listed(request)
+        assert refused.value.reason == "INVALID_OWNER"
+    assert await links.resolve("owner000") == {}
 
 
 async def test_the_code_of_a_page_is_taken(links: Links) -> None:

@@ -39,6 +39,7 @@ from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.auth import store_mongo as auth_store
 from services.auth.domain import Account
+from services.links import domain as owners
 from services.links import store_mongo as links_store
 from services.links.domain import Link
 from services.runtime import client, mongo
@@ -543,7 +544,9 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a failover undoes holds nothing: it must not make a creation a repetition."""
-    link = Link("abcdefgh", "http://a.example", "one", datetime(2026, 3, 1, tzinfo=UTC))
+    link = Link(
+        "abcdefgh", "http://a.example", owners.Account("one"), datetime(2026, 3, 1, tzinfo=UTC)
+    )
     account = Account("id", "A@b", "a@b", "Ana", "hash", "salt", datetime(2026, 3, 1, tzinfo=UTC))
     find_one = AsyncIOMotorCollection.find_one
     undecided = 0

@@ -11,8 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.links.domain import (
+    NOBODY,
+    Account,
     CodeTaken,
+    Guest,
     InvalidCode,
+    InvalidOwner,
     InvalidUrl,
     Link,
     UrlPolicy,
@@ -70,9 +74,23 @@ def test_the_code_of_a_page_is_refused_like_a_taken_one() -> None:
 
 def test_links_are_the_same_whenever_they_were_made() -> None:
     then, now = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
-    link = Link("abcdefgh", "http://a.example", "one", then)
+    link = Link("abcdefgh", "http://a.example", Account("one"), then)
 
-    assert link.same_as(Link("abcdefgh", "http://a.example", "one", now))
-    assert not link.same_as(Link("abcdefgh", "http://a.example", "two", then))
-    assert not link.same_as(Link("abcdefgh", "http://a.example", None, then))
-    assert not link.same_as(Link("abcdefgh", "http://b.example", "one", then))
+    assert link.same_as(Link("abcdefgh", "http://a.example", Account("one"), now))
+    assert not link.same_as(Link("abcdefgh", "http://a.example", Account("two"), then))
+    assert not link.same_as(Link("abcdefgh", "http://a.example", NOBODY, then))
+    guest = Guest(b"o" * 32)
+    assert not link.same_as(Link("abcdefgh", "http://a.example", guest, then))
+    assert not link.same_as(Link("abcdefgh", "http://b.example", Account("one"), then))
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_guest_is_the_hash_of_a_key_and_nothing_else(size: int) -> None:
+    assert Guest(bytes(32)) == Guest(bytes(32)) != Guest(b"1" * 32)
+    with pytest.raises(InvalidOwner):
+        Guest(bytes(size))
+
+
+def test_an_account_without_an_id_is_none() -> None:
+    with pytest.raises(InvalidOwner):
+        Account("")
