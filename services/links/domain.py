@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from ipaddress import IPv4Address, ip_address
 from posixpath import normpath
@@ -20,6 +20,14 @@ MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
 MAX_CODES = 1000
 """Most codes in one look-up."""
+MAX_ANNOUNCED = 250
+"""Most codes in one announcement, and in one answer about changes: the resolutions of so many, URL
+and ended URL of 999 characters of four bytes, are 2 MB, half of gRPC's limit on a message."""
+ANNOUNCED_FOR = timedelta(days=1)
+"""For how long announcements are kept."""
+MIN_ANNOUNCEMENTS = 1000
+"""How many of the last ones are kept however old they seem: clocks of replicas may be days apart.
+A replica that is slow to write one with the next number cannot be so far behind the others."""
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
 
@@ -142,6 +150,36 @@ class Resolution:
     def active(cls, code: str, url: str) -> Resolution:
         """Of a link that leads to `url` and has no end."""
         return cls(code, LinkState.ACTIVE, url)
+
+
+@dataclass(frozen=True, slots=True)
+class Announcements:
+    """What was announced after a mark: codes whose links changed, at most `MAX_ANNOUNCED`.
+
+    A mark is the number of an announcement, 0 before the first. `mark` is that of the last one told
+    here, and `more` says that others follow. Where `lost` is true, announcements after the mark
+    that was asked with are not kept any more; `mark` is then that of now.
+    """
+
+    mark: int
+    codes: tuple[str, ...] = ()
+    more: bool = False
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Which short addresses answer otherwise than before a mark.
+
+    `resolutions` has what they answer now, `gone` those whose link was removed for good. The rest
+    is as in `Announcements`.
+    """
+
+    mark: int
+    resolutions: list[Resolution]
+    gone: list[str]
+    more: bool
+    lost: bool
 
 
 def is_code(text: str) -> bool:

@@ -21,7 +21,6 @@ from services.links.domain import (
     Resolution,
 )
 from services.links.service import LinksService
-from services.runtime.errors import Unimplemented
 from services.runtime.server import Served, Servicer
 
 _STATES = {
@@ -69,7 +68,15 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def ListChanges(
         self, request: pb.ListChangesRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListChangesResponse:
-        raise Unimplemented("Changes are not told yet.")
+        mark = request.mark if request.HasField("mark") else None
+        changes = await self._service.changes(mark)
+        return pb.ListChangesResponse(
+            mark=changes.mark,
+            resolutions=map(resolution_to_pb, changes.resolutions),
+            gone=changes.gone,
+            more=changes.more,
+            lost=changes.lost,
+        )
 
 
 class AdminServicer(pb_grpc.AdminServiceServicer):

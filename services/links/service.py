@@ -7,6 +7,7 @@ from datetime import datetime
 
 from services.links.domain import (
     MAX_CODES,
+    Changes,
     CodeTaken,
     InvalidOwner,
     Link,
@@ -69,7 +70,17 @@ class LinksService:
         Raises TooManyCodes, Unavailable.
         """
         wellformed = _wellformed(codes)
-        return await self._store.remove(wellformed) if wellformed else []
+        return await self._store.remove(wellformed, self._now()) if wellformed else []
+
+    async def changes(self, mark: int | None) -> Changes:
+        """Which short addresses answer otherwise than before a mark; None asks for that of now.
+
+        Raises Unavailable.
+        """
+        told = await self._store.announcements(mark)
+        found = await self._store.resolve(told.codes) if told.codes else []
+        gone = sorted(set(told.codes) - {one.code for one in found})
+        return Changes(told.mark, found, gone, told.more, told.lost)
 
 
 def _wellformed(codes: Sequence[str]) -> list[str]:

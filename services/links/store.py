@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from typing import Protocol
 
-from services.links.domain import Account, Guest, Link, Resolution
+from services.links.domain import Account, Announcements, Guest, Link, Resolution
 
 
 class LinkStore(Protocol):
@@ -30,9 +31,20 @@ class LinkStore(Protocol):
         """An owner's links, newest first, in pages; links added meanwhile do not appear."""
         ...
 
-    async def remove(self, codes: Sequence[str]) -> list[str]:
+    async def remove(self, codes: Sequence[str], now: datetime) -> list[str]:
         """Remove links for good; returns those of the codes that were removed, now or before.
 
-        Codes that no link ever held are left alone.
+        Those are announced, whether or not this call changed anything. Codes that no link ever held
+        are left alone.
+        """
+        ...
+
+    async def announcements(self, mark: int | None) -> Announcements:
+        """What was announced after a mark; None asks for the mark of now.
+
+        A change is announced once it is stored and before the call that made it returns, so what is
+        read of a code after its announcement is no older than the change. Where the call ended in
+        between, by a crash or because the store went away, repeating it announces the change.
+        Announcements are numbered without a gap, whatever the clocks of those who make them.
         """
         ...

@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime
 
-from services.links.domain import Account, Guest, Link, Resolution
-from services.links.stored import OwnerValue, owner_of, value_of
+from services.links.domain import (
+    ANNOUNCED_FOR,
+    MAX_ANNOUNCED,
+    MIN_ANNOUNCEMENTS,
+    Account,
+    Announcements,
+    Guest,
+    Link,
+    Resolution,
+)
+from services.links.stored import (
+    LOOK,
+    Announcement,
+    OwnerValue,
+    owner_of,
+    told_since,
+    value_of,
+)
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
@@ -24,11 +41,21 @@ MIGRATIONS = (
     -- Codes whose link was removed: they are never given out again.
     CREATE TABLE removed_codes (code TEXT PRIMARY KEY) WITHOUT ROWID;
     """,
+    """
+    -- Which links changed. Numbers have no gap: SQLite gives the one after the highest.
+    CREATE TABLE announcements (
+        number INTEGER PRIMARY KEY,
+        codes TEXT NOT NULL,  -- with a blank between them
+        announced_at INTEGER NOT NULL  -- microseconds since the Unix epoch
+    );
+    """,
 )
 
 _COLUMNS = "code, url, creator, created_at"
 _RESOLVED = "code, url"
 """What decides what a short address answers; `_resolution` reads it."""
+_CLEARED = 10
+"""Most old announcements that one change clears away: more than it makes."""
 _Row = tuple[str, str, OwnerValue, int]
 
 
@@ -77,7 +104,7 @@ class SqliteLinkStore:
                 return
             last = (rows[-1][3], rows[-1][0])
 
-    async def remove(self, codes: Sequence[str]) -> list[str]:
+    async def remove(self, codes: Sequence[str], now: datetime) -> list[str]:
         among = f"code IN ({', '.join('?' * len(codes))})"
 
         def operation(connection: sqlite3.Connection) -> list[str]:
@@ -85,10 +112,43 @@ class SqliteLinkStore:
                 f"INSERT INTO removed_codes (code) SELECT code FROM links WHERE {among}", codes
             )
             connection.execute(f"DELETE FROM links WHERE {among}", codes)
-            removed = connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
-            return [code for (code,) in removed]
+            rows = connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
+            removed = [code for (code,) in rows]
+            _announce(connection, removed, now)
+            return removed
 
         return await self._database.write("links_remove", operation)
+
+    async def announcements(self, mark: int | None) -> Announcements:
+        def operation(connection: sqlite3.Connection) -> Announcements:
+            if mark is not None:
+                kept = connection.execute(
+                    "SELECT number, codes FROM announcements WHERE number >= ? "
+                    "ORDER BY number LIMIT ?",
+                    (mark, LOOK),
+                )
+                told = told_since(mark, [Announcement(n, codes.split()) for n, codes in kept])
+                if told is not None:
+                    return told
+            (last,) = connection.execute("SELECT max(number) FROM announcements").fetchone()
+            return Announcements(last or 0, lost=mark is not None)
+
+        return await self._database.read("links_announcements", operation)
+
+
+def _announce(connection: sqlite3.Connection, codes: Sequence[str], now: datetime) -> None:
+    """Announce changes in the transaction that made them, and clear some old ones away."""
+    for start in range(0, len(codes), MAX_ANNOUNCED):
+        connection.execute(
+            "INSERT INTO announcements (codes, announced_at) VALUES (?, ?)",
+            (" ".join(codes[start : start + MAX_ANNOUNCED]), micros_of(now)),
+        )
+    connection.execute(
+        "DELETE FROM announcements WHERE announced_at <= ? "
+        "AND number <= (SELECT max(number) FROM announcements) - ? "
+        "AND number IN (SELECT number FROM announcements ORDER BY number LIMIT ?)",
+        (micros_of(now - ANNOUNCED_FOR), MIN_ANNOUNCEMENTS, _CLEARED),
+    )
 
 
 def _find(connection: sqlite3.Connection, code: str) -> Link | None:

@@ -120,6 +120,13 @@ class Database:
         """Run an operation that changes nothing. Raises Unavailable."""
         return await self._run(name, operation)
 
+    async def read_majority(self, name: str, operation: Operation[T]) -> T:
+        """Run an operation that changes nothing over what a majority has: no failover undoes it.
+
+        Raises Unavailable.
+        """
+        return await self._run(name, lambda _: operation(self._by_majority))
+
     async def read_held(self, name: str, find: Operation[Document | None]) -> Document:
         """Find what a unique key was held by, as a majority has it.
 
@@ -127,7 +134,7 @@ class Database:
         also where nothing is found in time.
         """
         for pause in _HELD_PAUSES:
-            held = await self._run(name, lambda _: find(self._by_majority))
+            held = await self.read_majority(name, find)
             if held is not None:
                 return held
             await asyncio.sleep(pause)

@@ -108,7 +108,7 @@ async def test_a_link_is_found_with_its_owner(opened: Opened) -> None:
         assert [await store.find(one.code) for one in links] == links
         assert await store.find("unknown-") is None
 
-        await store.remove(["code0001"])
+        await store.remove(["code0001"], NOW)
         assert await store.find("code0001") is None
 
 
@@ -232,7 +232,7 @@ async def test_a_removed_link_is_gone_and_its_code_is_never_free_again(opened: O
         await store.add(one)
         await store.add(other)
         for _ in range(2):
-            assert await store.remove(["abcdefgh", "unknown-"]) == ["abcdefgh"]
+            assert await store.remove(["abcdefgh", "unknown-"], NOW) == ["abcdefgh"]
 
             assert await urls(store, ["abcdefgh", "other---"]) == {"other---": other.url}
             assert [page async for page in store.by_owner(ONE, 10)] == [[other]]
@@ -250,7 +250,7 @@ async def test_links_removed_while_pages_are_read_do_not_move_them(opened: Opene
 
         async for page in store.by_owner(ONE, 3):
             codes = [one.code for one in page]
-            assert sorted(await store.remove(codes)) == codes
+            assert sorted(await store.remove(codes, NOW)) == codes
 
         assert [page async for page in store.by_owner(ONE, 3)] == []
         assert await urls(store, [one.code for one in links]) == {}
@@ -261,7 +261,7 @@ async def test_a_thousand_links_are_removed_at_once(opened: Opened) -> None:
     async with opened() as store:
         await asyncio.gather(*(store.add(link(code)) for code in codes))
 
-        assert sorted(await store.remove(codes)) == codes
+        assert sorted(await store.remove(codes, NOW)) == codes
         assert await urls(store, codes) == {}
 
 
@@ -269,9 +269,9 @@ async def test_a_link_made_and_removed_at_once_is_there_or_was_removed(opened: O
     one = link()
     async with opened() as store:
         for _ in range(20):
-            await asyncio.gather(store.add(one), store.remove(["abcdefgh"]))
+            await asyncio.gather(store.add(one), store.remove(["abcdefgh"], NOW))
 
-        removed = await store.remove(["abcdefgh"])
+        removed = await store.remove(["abcdefgh"], NOW)
         assert removed == ["abcdefgh"]
         assert await store.add(one) is None
 

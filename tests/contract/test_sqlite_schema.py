@@ -104,7 +104,7 @@ async def test_links_of_version_1_are_kept_and_can_be_removed(tmp_path: Path) ->
         store = links.SqliteLinkStore(database)
         kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
-        assert await store.remove(["abcdefgh"]) == ["abcdefgh"]
+        assert await store.remove(["abcdefgh"], CREATED) == ["abcdefgh"]
         assert await store.add(kept) is None
     assert version_of(path) == len(links.MIGRATIONS) > 1
 
