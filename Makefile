@@ -11,6 +11,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 NPM := npm --prefix web
 ENGINE ?= docker
+WORKERS ?= auto
 TAG ?= dev
 export KIND_CLUSTER ?= atajo
 export KIND_NODE_IMAGE PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE MONGODB_IMAGE
@@ -83,14 +84,14 @@ remove-account: $(RUN) ## Remove an account and its links: make remove-account E
 ##@ Verify
 
 .PHONY: test
-test: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Set up and pass every test but the slow ones
+test: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Set up and pass every test but the slow ones; WORKERS=
 	@$(NPM) test
-	@exec $(PY) -m pytest -m "not slow"
+	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow"
 
 .PHONY: test-all
-test-all: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Every test, the slow ones too
+test-all: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Every test, the slow ones too; WORKERS=
 	@$(NPM) test
-	@exec $(PY) -m pytest
+	@exec $(PY) -m pytest -n $(WORKERS)
 
 .PHONY: test-mongod
 test-mongod: $(DEV) ## What only MongoDB itself can show: mongod, Docker or ATAJO_TEST_MONGODB_URL

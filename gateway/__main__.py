@@ -14,7 +14,7 @@ import uvicorn
 import uvloop
 from prometheus_client import REGISTRY
 
-from gateway.bootstrap import bootstrap
+from gateway.bootstrap import Gateway, bootstrap
 from gateway.clients import AnalyticsClient, AuthClient, LinksClient
 from gateway.http import protocol_with
 from gateway.settings import GatewaySettings
@@ -44,6 +44,22 @@ class _Server(uvicorn.Server):
         log.info("serving", **self._addresses)
 
 
+def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config:
+    """How uvicorn is to serve a gateway."""
+    return uvicorn.Config(
+        gateway.app,
+        http=protocol_with(gateway.app),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        # Its type says whole seconds; it is handed to `asyncio.wait_for` as it is.
+        timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
+    )
+
+
 async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     stop = ready.stop_requested()
     background.stop_on_failure(stop)
@@ -62,20 +78,8 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         await ending.enter_async_context(gateway.at_work())
 
         host, port = listening.getsockname()[:2]
-        config = uvicorn.Config(
-            gateway.app,
-            http=protocol_with(gateway.app),
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            # Its type says whole seconds; it is handed to `asyncio.wait_for` as it is.
-            timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
-        )
         addresses = {"http": f"{host}:{port}", "metrics": observation.address}
-        server = _Server(config, addresses, gateway.health)
+        server = _Server(server_config(gateway, settings), addresses, gateway.health)
 
         async def stop_server() -> None:
             await stop.wait()

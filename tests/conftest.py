@@ -1,13 +1,18 @@
-"""The product, started once for all tests that leave it running."""
+"""The product, started once for all tests that leave it running.
+
+Each worker of a run has one of its own, as it has everything of this scope.
+"""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import pytest
 
+from tests.beside import Turns
+from tests.e2e.stage import built_product
 from tests.mongo import server
 from tests.product import Product
 
@@ -64,12 +69,31 @@ def product(
         yield started
 
 
+@pytest.fixture(scope="session")
+def product_with_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """The whole product with its built pages. Who stops a part of it starts it again."""
+    with built_product(tmp_path_factory.mktemp("pages")) as started:
+        started.start()
+        yield started
+
+
 def pytest_configure() -> None:
     """Let all that is started here hear what it is sent: a shell lets what it starts in the
     background ignore the signals of a terminal, and children inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let a test that is marked `alone` wait until no other worker runs one, and them for it."""
+    if not hasattr(item.config, "workerinput"):
+        return (yield)
+    # What workers share is the folder that theirs are in.
+    factory: pytest.TempPathFactory = item.config._tmp_path_factory  # type: ignore[attr-defined]
+    with Turns(factory.getbasetemp().parent).turn(alone=bool(item.get_closest_marker("alone"))):
+        return (yield)
 
 
 _ASKED_FOR = ("cluster", "engine", "real_mongod")

@@ -9,7 +9,7 @@ import signal
 import socket
 import string
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -31,88 +31,12 @@ BROWSER = (
 ALPHABET = string.ascii_letters + string.digits + "-_"
 
 
-class Product:
-    """Four processes over one folder. A process keeps its address when it is started again.
+class Client:
+    """A gateway at `url`, as those who come to it use it."""
 
-    `store` is the URL of a MongoDB database, of which each service has one named after it; without,
-    the services keep SQLite files in the folder. `front` is the port of what stands in front of the
-    gateway, where something does.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        settings: Mapping[str, str] | None = None,
-        *,
-        store: str = "",
-        front: int | None = None,
-    ) -> None:
-        self.folder = folder
-        self._store = store
-        self._settings = dict(settings or {})
-        self._processes: dict[str, Process] = {}
-        self._admin: dict[str, str] = {}
-        # The public address is told to the services before the gateway runs.
-        port = free_port()
-        self._addresses = {"gateway": f"127.0.0.1:{port}"}
-        # The name, not the number: what is public is a host, and loopback is recognised by it.
-        self.url = f"http://localhost:{front or port}"
+    def __init__(self, url: str) -> None:
+        self.url = url
         self.http = httpx.Client(timeout=30, follow_redirects=False)
-
-    def start(self, *names: str) -> None:
-        """Start processes, all of them where none is named, and wait until they serve."""
-        for name in names or PROCESSES:
-            module = name if name == "gateway" else f"services.{name}"
-            kind = "http" if name == "gateway" else "grpc"
-            process = Process.start(module, self._env(name), self.folder / f"{name}.log")
-            self._processes[name] = process
-            self._addresses[name] = process.addresses[kind]
-            self._admin[name] = process.addresses.get("admin", "")
-
-    def kill(self, *names: str) -> None:
-        """End processes with SIGKILL."""
-        for name in names or PROCESSES:
-            self._processes.pop(name).kill()
-
-    def stop(self, name: str) -> int:
-        """Stop a process in good order; returns its exit code."""
-        with self._processes.pop(name) as process:
-            return process.stop()
-
-    @contextmanager
-    def asleep(self, name: str) -> Iterator[None]:
-        """For the block a process takes what it is sent and answers nothing."""
-        pid = self.pid(name)
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(pid, signal.SIGCONT)
-
-    def pid(self, name: str) -> int:
-        """Process id of a running process."""
-        return self._processes[name].popen.pid
-
-    def address(self, name: str) -> str:
-        """Where a process that was started serves: gRPC, or the gateway's HTTP."""
-        return self._addresses[name]
-
-    def admin_address(self, name: str) -> str:
-        """Where a service that was started last serves the operator."""
-        return self._admin[name]
-
-    def metrics_url(self, name: str) -> str:
-        """Where a running process shows its metrics."""
-        return f"http://{self._processes[name].addresses['metrics']}/metrics"
-
-    def metric(self, series: str, process: str = "gateway") -> float:
-        """What a running process shows for a series, written as on its metrics page."""
-        lines = httpx.get(self.metrics_url(process)).text.splitlines()
-        return float(next(line.split()[-1] for line in lines if line.startswith(series + " ")))
-
-    def logs(self) -> str:
-        """All that was logged since the start."""
-        return "".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
 
     def call(self, function: str, data: object) -> httpx.Response:
         """Call a function."""
@@ -155,6 +79,112 @@ class Product:
         reply = self.data("showProfile", {"token": token})
         return {link["short_link"]: link["views"] for link in reply["data"]}
 
+
+class Product(Client):
+    """Four processes over one folder. A process keeps its address when it is started again.
+
+    `store` is the URL of a MongoDB database, of which each service has one named after it; without,
+    the services keep SQLite files in the folder. `front` is the port of what stands in front of the
+    gateway, where something does.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        store: str = "",
+        front: int | None = None,
+    ) -> None:
+        self.folder = folder
+        self._store = store
+        self._settings = dict(settings or {})
+        self._processes: dict[str, Process] = {}
+        self._admin: dict[str, str] = {}
+        # The public address is told to the services before the gateway runs.
+        port = free_port()
+        self._addresses = {name: f"127.0.0.1:{free_port()}" for name in SERVICES}
+        self._addresses["gateway"] = f"127.0.0.1:{port}"
+        # The name, not the number: what is public is a host, and loopback is recognised by it.
+        super().__init__(f"http://localhost:{front or port}")
+
+    def start(self, *names: str) -> None:
+        """Start processes, all of them where none is named, and wait until they serve."""
+        wanted = names or PROCESSES
+        self._launch(name for name in wanted if name != "gateway")
+        # The gateway looks at them as soon as it serves.
+        self._launch(name for name in wanted if name == "gateway")
+
+    def _launch(self, names: Iterable[str]) -> None:
+        """Start processes at once, and wait until they serve."""
+        launched: list[str] = []
+        for name in names:
+            module = name if name == "gateway" else f"services.{name}"
+            log = self.folder / f"{name}.log"
+            self._processes[name] = Process.launch(module, self._env(name), log)
+            launched.append(name)
+        for name in launched:
+            process = self._processes[name]
+            process.await_ready()
+            self._admin[name] = process.addresses.get("admin", "")
+
+    def kill(self, *names: str) -> None:
+        """End processes with SIGKILL."""
+        for name in names or PROCESSES:
+            self._processes.pop(name).kill()
+
+    def stop(self, name: str) -> int:
+        """Stop a process in good order; returns its exit code."""
+        with self._processes.pop(name) as process:
+            return process.stop()
+
+    def revive(self, *names: str) -> None:
+        """Start those processes again that have ended."""
+        ended = [name for name in names or PROCESSES if not self._runs(name)]
+        for name in ended:
+            if old := self._processes.pop(name, None):
+                old.kill()
+        if ended:
+            self.start(*ended)
+
+    def _runs(self, name: str) -> bool:
+        return name in self._processes and self._processes[name].popen.poll() is None
+
+    @contextmanager
+    def asleep(self, name: str) -> Iterator[None]:
+        """For the block a process takes what it is sent and answers nothing."""
+        pid = self.pid(name)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    def pid(self, name: str) -> int:
+        """Process id of a running process."""
+        return self._processes[name].popen.pid
+
+    def address(self, name: str) -> str:
+        """Where a process that was started serves: gRPC, or the gateway's HTTP."""
+        return self._addresses[name]
+
+    def admin_address(self, name: str) -> str:
+        """Where a service that was started last serves the operator."""
+        return self._admin[name]
+
+    def metrics_url(self, name: str) -> str:
+        """Where a running process shows its metrics."""
+        return f"http://{self._processes[name].addresses['metrics']}/metrics"
+
+    def metric(self, series: str, process: str = "gateway") -> float:
+        """What a running process shows for a series, written as on its metrics page."""
+        lines = httpx.get(self.metrics_url(process)).text.splitlines()
+        return float(next(line.split()[-1] for line in lines if line.startswith(series + " ")))
+
+    def logs(self, name: str = "*") -> str:
+        """All that was logged since the start, by one process where it is named."""
+        return "".join(path.read_text() for path in sorted(self.folder.glob(f"{name}.log")))
+
     def _env(self, name: str) -> dict[str, str]:
         secret = self.folder / "token-secret"
         if not secret.exists():
@@ -164,7 +194,7 @@ class Product:
             "ATAJO_ENVIRONMENT": "local",
             "ATAJO_PUBLIC_URL": self.url,
             "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
-            "ATAJO_LISTEN": self._addresses.get(name, "127.0.0.1:0"),
+            "ATAJO_LISTEN": self._addresses[name],
         }
         if name == "gateway":
             env |= {f"ATAJO_{s.upper()}_ADDRESS": self._addresses[s] for s in SERVICES}
@@ -189,10 +219,18 @@ class Product:
 
 
 def free_port() -> int:
-    """A port nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    """A port nobody listens on just now.
+
+    It is none of those that systems give to connections by themselves: whoever is to listen there
+    finds it free a while later, too, though tests run beside each other.
+    """
+    while True:
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
         return port
 
 

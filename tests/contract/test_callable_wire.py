@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.in_process import InProcess
 from tests.product import Product, new_code
 from tests.waiting import SETTLED, await_that
 
@@ -243,8 +244,7 @@ def test_a_long_answer_is_compressed_for_those_who_can(product: Product) -> None
 
 def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> None:
     """Compressed or not, and without views while analytics is away; without links it is none."""
-    with Product(tmp_path) as product:
-        product.start()
+    with InProcess(tmp_path) as product:
         token = product.log_in(product.register())
         made = [product.shorten(f"https://example.com/{n}/ñ", token) for n in range(1203)]
         visited = made[7]
@@ -273,14 +273,14 @@ def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> 
         envelope = {"data": {"success": True, "data": links}}
         assert text == json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
 
-        product.kill("analytics")
+        product.analytics.away = True
         _, text = profile("gzip")
         assert json.loads(text) == {
             "data": {"success": True, "data": [{**link, "views": None} for link in links]}
         }
-        product.start("analytics")
+        product.analytics.away = False
         await_that(lambda: product.views(token)[visited] == 1, 15.0)
-        product.kill("links")
+        product.links.away = True
         response = product.call("showProfile", {"token": token})
         assert error_of(response) == (503, "UNAVAILABLE")
 

@@ -1,7 +1,7 @@
 """A real browser on the real product, with its built pages.
 
-Playwright keeps a loop running while it is open, and asynchronous tests cannot run beside it: what
-is here ends with each module.
+Playwright keeps a loop running while it is open, and asynchronous tests cannot run beside it: the
+browser ends with each module.
 """
 
 from __future__ import annotations
@@ -42,11 +42,14 @@ NGINX = pytest.param("nginx", marks=pytest.mark.slow)
 """Stands for nginx with the pages in front; a smoke over it is not slow."""
 
 
-@pytest.fixture(scope="module", params=[*STORES, NGINX, CLUSTER])
+@pytest.fixture(scope="session", params=[*STORES, NGINX, CLUSTER])
 def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
-    """The whole product with its pages."""
+    """The whole product with its pages. Who stops a part of it starts it again."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("product_with_pages")
+        return
     folder = tmp_path_factory.mktemp("site")
     if request.param == "cluster":
         with ClusterProduct(folder) as product:

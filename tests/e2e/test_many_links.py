@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.acts import keep_token, sideways
-from tests.e2e.stage import built_product
 from tests.product import Product
 
 LINKS = 10_000
@@ -22,10 +20,8 @@ _COPIES = """
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    with built_product(tmp_path_factory.mktemp("many")) as product:
-        product.start()
-        yield product
+def site(product_with_pages: Product) -> Product:
+    return product_with_pages
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +52,7 @@ def test_only_the_rows_in_sight_are_in_the_document(account: Page) -> None:
     assert sideways(account) == 0
 
 
+@pytest.mark.alone
 def test_scrolling_reaches_the_last_link_and_shows_rows_all_the_way(account: Page) -> None:
     # A frame counts as a hitch where it took longer than a tenth of a second, or stood empty.
     hitches = account.evaluate(
@@ -89,7 +86,7 @@ def test_scrolling_reaches_the_last_link_and_shows_rows_all_the_way(account: Pag
 def test_the_filter_finds_one_among_all(account: Page) -> None:
     field = account.get_by_label("Filter")
     field.press_sequentially("L0004321")
-    expect(account.get_by_role("status")).to_contain_text("1 of 10,000 links")
+    expect(account.get_by_role("main").get_by_role("status")).to_contain_text("1 of 10,000 links")
     expect(account.get_by_role("row")).to_have_count(2)
     expect(account.get_by_role("row").last).to_contain_text("https://example.com/4321/of/many")
     field.fill("THE/FIRST")

@@ -142,6 +142,7 @@ def test_something_else_submitted_takes_its_place(site: Product, page: Page, tar
     assert site.data("accessLink", {"code": first.pop()})["longUrl"] == []
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("down")
 def test_it_goes_on_at_once_when_the_browser_is_back_online(
     context: BrowserContext, page: Page, target: str

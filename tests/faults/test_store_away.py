@@ -174,6 +174,7 @@ def test_analytics_away(running: Product, how: str) -> None:
     assert running.views(token)[code] == 300, "what was resent counts once"
 
 
+@pytest.mark.alone
 def test_a_service_that_was_started_again_is_used_within_two_seconds(running: Product) -> None:
     """Long after it went, when the client's pauses have grown as long as they may."""
     running.kill("links")
@@ -249,6 +250,7 @@ def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
     assert running.stop("gateway") == 0
 
 
+@pytest.mark.alone
 def test_redirects_go_on_through_a_burst_of_log_ins(running: Product) -> None:
     email = running.register()
     code = running.shorten("https://example.com/")

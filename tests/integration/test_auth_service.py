@@ -444,6 +444,7 @@ async def test_who_gave_up_waiting_is_not_charged(place: Place) -> None:
     assert outcomes == ["WRONG_PASSWORD", "WRONG_PASSWORD", "TOO_MANY_ATTEMPTS"]
 
 
+@pytest.mark.alone
 async def test_a_stop_does_not_wait_for_a_queue_of_log_ins_nor_charge_them(place: Place) -> None:
     settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_DRAIN_SECONDS": "0.1"}
     slow = bcrypt.gensalt(12)

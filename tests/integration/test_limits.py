@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.processes import Process
-from tests.product import Product, new_code, registration
+from gateway.settings import GatewaySettings
+from tests.in_process import InProcess
+from tests.product import new_code, registration
 
 LIMITS = {
-    "ATAJO_LIMIT_CREATIONS": "2/hour",
-    "ATAJO_LIMIT_REGISTRATIONS": "1/hour",
-    "ATAJO_LIMIT_LOGINS": "3/hour",
+    "limit_creations": "2/hour",
+    "limit_registrations": "1/hour",
+    "limit_logins": "3/hour",
 }
 
 
 @pytest.fixture(scope="module")
-def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """A product behind a proxy that is trusted."""
-    settings = {**LIMITS, "ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128"}
-    with Product(tmp_path_factory.mktemp("limited"), settings) as product:
-        product.start()
-        yield product
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    """A gateway behind a proxy that is trusted."""
+    folder = tmp_path_factory.mktemp("limited")
+    with InProcess(folder, **LIMITS, trusted_proxies="127.0.0.0/8,::1/128") as gateway:
+        yield gateway
 
 
-def call(product: Product, function: str, data: object, address: str) -> httpx.Response:
-    return product.http.post(
-        f"{product.url}/{function}", json={"data": data}, headers={"x-forwarded-for": address}
+def call(gateway: InProcess, function: str, data: object, address: str) -> httpx.Response:
+    return gateway.http.post(
+        f"{gateway.url}/{function}", json={"data": data}, headers={"x-forwarded-for": address}
     )
 
 
@@ -37,7 +36,7 @@ def call(product: Product, function: str, data: object, address: str) -> httpx.R
     ("function", "most"), [("createShortLink", 2), ("registerUser", 1), ("verifyUser", 3)]
 )
 def test_each_of_what_costs_has_a_limit_of_its_own(
-    limited: Product, function: str, most: int
+    limited: InProcess, function: str, most: int
 ) -> None:
     address, other = "203.0.113.1", "203.0.113.2"
 
@@ -58,7 +57,7 @@ def test_each_of_what_costs_has_a_limit_of_its_own(
     assert call(limited, function, data(), other).status_code == 200
 
 
-def test_a_network_of_ipv6_has_its_share_and_no_more(limited: Product) -> None:
+def test_a_network_of_ipv6_has_its_share_and_no_more(limited: InProcess) -> None:
     nobody = {"email": "nobody@example.com", "password": "x"}
     statuses = [
         call(limited, "verifyUser", nobody, f"2001:db8:1:{n:x}::1").status_code for n in range(60)
@@ -68,16 +67,19 @@ def test_a_network_of_ipv6_has_its_share_and_no_more(limited: Product) -> None:
 
 
 @pytest.mark.parametrize("rate", ["300", "0/minute", "many/minute", "300/moment"])
-def test_a_limit_that_is_none_is_refused_in_one_line(tmp_path: Path, rate: str) -> None:
-    services = {f"ATAJO_{name}_ADDRESS": "127.0.0.1:1" for name in ("AUTH", "LINKS", "ANALYTICS")}
-    settings = {
-        **services,
-        "ATAJO_PUBLIC_URL": "http://localhost:1",
-        "ATAJO_JOURNAL_DIR": str(tmp_path / "journal"),
-        "ATAJO_LIMIT_LOGINS": rate,
-    }
-    with Process.launch("gateway", settings, tmp_path / "log") as process:
-        assert process.wait() == 1
-        [line] = process.stderr().splitlines()
+def test_a_limit_that_is_none_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, rate: str
+) -> None:
+    for name, value in {
+        **{f"{name}_ADDRESS": "127.0.0.1:1" for name in ("AUTH", "LINKS", "ANALYTICS")},
+        "PUBLIC_URL": "http://localhost:1",
+        "JOURNAL_DIR": "/journal",
+        "LIMIT_LOGINS": rate,
+    }.items():
+        monkeypatch.setenv(f"ATAJO_{name}", value)
+    with pytest.raises(SystemExit) as refused:
+        GatewaySettings.load()
+    line = str(refused.value)
+    assert "\n" not in line
     assert line.startswith("Settings refused. ATAJO_LIMIT_LOGINS: ")
     assert "300/minute" in line

@@ -227,6 +227,7 @@ def test_two_runs_live_side_by_side(running: LocalRun, tmp_path: Path) -> None:
             assert httpx.get(run.url).status_code == 200
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_everything_and_a_second_changes_nothing(
     tmp_path: Path, number: signal.Signals
@@ -270,6 +271,7 @@ def test_a_run_stays_while_a_caller_that_is_no_make_blocks_an_interrupt(tmp_path
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
+@pytest.mark.alone
 def test_what_does_not_stop_is_killed_and_named(tmp_path: Path) -> None:
     with LocalRun.ready(tmp_path) as run:
         for name in ("gateway", "links"):

@@ -12,8 +12,9 @@ import httpx
 import pytest
 
 from gateway.edge import Edge
+from tests.in_process import InProcess
 from tests.processes import ROOT
-from tests.product import Product, new_code
+from tests.product import new_code
 
 EDGE = Edge.load()
 SCRIPT = b"console.log('atajo');\n" * 40
@@ -53,14 +54,12 @@ def web_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(web_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    settings = {"ATAJO_WEB_DIR": str(web_dir), "ATAJO_CONTACT": CONTACT}
-    with Product(tmp_path_factory.mktemp("site"), settings) as product:
-        product.start()
-        yield product
+def site(web_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("site"), web_dir=web_dir, contact=CONTACT) as gateway:
+        yield gateway
 
 
-def get(site: Product, path: str, method: str = "GET", **headers: str) -> httpx.Response:
+def get(site: InProcess, path: str, method: str = "GET", **headers: str) -> httpx.Response:
     """One request, its path sent as it stands and no header beside those given."""
     url = httpx.URL(f"{site.url}/").copy_with(raw_path=path.encode())
     names = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -76,7 +75,7 @@ def head_matter(document: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", EDGE.pages)
-def test_every_route_is_a_document_that_knows_its_address(site: Product, path: str) -> None:
+def test_every_route_is_a_document_that_knows_its_address(site: InProcess, path: str) -> None:
     response = get(site, path)
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
@@ -93,7 +92,7 @@ def test_every_route_is_a_document_that_knows_its_address(site: Product, path: s
         assert head["canonical"] == head["og:url"] == f"{site.url}{path}"
 
 
-def test_settings_are_escaped_in_the_document(site: Product) -> None:
+def test_settings_are_escaped_in_the_document(site: InProcess) -> None:
     text = get(site, "/").text
     escaped = "it&#x27;s &lt;&quot;us&quot;&gt; &amp; co@example.com"
     assert f'<meta name="atajo-contact" content="{escaped}"' in text
@@ -121,7 +120,7 @@ def test_settings_are_escaped_in_the_document(site: Product) -> None:
         f"/{'a' * 3000}",
     ],
 )
-def test_what_is_no_route_and_no_file_is_404_with_the_document(site: Product, path: str) -> None:
+def test_what_is_no_route_and_no_file_is_404_with_the_document(site: InProcess, path: str) -> None:
     response = get(site, path)
     assert response.status_code == 404
     assert "not to be had" not in response.text
@@ -143,7 +142,7 @@ def test_what_is_no_route_and_no_file_is_404_with_the_document(site: Product, pa
     ],
 )
 def test_types_and_caching_of_files(
-    site: Product, path: str, content_type: str, cache: bytes
+    site: InProcess, path: str, content_type: str, cache: bytes
 ) -> None:
     response = get(site, path)
     assert response.status_code == 200
@@ -180,7 +179,7 @@ def test_a_hashed_file_is_kept_for_a_year() -> None:
     ],
 )
 def test_a_compressed_file_is_sent_to_who_takes_it(
-    site: Product, accepted: str, coding: str | None
+    site: InProcess, accepted: str, coding: str | None
 ) -> None:
     url = f"{site.url}/assets/app-1a2b3c.js"
     with site.http.stream("GET", url, headers={"accept-encoding": accepted}) as response:
@@ -192,14 +191,14 @@ def test_a_compressed_file_is_sent_to_who_takes_it(
     assert response.headers["content-length"] == str(len(sent))
 
 
-def test_the_document_is_sent_compressed_too(site: Product) -> None:
+def test_the_document_is_sent_compressed_too(site: InProcess) -> None:
     packed = get(site, "/login", accept_encoding="gzip")
     assert packed.headers["content-encoding"] == "gzip"
     assert packed.text == get(site, "/login").text
 
 
 @pytest.mark.parametrize("path", ["/", "/assets/app-1a2b3c.js", "/icon.svg", "/sitemap.xml"])
-def test_what_the_client_has_already_is_304(site: Product, path: str) -> None:
+def test_what_the_client_has_already_is_304(site: InProcess, path: str) -> None:
     full = get(site, path)
     etag = full.headers["etag"]
     for known in (etag, etag.removeprefix("W/"), f'"other", {etag}', "*"):
@@ -211,13 +210,13 @@ def test_what_the_client_has_already_is_304(site: Product, path: str) -> None:
     assert get(site, path, if_none_match='"other"').status_code == 200
 
 
-def test_documents_of_two_routes_are_told_apart(site: Product) -> None:
+def test_documents_of_two_routes_are_told_apart(site: InProcess) -> None:
     home, login = get(site, "/"), get(site, "/login")
     assert home.headers["etag"] != login.headers["etag"]
 
 
 @pytest.mark.parametrize("path", ["/", "/icon.svg", "/nothing-here", "/robots.txt"])
-def test_head_answers_alike_without_a_body(site: Product, path: str) -> None:
+def test_head_answers_alike_without_a_body(site: InProcess, path: str) -> None:
     got, headed = get(site, path), get(site, path, "HEAD")
     assert headed.status_code == got.status_code
     assert headed.content == b""
@@ -227,7 +226,7 @@ def test_head_answers_alike_without_a_body(site: Product, path: str) -> None:
     }
 
 
-def test_robots_and_sitemap_name_the_public_address(site: Product) -> None:
+def test_robots_and_sitemap_name_the_public_address(site: InProcess) -> None:
     robots = get(site, "/robots.txt").text.splitlines()
     assert robots[:2] == ["User-agent: *", "Disallow:"]
     assert f"Sitemap: {site.url}/sitemap.xml" in robots
@@ -240,7 +239,7 @@ def test_robots_and_sitemap_name_the_public_address(site: Product) -> None:
     assert f"{site.url}/my-account" not in addresses
 
 
-def test_security_headers_on_every_answer(site: Product) -> None:
+def test_security_headers_on_every_answer(site: InProcess) -> None:
     code = site.shorten("https://example.com/")
     pages = [get(site, path) for path in ("/", "/assets/app-1a2b3c.js", "/nothing", "/robots.txt")]
     pages.append(get(site, f"/{new_code()}"))
@@ -262,10 +261,11 @@ def test_security_headers_on_every_answer(site: Product) -> None:
     assert "unsafe-inline" not in ON_PAGES["content-security-policy"]
 
 
-def test_an_unknown_code_and_a_failing_back_end_are_kept_by_no_cache(site: Product) -> None:
+def test_an_unknown_code_and_a_failing_back_end_are_kept_by_no_cache(site: InProcess) -> None:
     absent = get(site, f"/{new_code()}")
-    site.kill("links")  # The last test of this module: nothing needs it again.
+    site.links.away = True
     failing = get(site, f"/{new_code()}")
+    site.links.away = False
     for response, status in ((absent, 404), (failing, 503)):
         assert response.status_code == status
         assert response.headers["cache-control"] == "private, no-store"

@@ -9,22 +9,24 @@ from pathlib import Path
 
 import httpx
 import pytest
+import structlog
 
 from gateway.edge import Edge
-from tests.product import Product
+from tests.fakes import Fake
+from tests.in_process import InProcess
+from tests.product import Client, Product
 from tests.waiting import SETTLED, await_that
 
 ALL_WORKS = {"following": "works", "shortening": "works", "counting": "works", "accounts": "works"}
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[Product]:
-    with Product(tmp_path, {"ATAJO_JOURNAL_BYTES": str(1 << 20)}) as product:
-        product.start()
-        yield product
+def running(tmp_path: Path) -> Iterator[InProcess]:
+    with InProcess(tmp_path, journal_bytes=1 << 20) as gateway:
+        yield gateway
 
 
-def told(product: Product) -> dict[str, str]:
+def told(product: Client) -> dict[str, str]:
     answer = product.http.get(f"{product.url}/status", headers={"accept": "application/json"})
     assert answer.headers["content-type"] == "application/json"
     works: dict[str, str] = answer.json()
@@ -32,7 +34,7 @@ def told(product: Product) -> dict[str, str]:
     return works
 
 
-def page(product: Product) -> httpx.Response:
+def page(product: Client) -> httpx.Response:
     answer = product.http.get(f"{product.url}/status", headers={"accept": "text/html,*/*;q=0.8"})
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     return answer
@@ -54,7 +56,7 @@ class Elements(HTMLParser):
         self.text += data
 
 
-def test_it_says_in_plain_words_that_everything_works(running: Product) -> None:
+def test_it_says_in_plain_words_that_everything_works(running: InProcess) -> None:
     answer = page(running)
     assert answer.status_code == 200
     for words in (
@@ -68,36 +70,43 @@ def test_it_says_in_plain_words_that_everything_works(running: Product) -> None:
     assert told(running) == ALL_WORKS
 
 
-def test_it_says_what_does_not_work_and_when_it_does_again(running: Product) -> None:
+def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -> None:
     code = running.shorten("https://example.com/")
-    for service, works, words in (
-        ("links", {"following": "partly", "shortening": "fails"}, "Shortening does not work."),
-        ("auth", {"shortening": "partly", "accounts": "fails"}, "who are not logged in"),
-        ("analytics", {"counting": "partly"}, "Counting visits is late: none is lost"),
-    ):
-        running.kill(service)
-        await_that(lambda works=works: told(running) == ALL_WORKS | works, SETTLED)  # type: ignore[misc]
-        answer = page(running)
-        assert words in answer.text
-        assert "Not everything works" in answer.text
-        if service == "links":
-            assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
-            assert running.visit(code).status_code == 302, "what was followed lately works"
-        running.start(service)
-        await_that(lambda: told(running) == ALL_WORKS, SETTLED)
-    logged = [line for line in running.logs().splitlines() if "/status" in line]
-    assert logged == [], "that it tells a failure is no failure of its own"
+    services: tuple[tuple[Fake, dict[str, str], str], ...] = (
+        (
+            running.links,
+            {"following": "partly", "shortening": "fails"},
+            "Shortening does not work.",
+        ),
+        (running.auth, {"shortening": "partly", "accounts": "fails"}, "who are not logged in"),
+        (running.analytics, {"counting": "partly"}, "Counting visits is late: none is lost"),
+    )
+    with structlog.testing.capture_logs() as logged:
+        for service, works, words in services:
+            service.away = True
+            await_that(lambda works=works: told(running) == ALL_WORKS | works, SETTLED)  # type: ignore[misc]
+            answer = page(running)
+            assert words in answer.text
+            assert "Not everything works" in answer.text
+            if service is running.links:
+                assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+                assert running.visit(code).status_code == 302, "what was followed lately works"
+            service.away = False
+            await_that(lambda: told(running) == ALL_WORKS, SETTLED)
+    assert [line["event"] for line in logged if line["event"] == "dependency_away"]
+    told_of_itself = [line for line in logged if line.get("route") == "/status"]
+    assert told_of_itself == [], "that it tells a failure is no failure of its own"
 
 
-def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(running: Product) -> None:
+def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(running: InProcess) -> None:
     code = running.shorten("https://example.com/")
-    running.kill("analytics")
+    running.analytics.away = True
     host = ".".join(["x" * 60] * 4)
     for n in range(5000):
         running.visit(code, {"referer": f"https://h{n}.{host}/"})
     await_that(lambda: told(running)["counting"] == "fails", SETTLED)
     assert "visits of now will not be counted" in page(running).text
-    running.start("analytics")
+    running.analytics.away = False
     await_that(lambda: told(running) == ALL_WORKS, SETTLED)
 
 

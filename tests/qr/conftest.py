@@ -8,18 +8,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request
 
 from tests.browsers import running_chromium
-from tests.e2e.stage import built_product
 from tests.product import Product
 from tests.qr.readers import Readers
 from tests.qr.studio import Studio
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """The product with its pages. The QR page asks nothing of any store."""
-    with built_product(tmp_path_factory.mktemp("site")) as product:
-        product.start()
-        yield product
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +28,13 @@ def readers() -> Iterator[Readers]:
 
 
 @pytest.fixture
-def context(browser: Browser, site: Product) -> Iterator[BrowserContext]:
+def context(browser: Browser, product_with_pages: Product) -> Iterator[BrowserContext]:
     """A fresh visitor. Fails the test for a console error, a violation of the content security
-    policy among them, and for anything sent or asked beyond the product's own files."""
+    policy among them, and for anything sent or asked beyond the product's own files. The page asks
+    nothing of any store."""
     troubles: list[str] = []
     context = browser.new_context(
-        base_url=site.url,
+        base_url=product_with_pages.url,
         viewport={"width": 1280, "height": 900},
         permissions=["clipboard-read", "clipboard-write"],
     )
@@ -54,7 +46,7 @@ def context(browser: Browser, site: Product) -> Iterator[BrowserContext]:
             troubles.append(f"console: {message.text}")
 
     def watch_request(request: Request) -> None:
-        own = request.url.startswith((site.url, "data:", "blob:"))
+        own = request.url.startswith((product_with_pages.url, "data:", "blob:"))
         if not own or request.method != "GET":
             troubles.append(f"request: {request.method} {request.url[:100]}")
 
