@@ -20,6 +20,7 @@ import httpx
 
 from deploy.local.store import store_of
 from tests.processes import ROOT, Process
+from tests.waiting import SETTLED, await_that
 
 SERVICES = ("auth", "links", "analytics")
 PROCESSES = (*SERVICES, "gateway")
@@ -78,6 +79,10 @@ class Client:
         """Views by code of an account's links. While analytics is away all are None."""
         reply = self.data("showProfile", {"token": token})
         return {link["short_link"]: link["views"] for link in reply["data"]}
+
+    def await_views(self, token: str, wanted: Mapping[str, int]) -> None:
+        """Wait until an account has just these links, each with so many views."""
+        await_that(lambda: self.views(token) == wanted, SETTLED)
 
 
 class Product(Client):

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.analytics import store_mongo, store_sqlite
+from services.analytics import store_mongo
+from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain import (
     CLOSED_IDLE,
     GATEWAY_IDLE,
@@ -29,37 +28,16 @@ from services.analytics.domain import (
     VisitKind,
 )
 from services.analytics.store import AnalyticsStore
-from services.runtime import mongo, sqlite
-from tests.mongo import server
+from services.runtime import mongo
+from tests.contract.conftest import NewStore, opened_anew
 
 Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
 
 
-@asynccontextmanager
-async def sqlite_store() -> AsyncIterator[AnalyticsStore]:
-    """A store of its own in a new file."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "analytics.sqlite3"
-        async with sqlite.opened(f"sqlite:///{path}", store_sqlite.MIGRATIONS) as database:
-            yield store_sqlite.SqliteAnalyticsStore(database)
-
-
-@asynccontextmanager
-async def mongo_store(server_url: str) -> AsyncIterator[AnalyticsStore]:
-    """A store of its own in a new database."""
-    with server.database(server_url) as url:
-        async with mongo.opened(url, "atajo_analytics", store_mongo.SCHEMA) as database:
-            await database.prepared()
-            yield store_mongo.MongoAnalyticsStore(database)
-
-
-@pytest.fixture(params=["sqlite", "mongodb"])
-def opened(request: pytest.FixtureRequest) -> Opened:
+@pytest.fixture
+def opened(new_store: NewStore) -> Opened:
     """Opens a new, empty store, another one each time."""
-    if request.param == "sqlite":
-        return sqlite_store
-    url = request.getfixturevalue("mongo_server")
-    return lambda: mongo_store(url)
+    return lambda: opened_anew(new_store, "analytics", ADAPTERS)
 
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from services.auth import store_mongo
+from services.auth.__main__ import ADAPTERS
 from services.auth.domain import Account
 from services.auth.store import AccountStore, AttemptStore
-from services.auth.store_sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
-from services.runtime import mongo, sqlite
+from tests.contract.conftest import NewStore, opened_at
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 WINDOW = timedelta(minutes=15)
@@ -38,31 +37,20 @@ class Stores:
     attempts: AttemptStore
 
 
-@asynccontextmanager
-async def sqlite_stores(folder: Path) -> AsyncIterator[Stores]:
-    async with sqlite.opened(f"sqlite:///{folder}/auth.db", MIGRATIONS) as database:
-        yield Stores(SqliteAccountStore(database), SqliteAttemptStore(database))
-
-
-@asynccontextmanager
-async def mongo_stores(url: str) -> AsyncIterator[Stores]:
-    async with mongo.opened(url, "atajo_auth", store_mongo.SCHEMA) as database:
-        await database.prepared()
-        yield Stores(
-            store_mongo.MongoAccountStore(database), store_mongo.MongoAttemptStore(database)
-        )
-
-
 Opening = Callable[[], AbstractAsyncContextManager[Stores]]
 
 
-@pytest.fixture(params=["sqlite", "mongodb"])
-def opening(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
+@pytest.fixture
+def opening(new_store: NewStore) -> Iterator[Opening]:
     """Opens the stores over one database, the same every time."""
-    if request.param == "sqlite":
-        return lambda: sqlite_stores(tmp_path)
-    url = request.getfixturevalue("mongo_url")
-    return lambda: mongo_stores(url)
+    with new_store() as setting:
+
+        @asynccontextmanager
+        async def opened() -> AsyncIterator[Stores]:
+            async with opened_at(setting, "auth", ADAPTERS) as (accounts, attempts):
+                yield Stores(accounts, attempts)
+
+        yield opened
 
 
 @pytest.fixture
@@ -260,12 +248,12 @@ async def test_all_of_it_is_there_after_opening_again(opening: Opening) -> None:
 
 
 async def test_sqlite_clears_expired_rows_away(tmp_path: Path) -> None:
-    async with sqlite_stores(tmp_path) as stores:
+    async with opened_at(f"sqlite:///{tmp_path}/auth.db", "auth", ADAPTERS) as (_, attempts):
         for number in range(150):
-            await stores.attempts.take(f"old {number}", 1, WINDOW, NOW)
-        await stores.attempts.take("live", 1, WINDOW, NOW + timedelta(minutes=1))
+            await attempts.take(f"old {number}", 1, WINDOW, NOW)
+        await attempts.take("live", 1, WINDOW, NOW + timedelta(minutes=1))
         for number in range(2):
-            await stores.attempts.take(f"new {number}", 1, WINDOW, NOW + WINDOW)
+            await attempts.take(f"new {number}", 1, WINDOW, NOW + WINDOW)
 
     connection = sqlite3.connect(tmp_path / "auth.db")
     keys = {key for (key,) in connection.execute("SELECT key FROM attempts")}

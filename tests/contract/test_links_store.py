@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-from services.links import store_mongo, store_sqlite
+from services.links.__main__ import ADAPTERS
 from services.links.domain import (
     NOBODY,
     Account,
@@ -26,37 +24,15 @@ from services.links.domain import (
 )
 from services.links.service import LinksService
 from services.links.store import LinkStore
-from services.runtime import mongo, sqlite
-from tests.mongo import server
+from tests.contract.conftest import NewStore, opened_anew
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
 
 
-@asynccontextmanager
-async def sqlite_store() -> AsyncIterator[LinkStore]:
-    """A store of its own in a new file."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "links.sqlite3"
-        async with sqlite.opened(f"sqlite:///{path}", store_sqlite.MIGRATIONS) as database:
-            yield store_sqlite.SqliteLinkStore(database)
-
-
-@asynccontextmanager
-async def mongo_store(server_url: str) -> AsyncIterator[LinkStore]:
-    """A store of its own in a new database."""
-    with server.database(server_url) as url:
-        async with mongo.opened(url, "atajo_links", store_mongo.SCHEMA) as database:
-            await database.prepared()
-            yield store_mongo.MongoLinkStore(database)
-
-
-@pytest.fixture(params=["sqlite", "mongodb"])
-def opened(request: pytest.FixtureRequest) -> Opened:
+@pytest.fixture
+def opened(new_store: NewStore) -> Opened:
     """Opens a new, empty store, another one each time."""
-    if request.param == "sqlite":
-        return sqlite_store
-    url = request.getfixturevalue("mongo_server")
-    return lambda: mongo_store(url)
+    return lambda: opened_anew(new_store, "links", ADAPTERS)
 
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)

@@ -13,7 +13,6 @@ import pytest
 
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
-from tests.waiting import SETTLED, await_that
 
 
 def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
@@ -47,10 +46,6 @@ def restart_gateway(product: Product) -> None:
     product.start("gateway")
 
 
-def await_views(product: Product, token: str, views: Mapping[str, int]) -> None:
-    await_that(lambda: product.views(token) == views, SETTLED)
-
-
 @pytest.fixture(params=["sqlite", "mongodb"])
 def product(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Product]:
     """The product over either store, not started yet."""
@@ -66,7 +61,7 @@ def test_a_removed_link_is_unknown_and_its_code_taken_for_good(product: Product)
     other = product.shorten("https://example.com/other", token)
     code = product.shorten("https://example.com/", token, code=f"-{new_code()[1:]}")
     assert product.visit(code).status_code == 302
-    await_views(product, token, {other: 0, code: 1})
+    product.await_views(token, {other: 0, code: 1})
 
     for _ in range(2):
         line = "The link is removed; its code is never given out again."

@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,6 @@ import pytest
 from tests.load_generator import Load
 from tests.processes import ROOT
 from tests.product import Product
-from tests.waiting import SETTLED, await_that
 
 STORES = ("auth.sqlite3", "links.sqlite3", "analytics.sqlite3")
 
@@ -52,10 +51,6 @@ def running(tmp_path: Path) -> Iterator[Product]:
         product.start()
         write_state(product)
         yield product
-
-
-def await_views(product: Product, token: str, views: Mapping[str, int]) -> None:
-    await_that(lambda: product.views(token) == views, SETTLED)
 
 
 def test_a_backup_under_load_has_all_that_was_acknowledged_before(
@@ -96,7 +91,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
             for _ in range(7):
                 assert restored.visit(code).status_code == 302
             views[code] += 7
-        await_views(restored, token, views)
+        restored.await_views(token, views)
         restored.stop("gateway")
         restored.start("gateway")
         assert restored.views(token) == views, "a restart counts nothing twice"
@@ -113,7 +108,7 @@ def test_older_counts_beside_a_newer_journal_lose_what_came_between_and_no_more(
     assert back_up(running.folder, tmp_path / "copy").returncode == 0
     for _ in range(3):
         running.visit(code)
-    await_views(running, token, {code: 8})
+    running.await_views(token, {code: 8})
     running.stop("analytics")
     for _ in range(2):
         running.visit(code)  # These wait in the journal.
@@ -124,9 +119,9 @@ def test_older_counts_beside_a_newer_journal_lose_what_came_between_and_no_more(
 
     running.start("analytics")
     running.start("gateway")
-    await_views(running, token, {code: 7})
+    running.await_views(token, {code: 7})
     running.visit(code)
-    await_views(running, token, {code: 8})
+    running.await_views(token, {code: 8})
 
 
 def test_a_backup_that_cannot_be_whole_is_not_made(running: Product, tmp_path: Path) -> None:

@@ -16,11 +16,7 @@ from tests.integration.test_local_run import LocalRun
 from tests.mongo import server
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
-from tests.waiting import SETTLED, await_that
-
-
-def await_views(product: Product, token: str, views: dict[str, int]) -> None:
-    await_that(lambda: product.views(token) == views, SETTLED)
+from tests.waiting import await_that
 
 
 def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_url: str) -> None:
@@ -31,7 +27,7 @@ def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_
         code = product.shorten("https://example.com/a?b=c#d", token)
         for _ in range(5):
             assert product.visit(code).headers["location"] == "https://example.com/a?b=c#d"
-        await_views(product, token, {code: 5})
+        product.await_views(token, {code: 5})
 
         for name in ("gateway", *SERVICES):
             assert product.stop(name) == 0
@@ -39,7 +35,7 @@ def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_
 
         token = product.log_in(email)
         assert product.visit(code).headers["location"] == "https://example.com/a?b=c#d"
-        await_views(product, token, {code: 6})
+        product.await_views(token, {code: 6})
         assert not list(tmp_path.glob("*.sqlite3"))
 
 

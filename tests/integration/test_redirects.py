@@ -7,13 +7,11 @@ import os
 import re
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.processes import PATIENCE
 from tests.product import BROWSER, Product, new_code
 from tests.waiting import await_that
 
@@ -27,15 +25,6 @@ BOTS = {
     "PowerShell": "Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041",
     "nobody": "",
 }
-
-
-def await_views(product: Product, token: str, code: str, wanted: int) -> float:
-    """Wait until a link has as many views; returns the seconds it took."""
-    started = time.monotonic()
-    while (views := product.views(token)[code]) != wanted:
-        assert views < wanted
-        assert time.monotonic() - started < PATIENCE, f"{views} of {wanted} views"
-    return time.monotonic() - started
 
 
 def look_ups(product: Product, outcome: str = "OK") -> float:
@@ -90,7 +79,7 @@ def test_head_answers_alike_and_counts_nothing(product: Product) -> None:
         k: v for k, v in got.headers.items() if k not in ignored
     }
     product.visit(code)
-    await_views(product, token, code, 2)
+    product.await_views(token, {code: 2})
 
 
 @pytest.mark.alone
@@ -99,7 +88,7 @@ def test_every_visit_of_one_person_counts_and_is_seen_within_two_seconds(product
     code = product.shorten("https://example.com/", token)
     for _ in range(25):
         assert product.visit(code).status_code == 302
-    assert await_views(product, token, code, 25) < 2
+    await_that(lambda: product.views(token) == {code: 25}, 2.0)
 
 
 def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
@@ -116,7 +105,7 @@ def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
     ):
         assert product.visit(code, {name: value}).status_code == 302
     assert product.visit(code, {"referer": "https://news.example/today"}).status_code == 302
-    await_views(product, token, code, 1)
+    product.await_views(token, {code: 1})
     assert product.metric('atajo_visits_total{kind="bot"}') == bots + len(BOTS)
 
 
@@ -127,7 +116,7 @@ def test_an_access_by_function_is_a_visit(product: Product) -> None:
         product.http.post(
             f"{product.url}/accessLink", json={"data": {"code": code}}, headers=headers
         )
-    await_views(product, token, code, 2)
+    product.await_views(token, {code: 2})
 
 
 def test_a_code_just_created_is_found_although_it_was_asked_for_before(product: Product) -> None:
@@ -210,7 +199,7 @@ def test_the_shortcut_answers_as_the_application_does(product: Product) -> None:
     for other in others:
         [answer] = exchange(product, other, 1)
         assert without_date(answer) == without_date(at_once), other
-    await_views(product, token, code, 1 + len(others))
+    product.await_views(token, {code: 1 + len(others)})
 
 
 def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(product: Product) -> None:
@@ -226,8 +215,7 @@ def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(product:
     assert [headers["location"] for _, headers, _ in answers] == [
         f"https://example.com/{codes.index(code)}" for code, _ in asked
     ]
-    for code in codes:
-        await_views(product, token, code, 20)
+    product.await_views(token, dict.fromkeys(codes, 20))
 
 
 @pytest.fixture(scope="module")
@@ -259,8 +247,7 @@ def test_what_is_looked_up_is_answered_as_the_application_does(forgetful: Produc
         answers.append((status, {k: v for k, v in headers.items() if k != "date"}))
         assert forgetful.visit(other).status_code == 302
     assert answers[0] == answers[1]
-    await_views(forgetful, token, code, 2)
-    await_views(forgetful, token, other, 2)
+    forgetful.await_views(token, {code: 2, other: 2})
 
 
 def test_looked_up_and_remembered_in_one_go_are_answered_in_order(forgetful: Product) -> None:
@@ -273,8 +260,7 @@ def test_looked_up_and_remembered_in_one_go_are_answered_in_order(forgetful: Pro
     assert [headers["location"] for _, headers, _ in answers] == [
         f"https://example.com/{codes.index(code)}" for code in asked
     ]
-    for code in codes:
-        await_views(forgetful, token, code, 20)
+    forgetful.await_views(token, dict.fromkeys(codes, 20))
 
 
 def ask(product: Product, code: str) -> socket.socket:
@@ -298,10 +284,10 @@ def test_a_look_up_in_vain_is_one(forgetful: Product) -> None:
 
 def test_one_who_leaves_before_the_answer_was_there(forgetful: Product) -> None:
     token = forgetful.log_in(forgetful.register())
-    code, _ = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
+    code, other = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
     with forgetful.asleep("links"):
         ask(forgetful, code).close()
-    await_views(forgetful, token, code, 1)
+    forgetful.await_views(token, {code: 1, other: 0})
     assert "Traceback" not in forgetful.logs()
 
 
