@@ -143,14 +143,15 @@ class Product(Client):
         with self._processes.pop(name) as process:
             return process.stop()
 
-    def revive(self, *names: str) -> None:
-        """Start those processes again that have ended."""
-        ended = [name for name in names or PROCESSES if not self._runs(name)]
+    def revive(self) -> None:
+        """Start those processes again that have ended, and wait until the gateway finds all."""
+        ended = [name for name in PROCESSES if not self._runs(name)]
         for name in ended:
             if old := self._processes.pop(name, None):
                 old.kill()
         if ended:
             self.start(*ended)
+        await_that(lambda: set(self.dependencies().values()) == {"ok"})
 
     def _runs(self, name: str) -> bool:
         return name in self._processes and self._processes[name].popen.poll() is None
@@ -180,6 +181,12 @@ class Product(Client):
     def metrics_url(self, name: str) -> str:
         """Where a running process shows its metrics."""
         return f"http://{self._processes[name].addresses['metrics']}/metrics"
+
+    def dependencies(self, name: str = "gateway") -> dict[str, str]:
+        """What a running process says of each thing it depends on."""
+        readyz = f"http://{self._processes[name].addresses['metrics']}/readyz"
+        states: dict[str, str] = httpx.get(readyz).json()["dependencies"]
+        return states
 
     def metric(self, series: str, process: str = "gateway") -> float:
         """What a running process shows for a series, written as on its metrics page."""

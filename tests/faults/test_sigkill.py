@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -10,6 +10,20 @@ import pytest
 from tests.load_generator import Load
 from tests.product import PROCESSES, Product
 from tests.waiting import SETTLED, await_that
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with Product(tmp_path_factory.mktemp("shared")) as product:
+        product.start()
+        yield product
+
+
+@pytest.fixture
+def product(shared: Product) -> Iterator[Product]:
+    """The product. After each test what it killed is started again."""
+    yield shared
+    shared.revive()
 
 
 def check(product: Product, token: str, load: Load) -> None:
@@ -32,86 +46,76 @@ def check(product: Product, token: str, load: Load) -> None:
 
 
 @pytest.mark.timeout(240)
-def test_each_process_killed_in_turn_and_all_at_once(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
+def test_each_process_killed_in_turn_and_all_at_once(product: Product) -> None:
+    token = product.log_in(product.register())
+    codes = [product.shorten(f"https://example.com/{n}", token) for n in range(10)]
+    with Load(product, token, codes, visitors=3, makers=2) as load:
+        for name in PROCESSES:
+            load.await_more(visits=100, created=10)
+            product.kill(name)
+            if name in ("auth", "analytics"):
+                load.await_more(visits=100)  # Redirects go on without them.
+            elif name == "links":
+                load.await_more(visits=100)  # From memory.
+            product.start(name)
+        load.await_more(visits=100, created=10)
+        product.kill()
         product.start()
-        token = product.log_in(product.register())
-        codes = [product.shorten(f"https://example.com/{n}", token) for n in range(10)]
-        with Load(product, token, codes, visitors=3, makers=2) as load:
-            for name in PROCESSES:
-                load.await_more(visits=100, created=10)
-                product.kill(name)
-                if name in ("auth", "analytics"):
-                    load.await_more(visits=100)  # Redirects go on without them.
-                elif name == "links":
-                    load.await_more(visits=100)  # From memory.
-                product.start(name)
-            load.await_more(visits=100, created=10)
-            product.kill()
-            product.start()
-            load.await_more(visits=100, created=10)
-        assert load.unanswered.total() <= 3 * 2 * 4, "a few a visitor and kill of the gateway"
-        check(product, token, load)
+        load.await_more(visits=100, created=10)
+    assert load.unanswered.total() <= 3 * 2 * 4, "a few a visitor and kill of the gateway"
+    check(product, token, load)
 
 
 @pytest.mark.timeout(240)
-def test_the_gateway_killed_many_times(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start()
-        token = product.log_in(product.register())
-        codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
-        with Load(product, token, codes, visitors=4, makers=0) as load:
-            for turn in range(8):
-                load.await_more(visits=25 * (turn % 4 + 1))
-                product.kill("gateway")
-                product.start("gateway")
-            load.await_more(visits=50)
-        check(product, token, load)
+def test_the_gateway_killed_many_times(product: Product) -> None:
+    token = product.log_in(product.register())
+    codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    with Load(product, token, codes, visitors=4, makers=0) as load:
+        for turn in range(8):
+            load.await_more(visits=25 * (turn % 4 + 1))
+            product.kill("gateway")
+            product.start("gateway")
+        load.await_more(visits=50)
+    check(product, token, load)
 
 
-def test_a_clean_stop_leaves_no_visit_uncounted(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start()
-        token = product.log_in(product.register())
-        code = product.shorten("https://example.com/", token)
-        for _ in range(30):
-            assert product.visit(code).status_code == 302
-        assert product.stop("gateway") == 0
-        closed = 'grpc_code="OK",grpc_method="CloseGateway"'
-        assert closed in httpx.get(product.metrics_url("analytics")).text
-        for name in ("auth", "links", "analytics"):
-            assert product.stop(name) == 0
-        product.start()
-        assert product.views(token) == {code: 30}, "they were there before the gateway came back"
+def test_a_clean_stop_leaves_no_visit_uncounted(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    for _ in range(30):
+        assert product.visit(code).status_code == 302
+    assert product.stop("gateway") == 0
+    closed = 'grpc_code="OK",grpc_method="CloseGateway"'
+    assert closed in httpx.get(product.metrics_url("analytics")).text
+    for name in ("auth", "links", "analytics"):
+        assert product.stop(name) == 0
+    product.start()
+    assert product.views(token) == {code: 30}, "they were there before the gateway came back"
 
 
-def test_visits_wait_for_analytics_and_redirects_do_not(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start()
-        token = product.log_in(product.register())
-        code = product.shorten("https://example.com/", token)
-        product.kill("analytics")
-        for _ in range(200):
-            assert product.visit(code).status_code == 302
-        profile = product.data("showProfile", {"token": token})
-        assert [link["views"] for link in profile["data"]] == [None]
-        product.start("analytics")
-        await_that(lambda: product.views(token)[code] == 200, SETTLED)
+def test_visits_wait_for_analytics_and_redirects_do_not(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    product.kill("analytics")
+    for _ in range(200):
+        assert product.visit(code).status_code == 302
+    profile = product.data("showProfile", {"token": token})
+    assert [link["views"] for link in profile["data"]] == [None]
+    product.start("analytics")
+    await_that(lambda: product.views(token)[code] == 200, SETTLED)
 
 
-def test_without_links_known_codes_go_on_and_unknown_ones_are_a_503(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start()
-        known = product.shorten("https://example.com/")
-        product.kill("links")
-        assert product.visit(known).status_code == 302
-        unknown = product.visit("zzzzzzzz")
-        assert unknown.status_code == 503
-        assert int(unknown.headers["retry-after"]) >= 1
-        assert unknown.headers["content-type"].startswith("text/html")
-        link = {"code": "yyyyyyyy", "url": "https://example.com", "token": None}
-        created = product.call("createShortLink", link)
-        assert (created.status_code, created.json()["error"]["status"]) == (503, "UNAVAILABLE")
-        assert product.data("verifyUser", {"email": "a@b.c", "password": "x"})["error"]
-        product.start("links")
-        await_that(lambda: product.visit("zzzzzzzz").status_code == 404, SETTLED)
+def test_without_links_known_codes_go_on_and_unknown_ones_are_a_503(product: Product) -> None:
+    known = product.shorten("https://example.com/")
+    product.kill("links")
+    assert product.visit(known).status_code == 302
+    unknown = product.visit("zzzzzzzz")
+    assert unknown.status_code == 503
+    assert int(unknown.headers["retry-after"]) >= 1
+    assert unknown.headers["content-type"].startswith("text/html")
+    link = {"code": "yyyyyyyy", "url": "https://example.com", "token": None}
+    created = product.call("createShortLink", link)
+    assert (created.status_code, created.json()["error"]["status"]) == (503, "UNAVAILABLE")
+    assert product.data("verifyUser", {"email": "a@b.c", "password": "x"})["error"]
+    product.start("links")
+    await_that(lambda: product.visit("zzzzzzzz").status_code == 404, SETTLED)

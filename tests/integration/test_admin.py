@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import store_of_product
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
 
@@ -46,17 +47,18 @@ def restart_gateway(product: Product) -> None:
     product.start("gateway")
 
 
-@pytest.fixture(params=["sqlite", "mongodb"])
-def product(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Product]:
-    """The product over either store, not started yet."""
-    mongodb = request.param == "mongodb"
-    store = request.getfixturevalue("mongo_url") if mongodb else ""
-    with Product(tmp_path, store=store) as product:
+@pytest.fixture(scope="module", params=["sqlite", "mongodb"])
+def product(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Product]:
+    """The product over either store."""
+    folder = tmp_path_factory.mktemp("admin")
+    with store_of_product(request) as store, Product(folder, store=store) as product:
+        product.start()
         yield product
 
 
 def test_a_removed_link_is_unknown_and_its_code_taken_for_good(product: Product) -> None:
-    product.start()
     token = product.log_in(product.register())
     other = product.shorten("https://example.com/other", token)
     code = product.shorten("https://example.com/", token, code=f"-{new_code()[1:]}")
@@ -99,7 +101,6 @@ def test_visits_that_come_after_the_removal_show_nowhere(tmp_path: Path) -> None
 
 
 def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product) -> None:
-    product.start()
     email, neighbour = product.register(), product.log_in(product.register())
     token = product.log_in(email)
     codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]

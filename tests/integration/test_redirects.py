@@ -232,7 +232,7 @@ def forgetful(remembering_one: Product) -> Iterator[Product]:
     A test may stop the gateway.
     """
     yield remembering_one
-    remembering_one.revive("gateway")
+    remembering_one.revive()
 
 
 def test_what_is_looked_up_is_answered_as_the_application_does(forgetful: Product) -> None:
