@@ -31,6 +31,7 @@ WEB := web/node_modules/.built
 
 PYTHON_CODE := services gateway deploy charts tests
 NGINX_CONFIG := deploy/nginx/nginx.conf.template
+WEB_EDGE := web/src/lib/edge.ts
 DASHBOARDS := charts/atajo/monitoring/dashboards
 PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
 WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null) \
@@ -130,7 +131,7 @@ qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, into tes
 	@exec $(PY) -m tests.qr.table
 
 .PHONY: check
-check: $(DEV) $(WEB) check-proto check-nginx check-locks check-dashboards check-chart ## Lint, types, import direction, format, generated code, budgets
+check: $(DEV) $(WEB) check-proto check-edge check-nginx check-locks check-dashboards check-chart ## Lint, types, import direction, format, generated code, budgets
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy $(PYTHON_CODE)
@@ -143,6 +144,10 @@ check-proto: $(DEV)
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(call generate,$$fresh); \
 	diff -r -x __pycache__ proto/gen "$$fresh" || { echo "proto/gen is not current: make proto" >&2; exit 1; }
+
+.PHONY: check-edge
+check-edge: $(DEV)
+	@$(PY) -m deploy.edge | diff $(WEB_EDGE) - || { echo "$(WEB_EDGE) is not current: make edge" >&2; exit 1; }
 
 .PHONY: check-nginx
 check-nginx: $(DEV)
@@ -191,8 +196,12 @@ proto: $(DEV) ## Generate proto/gen from proto/
 	@mkdir -p proto/gen
 	@$(call generate,proto/gen)
 
+.PHONY: edge
+edge: nginx ## Generate what nginx and the pages take from deploy/edge.toml
+	@$(PY) -m deploy.edge > $(WEB_EDGE)
+
 .PHONY: nginx
-nginx: $(DEV) ## Generate nginx's configuration from deploy/edge.toml
+nginx: $(DEV) ## Generate what nginx alone takes from deploy/edge.toml
 	@$(PY) -m gateway.nginx.config > $(NGINX_CONFIG)
 
 .PHONY: chart-golden

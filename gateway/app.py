@@ -25,7 +25,6 @@ from gateway.edge import Edge
 from gateway.identify import identified
 from gateway.metrics import HTTP_SECONDS
 from gateway.site import Site
-from gateway.status import PATH as STATUS_PATH
 from gateway.status import StatusPage
 from services.runtime import logs, request_id
 from services.runtime.errors import AppError, Internal, InvalidArgument, NotFound
@@ -40,13 +39,16 @@ _REFUSAL = "atajo.refusal"
 
 
 def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str]) -> FastAPI:
-    """The five functions as a FastAPI application: those that the edge lists, by this table."""
+    """The functions that the edge lists as a FastAPI application.
+
+    Raises ValueError where they are not those of this table.
+    """
     table: dict[str, tuple[type[Payload], Handler]] = {
-        "/createShortLink": (f.CreateShortLink, functions.create_short_link),
-        "/accessLink": (f.AccessLink, functions.access_link),
-        "/verifyUser": (f.VerifyUser, functions.verify_user),
-        "/registerUser": (f.RegisterUser, functions.register_user),
-        "/showProfile": (f.ShowProfile, functions.show_profile),
+        "createShortLink": (f.CreateShortLink, functions.create_short_link),
+        "accessLink": (f.AccessLink, functions.access_link),
+        "verifyUser": (f.VerifyUser, functions.verify_user),
+        "registerUser": (f.RegisterUser, functions.register_user),
+        "showProfile": (f.ShowProfile, functions.show_profile),
     }
     # FastAPI makes the spans of the functions, where traces are on (services/runtime/tracing.py).
     app = FastAPI(
@@ -54,9 +56,10 @@ def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str])
         redirect_slashes=False,
         telemetry={"operation_spans": False, "metrics": False, "logs": False},
     )
-    for path in edge.functions:
-        payload, handler = table[path]
-        app.post(path)(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
+    if (paths := {f"/{name}" for name in table}) != set(edge.functions):
+        raise ValueError(f"Known in one place only: {paths ^ set(edge.functions)}")
+    for name, (payload, handler) in table.items():
+        app.post(f"/{name}")(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
 
     @app.exception_handler(AppError)
     async def refused(request: Request, error: AppError) -> Response:
@@ -99,6 +102,7 @@ class Requests:
         self._site = site
         self._status_page = status_page
         self._names = frozenset(edge.functions)
+        self._status_path = edge.status
         self._routes = frozenset((*edge.functions, *edge.pages, *edge.gateway))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -131,7 +135,7 @@ class Requests:
         if scope["method"] not in ("GET", "HEAD") or path in self._names:
             app = self._functions
         else:
-            app = self._status_page if path == STATUS_PATH else self._site
+            app = self._status_page if path == self._status_path else self._site
         await app(scope, receive, send)
 
     def _route(self, scope: Scope) -> tuple[str, str]:

@@ -21,7 +21,6 @@ from starlette.types import Receive, Scope, Send
 from gateway.edge import Edge, RawHeaders
 from services.runtime.health import OK
 
-PATH = "/status"
 _KEPT_SECONDS = 1.0
 _LATE_SECONDS = 15.0
 """From here on the newest visits are late: not yet counted for longer than people would expect."""
@@ -115,7 +114,7 @@ class _Answer:
 
 
 class StatusPage:
-    """Answers GET and HEAD of `/status`."""
+    """Answers GET and HEAD of the path that the edge has for it."""
 
     def __init__(
         self,

@@ -92,8 +92,9 @@ class FakeLinks(Fake):
 
     async def create(self, code: str, url: str, creator: str | None) -> str:
         self._reach("create")
-        links.check_code(code)
-        wanted = links.Link(code, self._urls.normalize(url), creator, datetime.now(UTC))
+        owner = links.NOBODY if creator is None else links.Account(creator)
+        links.check_code(code, owner)
+        wanted = links.Link(code, self._urls.normalize(url), owner, datetime.now(UTC))
         held = self._links.setdefault(code, wanted)
         if not held.same_as(wanted):
             raise links.CodeTaken("This code is taken.")
@@ -112,7 +113,7 @@ class FakeLinks(Fake):
         made = [
             StoredLink(link.code, link.url, link.created_at)
             for link in reversed(self._links.values())
-            if link.creator == account
+            if link.owner == links.Account(account)
         ]
         for start in range(0, len(made), PAGE_SIZE):
             yield made[start : start + PAGE_SIZE]

@@ -3,9 +3,10 @@ import { defineConfig } from 'vitest/config';
 import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
 import { themeScript } from './build/theme-script.ts';
+import { CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
 
 const BACK_END = 'http://localhost:8080';
-const CALLS = ['createShortLink', 'accessLink', 'verifyUser', 'registerUser', 'showProfile'];
+const ANSWERED_THERE = [...Object.values(functions), ...Object.values(gateway)];
 
 export default defineConfig({
   plugins: [react(), themeScript(), reactColorfulCss(), loading()],
@@ -17,9 +18,9 @@ export default defineConfig({
   },
   server: {
     proxy: {
-      [`^/(${CALLS.join('|')})$`]: BACK_END,
-      // Short links; the page's own route of eight letters stays here.
-      '^/(?!register$)[A-Za-z0-9_-]{8}$': BACK_END,
+      [`^(${ANSWERED_THERE.join('|')})$`]: BACK_END,
+      // Short addresses; the pages' own paths stay here.
+      [`^/(?!(${routes.join('|')})$)${CODE_PATTERN}$`]: BACK_END,
     },
   },
   test: {

@@ -12,10 +12,17 @@ from urllib.parse import unquote
 
 import ada_url
 
+from services.runtime.codes import (
+    CODE_LENGTH,
+    MAX_LENGTH,
+    MIN_LENGTH,
+    is_code,
+    is_reserved,
+    is_route,
+)
 from services.runtime.errors import AlreadyExists, InvalidArgument
 from services.runtime.text import BLANKS, CONTROLS
 
-CODE_LENGTH = 8
 MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
 MAX_CODES = 1000
@@ -31,10 +38,6 @@ A replica that is slow to write one with the next number cannot be so far behind
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
 
-RESERVED_CODES = frozenset({"register"})
-"""Routes of the product that have the shape of a code."""
-
-_CODE = re.compile(r"[A-Za-z0-9_-]{8}")
 # `mailto:x` has a scheme; in `example.com:8081/x` what follows the colon is a port.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
 _HTTP = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
@@ -182,20 +185,19 @@ class Changes:
     lost: bool
 
 
-def is_code(text: str) -> bool:
-    """Whether a text has the shape of a code: 8 characters of A-Z a-z 0-9 - _."""
-    return _CODE.fullmatch(text) is not None
+def check_code(code: str, owner: Owner) -> None:
+    """Refuse what cannot be the code of an owner's new link.
 
-
-def check_code(code: str) -> None:
-    """Refuse what cannot be a link's code.
-
-    Raises InvalidCode for another shape and CodeTaken for a route of the product.
+    An account chooses its codes and may have any length of them; everybody else has codes of the
+    length that the page makes. Raises CodeTaken for a reserved name, however long it is, and
+    InvalidCode for what is no code or has a length that the owner cannot have.
     """
-    if not is_code(code):
-        raise InvalidCode("A code has 8 characters of A-Z, a-z, 0-9, - and _.")
-    if code in RESERVED_CODES:
+    if is_reserved(code):
         raise CodeTaken("This code is taken.")
+    chooses = isinstance(owner, Account)
+    if not is_code(code) or (not chooses and len(code) != CODE_LENGTH):
+        lengths = f"{MIN_LENGTH} to {MAX_LENGTH}" if chooses else f"{CODE_LENGTH}"
+        raise InvalidCode(f"A code has {lengths} characters of A-Z, a-z, 0-9, - and _.")
 
 
 class UrlPolicy:
@@ -242,7 +244,7 @@ class UrlPolicy:
             return False
         # Dots are resolved after decoding: an encoded slash or dot leads to the same place.
         path = normpath(unquote(url.pathname).replace("\\", "/")).strip("/")
-        return is_code(path) and path not in RESERVED_CODES
+        return is_code(path) and not is_route(path)
 
 
 def _with_ascii_host(url: str, ascii_host: str) -> str:

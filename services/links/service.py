@@ -17,9 +17,9 @@ from services.links.domain import (
     TooManyCodes,
     UrlPolicy,
     check_code,
-    is_code,
 )
 from services.links.store import LinkStore
+from services.runtime.codes import is_code
 
 # 500 links of 999 characters of four bytes are 2 MB: half of gRPC's limit on a message.
 PAGE_SIZE = 500
@@ -38,7 +38,7 @@ class LinksService:
 
         Raises InvalidCode, InvalidUrl, CodeTaken, Unavailable.
         """
-        check_code(code)
+        check_code(code, owner)
         wanted = Link(code, self._urls.normalize(url), owner, self._now())
         stored = await self._store.add(wanted)
         if stored is None or not stored.same_as(wanted):

@@ -25,7 +25,9 @@ CHARACTERS: str = _CODES["characters"]
 PATTERN = f"[{CHARACTERS}]{{{MIN_LENGTH},{MAX_LENGTH}}}"
 """A code as a regular expression, without anchors; Python, PCRE and JavaScript read it alike."""
 
-ROUTES: frozenset[str] = frozenset(path.split("/")[1] for path in edge_table.routes(_TABLE))
+ROUTES: frozenset[str] = frozenset(
+    path.split("/")[1] for path in edge_table.routes(_TABLE) if path != "/"
+)
 """First segments of all that answers as something else than a short address. `/login` is one and
 `/Login` none: paths are case-sensitive."""
 RESERVED: frozenset[str] = frozenset(

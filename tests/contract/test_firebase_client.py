@@ -57,10 +57,28 @@ def test_a_code_is_taken_by_another_url_or_creator_or_a_route(
     assert error(client, "createShortLink", mine) == taken
     route = {"code": "register", "url": "https://example.com", "token": None}
     assert error(client, "createShortLink", route) == taken
-    assert data(client, "createShortLink", {**route, "code": "Register"})["success"], "case counts"
+    for reserved in ("Register", "dashboard", "www"):
+        assert error(client, "createShortLink", {**route, "code": reserved}) == taken
+    other_letters = {"code": code.swapcase(), "url": "https://example.com", "token": None}
+    assert data(client, "createShortLink", other_letters)["success"], "case counts"
 
 
-@pytest.mark.parametrize("code", ["", "short", "ninechars", "with spa", "ümlauted", "abc/efgh"])
+def test_an_account_may_have_a_code_of_4_to_32_characters(
+    client: FirebaseClient, product: Product
+) -> None:
+    """Everybody else has codes of eight."""
+    token = product.log_in(product.register())
+    for code in (new_code()[:4], new_code() * 4):
+        payload = {"code": code, "url": "https://example.com", "token": token}
+        assert data(client, "createShortLink", payload)["short_link"] == code
+        refused = error(client, "createShortLink", {**payload, "token": None})
+        assert refused == ("functions/invalid-argument", "INVALID_CODE")
+    for code in (new_code()[:3], new_code() * 4 + "a"):
+        refused = error(client, "createShortLink", {**payload, "code": code})
+        assert refused == ("functions/invalid-argument", "INVALID_CODE")
+
+
+@pytest.mark.parametrize("code", ["", "abcde", "ninechars", "with spa", "ümlauted", "abc/efgh"])
 def test_a_malformed_code(client: FirebaseClient, code: str) -> None:
     payload = {"code": code, "url": "https://example.com", "token": None}
     assert error(client, "createShortLink", payload) == (

@@ -101,7 +101,7 @@ async def test_a_repeated_link_is_one_link_and_another_is_refused(links: Links) 
 @pytest.mark.parametrize(
     ("code", "url", "reason"),
     [
-        ("short", "a.example", "INVALID_CODE"),
+        ("abcde", "a.example", "INVALID_CODE"),
         ("abcdefg/", "a.example", "INVALID_CODE"),
         ("bad-url-", "javascript:alert(1)", "INVALID_URL"),
         ("bad-url-", "https://atajo.example/abcdefgh", "INVALID_URL"),
@@ -142,10 +142,21 @@ async def test_who_can_own_nothing_is_refused(links: Links, owner: dict[str, Any
     assert await links.resolve("owner000") == {}
 
 
-async def test_the_code_of_a_page_is_taken(links: Links) -> None:
+@pytest.mark.parametrize("code", ["register", "dashboard", "DashBoard", "www", "robots.txt"])
+@pytest.mark.parametrize("creator", ["one", None])
+async def test_a_reserved_name_is_taken(links: Links, code: str, creator: str | None) -> None:
     with pytest.raises(AlreadyExists) as refused:
-        await links.create("register", "a.example")
+        await links.create(code, "a.example", creator)
     assert refused.value.reason == "CODE_TAKEN"
+
+
+@pytest.mark.parametrize("code", ["four", "k" * 32])
+async def test_an_account_has_codes_of_its_own_length(links: Links, code: str) -> None:
+    assert (await links.create(code, "a.example", "one")).code == code
+    assert await links.resolve(code) == {code: "http://a.example"}
+    with pytest.raises(InvalidArgument) as refused:
+        await links.create(code, "a.example")
+    assert refused.value.reason == "INVALID_CODE"
 
 
 async def test_a_thousand_codes_are_the_most_of_one_look_up(links: Links) -> None:

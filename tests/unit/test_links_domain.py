@@ -19,9 +19,9 @@ from services.links.domain import (
     InvalidOwner,
     InvalidUrl,
     Link,
+    Owner,
     UrlPolicy,
     check_code,
-    is_code,
 )
 from tests.processes import ROOT
 
@@ -52,24 +52,29 @@ def test_any_text_is_stored_or_refused_and_what_is_stored_stays_as_it_is(text: s
         assert policy.normalize(stored) == stored
 
 
-@given(st.text(max_size=12))
-def test_a_code_is_eight_characters_of_64(text: str) -> None:
-    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    assert is_code(text) == (len(text) == 8 and all(c in alphabet for c in text))
-
-
-@pytest.mark.parametrize("code", ["", "abcdefg", "abcdefghi", "abcdefg\n", "abcdefgñ", "abcd/fgh"])
-def test_other_shapes_of_a_code_are_refused(code: str) -> None:
+@pytest.mark.parametrize("code", ["", "abcdefg\n", "abcdefgñ", "abcd/fgh", "abc", "a" * 33])
+@pytest.mark.parametrize("owner", [Account("one"), Guest(bytes(32)), NOBODY])
+def test_other_shapes_of_a_code_are_refused(code: str, owner: Owner) -> None:
     with pytest.raises(InvalidCode) as refused:
-        check_code(code)
+        check_code(code, owner)
     assert refused.value.reason == "INVALID_CODE"
 
 
-def test_the_code_of_a_page_is_refused_like_a_taken_one() -> None:
+@pytest.mark.parametrize("code", ["abcd", "abcdefg", "abcdefghi", "a" * 32])
+def test_an_account_alone_has_codes_of_other_lengths_than_eight(code: str) -> None:
+    check_code(code, Account("one"))
+    for other in (Guest(bytes(32)), NOBODY):
+        with pytest.raises(InvalidCode):
+            check_code(code, other)
+        check_code("abcdefgh", other)
+
+
+@pytest.mark.parametrize("name", ["register", "Register", "accounts", "ACCOUNTS", "api", "www"])
+@pytest.mark.parametrize("owner", [Account("one"), Guest(bytes(32)), NOBODY])
+def test_a_reserved_name_is_refused_like_a_taken_one_however_long(name: str, owner: Owner) -> None:
     with pytest.raises(CodeTaken) as refused:
-        check_code("register")
+        check_code(name, owner)
     assert refused.value.reason == "CODE_TAKEN"
-    check_code("Register")
 
 
 def test_links_are_the_same_whenever_they_were_made() -> None:

@@ -1,5 +1,6 @@
 import axios, { type AxiosResponse } from 'axios';
 import * as v from 'valibot';
+import { functions } from '../lib/edge';
 import { Failure, type FailureCode } from './failure';
 
 /** The functions client's own limit. */
@@ -22,11 +23,14 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+/** The name of a function that the product has. */
+type Name = keyof typeof functions;
+
 type Schema = v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>;
 
 /** POST /<name> with {data: payload}; answers what the reply holds under data, checked. */
 export async function call<S extends Schema>(
-  name: string,
+  name: Name,
   payload: object,
   schema: S,
   options: CallOptions = {},
@@ -42,7 +46,7 @@ interface Dated<T> {
 
 /** A call whose answer is of use only with the time it was given at. */
 export async function datedCall<S extends Schema>(
-  name: string,
+  name: Name,
   payload: object,
   schema: S,
   { signal }: CallOptions = {},
@@ -55,10 +59,10 @@ export async function datedCall<S extends Schema>(
   return { data, date: Date.parse(String((response.headers as Record<string, unknown>)['date'])) };
 }
 
-async function post(name: string, payload: object, signal?: AbortSignal): Promise<AxiosResponse> {
+async function post(name: Name, payload: object, signal?: AbortSignal): Promise<AxiosResponse> {
   try {
     return await axios.post(
-      `/${name}`,
+      functions[name],
       { data: payload },
       { timeout: TIMEOUT, validateStatus: () => true, ...(signal && { signal }) },
     );
@@ -67,7 +71,7 @@ async function post(name: string, payload: object, signal?: AbortSignal): Promis
   }
 }
 
-function refusal(name: string, response: AxiosResponse): Failure {
+function refusal(name: Name, response: AxiosResponse): Failure {
   const body = v.safeParse(errorBody, response.data);
   const status = body.success ? body.output.error.status : byHttp[response.status];
   const code = (status && byStatus[status]) || 'failed';

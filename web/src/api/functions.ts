@@ -1,9 +1,10 @@
 /** The five calls of the product, one function each. Loaded with the first of them. */
 import * as v from 'valibot';
+import { isCode } from '../lib/codes';
 import { call, datedCall, outcome, type CallOptions } from './client';
 import { Failure } from './failure';
 
-const code = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{8}$/));
+const code = v.pipe(v.string(), v.check(isCode));
 
 const createReply = v.variant('success', [
   v.object({ success: v.literal(true), code, short_link: code }),

@@ -1,3 +1,4 @@
+import type { ComponentType } from 'react';
 import { Route, Routes } from 'react-router-dom';
 import { paths } from '../lib/paths';
 import { HomePage } from '../pages/HomePage';
@@ -14,27 +15,30 @@ const AccountPage = lazyPage(() => import('../pages/AccountPage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
 const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
 
-const table = [
-  [paths.home, <HomePage key="home" />],
-  [paths.shortener, <ShortenerPage key="shortener" />],
-  [paths.qr, <QrPage key="qr" />],
-  [paths.login, <LoginPage key="login" />],
-  [paths.register, <RegisterPage key="register" />],
-  [paths.account, <AccountPage key="account" />],
-  [paths.terms, <TermsPage key="terms" />],
-  [paths.privacy, <PrivacyPage key="privacy" />],
-  [paths.notFound, <NotFoundPage key="not-found" />],
-  [paths.redirect, <RedirectPage key="redirect" />],
-  ['*', <NotFoundPage key="unknown" />],
-] as const;
+type Name = keyof typeof paths;
+
+/** What each path shows: every path has its page, and no other path has one. */
+const shown: Record<Name, ComponentType> = {
+  home: HomePage,
+  shortener: ShortenerPage,
+  qr: QrPage,
+  login: LoginPage,
+  register: RegisterPage,
+  account: AccountPage,
+  terms: TermsPage,
+  privacy: PrivacyPage,
+  notFound: NotFoundPage,
+  redirect: RedirectPage,
+};
 
 /** Codes are case-sensitive, and so is every path: /Register may be somebody's link. */
 export function AppRoutes() {
   return (
     <Routes>
-      {table.map(([path, element]) => (
-        <Route key={path} path={path} element={element} caseSensitive />
+      {Object.entries(shown).map(([name, Page]) => (
+        <Route key={name} path={paths[name as Name]} element={<Page />} caseSensitive />
       ))}
+      <Route path="*" element={<NotFoundPage />} />
     </Routes>
   );
 }

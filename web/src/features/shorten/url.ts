@@ -3,7 +3,7 @@
  * tests/contract/url_cases.json. The page sends the trimmed text as typed and the server decides;
  * what is decided here is only which message is shown without asking it.
  */
-import { isCode } from '../../lib/paths';
+import { isCode, isRoute } from '../../lib/codes';
 import { codePoints } from '../../lib/text';
 
 export type UrlProblem = 'invalid' | 'too-long' | 'no-scheme';
@@ -94,9 +94,11 @@ function effectivePort({ port, protocol }: URL): string {
   return port || (protocol === 'https:' ? '443' : '80');
 }
 
+/** `/k7Qm2_xB` is one, `/login` none: what is looked up is every code that is no route. */
 function isShortPath(pathname: string): boolean {
-  const path = resolveDots(decodeOnce(pathname).replaceAll('\\', '/')).replace(/^\/+/, '');
-  return isCode(path.replace(/\/+$/, ''));
+  const path = resolveDots(decodeOnce(pathname).replaceAll('\\', '/'));
+  const name = path.replace(/^\/+/, '').replace(/\/+$/, '');
+  return isCode(name) && !isRoute(name);
 }
 
 /** Byte by byte: what is not ASCII can be no part of a code and need not be put together. */

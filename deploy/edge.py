@@ -1,0 +1,77 @@
+"""Writes the pages' part of the edge's one table: `python -m deploy.edge` (`make edge`).
+
+The pages are built where neither Python nor `deploy/edge.toml` is, so they have a copy of what they
+need of it, in TypeScript.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+
+from services.runtime import codes, edge_table
+
+_MODULE = """\
+// Made by `make edge` from deploy/edge.toml: change that.
+
+/** The paths of the pages. */
+export const pages = {{
+{pages}
+}} as const;
+
+/** The paths of the functions, which are called by POST. */
+export const functions = {{
+{functions}
+}} as const;
+
+/** What the gateway answers itself. */
+export const gateway = {{
+{gateway}
+}} as const;
+
+/** The first segments of all paths above: no link is looked up under them. */
+export const routes: readonly string[] = [
+{routes}
+];
+
+/** What no new link may have as its code, in lower case. */
+export const reserved: readonly string[] = [
+{reserved}
+];
+
+/** The 64 characters of a code. */
+export const CODE_ALPHABET = '{alphabet}';
+/** Characters of the codes that the page makes. */
+export const CODE_LENGTH = {length};
+/** A code as a regular expression, without anchors. */
+export const CODE_PATTERN = '{pattern}';
+"""
+
+
+def module() -> str:
+    """The TypeScript module, formatted as Prettier would."""
+    table = edge_table.read()
+    every = map(chr, range(128))
+    return _MODULE.format(
+        pages=_entries({name: page["path"] for name, page in table["pages"].items()}),
+        functions=_entries({path[1:]: path for path in edge_table.functions(table)}),
+        gateway=_entries(table["gateway"]),
+        routes=_items(codes.ROUTES),
+        reserved=_items(codes.RESERVED),
+        alphabet="".join(c for c in every if re.fullmatch(f"[{codes.CHARACTERS}]", c)),
+        length=codes.CODE_LENGTH,
+        pattern=codes.PATTERN,
+    )
+
+
+def _entries(values: Mapping[str, str]) -> str:
+    return "\n".join(f"  {name}: '{value}'," for name, value in values.items())
+
+
+def _items(values: Iterable[str]) -> str:
+    return "\n".join(f"  '{value}'," for value in sorted(values))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(module())

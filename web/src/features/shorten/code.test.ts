@@ -1,0 +1,40 @@
+// @vitest-environment node
+import { afterEach, expect, it, vi } from 'vitest';
+import { isCode, isReserved, isRoute } from '../../lib/codes';
+import { CODE_ALPHABET } from '../../lib/edge';
+import { newCode } from './code';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Random bytes of which these codes are made, one after the other. */
+function drawn(...codes: string[]) {
+  vi.spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => {
+    const code = codes.shift() ?? '';
+    (bytes as Uint8Array).set(Array.from(code, (character) => CODE_ALPHABET.indexOf(character)));
+    return bytes;
+  });
+}
+
+it('makes a code of eight characters out of 64', () => {
+  expect(new Set(CODE_ALPHABET).size).toBe(64);
+  expect(newCode()).toMatch(/^[A-Za-z0-9_-]{8}$/);
+});
+
+it('makes no code that is reserved', () => {
+  drawn('register', 'Accounts', 'k7Qm2_xB');
+  expect(newCode()).toBe('k7Qm2_xB');
+});
+
+it.each(['abcd', 'a'.repeat(32)])('knows %s for a code', (code) => expect(isCode(code)).toBe(true));
+
+it.each(['', 'abc', 'a'.repeat(33), 'abcdefg\n', 'abcdefgñ', 'abcd/fgh'])(
+  'knows %j for none',
+  (text) => expect(isCode(text)).toBe(false),
+);
+
+it('tells a route from a name that is only reserved', () => {
+  expect([isRoute('login'), isReserved('login')]).toEqual([true, true]);
+  expect([isRoute('LOGIN'), isReserved('LOGIN')]).toEqual([false, true]);
+  expect([isRoute('dashboard'), isReserved('dashboard')]).toEqual([false, true]);
+  expect([isRoute('k7Qm2_xB'), isReserved('k7Qm2_xB')]).toEqual([false, false]);
+});

@@ -1,0 +1,21 @@
+/** What a short address ends in. The back end has the same in services/runtime/codes.py. */
+import { CODE_PATTERN, reserved, routes } from './edge';
+
+const CODE = new RegExp(`^${CODE_PATTERN}$`);
+const routeNames = new Set(routes);
+const reservedNames = new Set(reserved);
+
+/** Whether a text has the shape of a code: 4 to 32 characters of A-Z a-z 0-9 - _. */
+export function isCode(text: string): boolean {
+  return CODE.test(text);
+}
+
+/** Whether `/<text>` is a page, a function or another thing of the product, and no short address. */
+export function isRoute(text: string): boolean {
+  return routeNames.has(text);
+}
+
+/** Whether no new link may have this code, in whatever mixture of capital and small letters. */
+export function isReserved(text: string): boolean {
+  return reservedNames.has(text.toLowerCase());
+}
