@@ -30,7 +30,7 @@ NODE := web/node_modules/.stamp
 WEB := web/node_modules/.built
 
 PYTHON_CODE := services gateway deploy charts tests
-NGINX_CONFIG := deploy/nginx/nginx.conf.template
+NGINX_EDGE := deploy/nginx/edge
 WEB_EDGE := web/src/lib/edge.ts
 DASHBOARDS := charts/atajo/monitoring/dashboards
 PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
@@ -151,7 +151,9 @@ check-edge: $(DEV)
 
 .PHONY: check-nginx
 check-nginx: $(DEV)
-	@$(PY) -m gateway.nginx.config | diff $(NGINX_CONFIG) - || { echo "$(NGINX_CONFIG) is not current: make nginx" >&2; exit 1; }
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(PY) -m gateway.nginx.includes "$$fresh"; \
+	diff -r $(NGINX_EDGE) "$$fresh" || { echo "$(NGINX_EDGE) is not current: make nginx" >&2; exit 1; }
 
 # Helm's own view of the chart, Kubernetes' schemas, and what was rendered before.
 .PHONY: check-chart
@@ -202,7 +204,7 @@ edge: nginx ## Generate what nginx and the pages take from deploy/edge.toml
 
 .PHONY: nginx
 nginx: $(DEV) ## Generate what nginx alone takes from deploy/edge.toml
-	@$(PY) -m gateway.nginx.config > $(NGINX_CONFIG)
+	@$(PY) -m gateway.nginx.includes $(NGINX_EDGE)
 
 .PHONY: chart-golden
 chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golden

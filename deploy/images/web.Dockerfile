@@ -17,7 +17,8 @@ COPY gateway/ gateway/
 COPY services/ services/
 COPY deploy/ deploy/
 COPY --from=pages /src/web/dist/ dist/
-COPY LICENSE deploy/nginx/start.sh deploy/nginx/nginx.conf.template /srv/atajo/
+COPY LICENSE /srv/atajo/
+COPY deploy/nginx/ /srv/atajo/
 RUN python -m gateway.nginx.webroot dist /srv/atajo/web \
  && chmod -R a+rX /srv/atajo && chmod a+x /srv/atajo/start.sh
 

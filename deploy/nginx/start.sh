@@ -1,5 +1,6 @@
 #!/bin/sh
-# Starts nginx with its configuration and the documents filled in. Arguments go on to nginx.
+# Starts nginx in a folder of its own with its configuration, the settings below as files that it
+# includes, and the documents filled in. Arguments go on to nginx.
 #
 #   ATAJO_PUBLIC_URL       where people reach the product
 #   ATAJO_CONTACT          e-mail address the legal pages name; contact@ and the public host by default
@@ -125,18 +126,20 @@ resolver=$(resolver)
 
 # What a killed one left would be in the way.
 rm -rf "$work"
-mkdir -p "$work/documents"
-work=$(cd "$work" && pwd)
+mkdir -p "$work/documents" "$work/start"
 web=$(cd "$web" && pwd)
+cp -R "$here"/*.conf "$here/edge" "$work"
+cd "$work"
+ln -s "$web/files" files
 
-sed -e "s|@WORK@|$work|g" -e "s|@WEB@|$web|g" \
-  -e "s|@GATEWAY@|$gateway|g" -e "s|@RESOLVER@|$resolver|g" \
-  -e "s|@TRUSTED_PROXIES@|$(printf '%s' "$trusted" | sed 's/.*/set_real_ip_from &;/' | tr '\n' ' ')|g" \
-  -e "s|@LISTEN@|$listen|g" -e "s|@METRICS_LISTEN@|$metrics_listen|g" \
-  "$here/nginx.conf.template" >"$work/nginx.conf"
+echo "listen $listen;" >start/listen.conf
+echo "listen $metrics_listen;" >start/metrics_listen.conf
+echo "server $gateway max_fails=32 fail_timeout=5s;" >start/gateway.conf
+printf '%s\n' "$resolver" "set \$gateway $gateway;" >start/gateway_anew.conf
+printf '%s' "$trusted" | sed 's/.*/set_real_ip_from &;/' >start/trusted_proxies.conf
 
 for document in "$web"/documents/*.html; do
-  filled=$work/documents/${document##*/}
+  filled=documents/${document##*/}
   sed -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" "$document" >"$filled"
   gzip -9 -n -c "$filled" >"$filled.gz"
   # nginx makes the ETag of time and size: made of the content, the time is the same on every
@@ -144,4 +147,4 @@ for document in "$web"/documents/*.html; do
   touch -d "@$((0x$(sha256sum "$filled" | cut -c 1-7)))" "$filled" "$filled.gz"
 done
 
-exec nginx -e stderr -c "$work/nginx.conf" "$@"
+exec nginx -e stderr -p "$PWD/" -c nginx.conf "$@"

@@ -7,10 +7,11 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 import pytest
@@ -28,10 +29,12 @@ class _Upstream(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, answers: int, host: str) -> None:
+    def __init__(self, answers: int, host: str, status: int, headers: Mapping[str, str]) -> None:
         # Free on 127.0.0.1 whatever the host: nobody must answer there in its place.
         super().__init__((host, free_port()), _Handler)
         self.answers = answers
+        self.status = status
+        self.headers = headers
         self.connections = 0
         self.requests = 0
         self.held = threading.Event()
@@ -57,22 +60,30 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = ", ".join(self.headers.get_all("x-forwarded-for", ())).encode()
-        self.send_response(200)
+        self.send_response(self.server.status)
+        for header in self.server.headers.items():
+            self.send_header(*header)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
-    def do_GET(self) -> None:
-        self.do_POST()
+    do_GET = do_HEAD = do_POST  # noqa: N815
 
     def log_request(self, code: object = "-", size: object = "-") -> None:
         """Stay quiet."""
 
 
 @contextmanager
-def upstream(answers: int = 1_000_000, host: str = "127.0.0.1") -> Iterator[_Upstream]:
+def upstream(
+    answers: int = 1_000_000,
+    host: str = "127.0.0.1",
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[_Upstream]:
     """A server that answers so many requests of each connection, and closes it at the next."""
-    with _Upstream(answers, host) as server:
+    with _Upstream(answers, host, status, headers) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.held.set()
@@ -208,6 +219,54 @@ def test_a_limit_by_address_is_not_escaped_by_claiming_another_one(
             assert [create(http, proxied, claim) for claim in claims] == [200] * 4
 
 
+def without_date(response: httpx.Response) -> dict[str, str]:
+    return {name: value for name, value in response.headers.items() if name != "date"}
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("status", [404, 410, 451])
+def test_a_link_that_is_no_more_is_told_with_the_document_that_nginx_has(
+    tmp_path: Path, http: httpx.Client, status: int, method: str
+) -> None:
+    headers = {"cache-control": "private, no-store", "x-of-the-gateway": "yes"}
+    with upstream(status=status, headers=headers) as server, before(server, tmp_path) as web:
+        ended = http.request(method, f"{web.url}/{new_code()}")
+        missing = http.request(method, f"{web.url}/no/short/address")
+    assert (ended.status_code, missing.status_code) == (status, 404)
+    assert ended.content == missing.content
+    assert ('<div id="root">' in ended.text) == (method == "GET")
+    assert without_date(ended) == without_date(missing)
+    assert ended.headers["cache-control"] == "private, no-store"
+    assert server.requests == 1
+
+
+def test_a_redirect_is_passed_on_as_the_gateway_wrote_it(
+    tmp_path: Path, http: httpx.Client
+) -> None:
+    written = {"location": "https://example.com/ended", "cache-control": "private, no-store"}
+    with upstream(status=302, headers=written) as server, before(server, tmp_path) as web:
+        answer = http.get(f"{web.url}/{new_code()}")
+    assert answer.status_code == 302
+    assert set(answer.headers) == {*written, "server", "date", "content-length", "connection"}
+    assert {name: answer.headers[name] for name in written} == written
+
+
+@pytest.mark.parametrize("length", [4, 8, 32])
+def test_every_code_is_asked_for_and_nothing_else(
+    tmp_path: Path, http: httpx.Client, length: int
+) -> None:
+    code = (new_code() * 5)[:length]
+    others = (code[:3], code * 9, f"{code}.", f"{code}/", f"a/{code}", "login", "register")
+    with upstream(status=410) as server, before(server, tmp_path) as web:
+        assert [http.get(f"{web.url}/{path}").status_code for path in others] == [
+            *[404] * 5,
+            *[200] * 2,
+        ]
+        assert server.requests == 0
+        for path in (code, f"{code}?a=b", f"%{ord(code[0]):x}{code[1:]}", "Login", "dashboard"):
+            assert http.get(f"{web.url}/{path}").status_code == 410
+
+
 def assert_away(http: httpx.Client, web: Web) -> None:
     """What people see while there is no gateway."""
     for method in ("GET", "HEAD"):
@@ -229,7 +288,7 @@ def assert_away(http: httpx.Client, web: Web) -> None:
         assert len(response.headers.get_list("cache-control")) == 1
     assert "retry-after" not in call.headers
     assert http.get(f"{web.url}/login").status_code == 200
-    assert http.get(f"{web.url}/nothing").status_code == 404
+    assert http.get(f"{web.url}/no/thing").status_code == 404
 
 
 def await_status(http: httpx.Client, url: str, wanted: int) -> float:
@@ -261,20 +320,19 @@ def test_a_gateway_that_dies_and_comes_back_is_missed_no_longer_than_it_is_away(
 def test_an_answer_that_does_not_come_is_deadline_exceeded(
     tmp_path: Path, http: httpx.Client
 ) -> None:
-    for file in START.parent.iterdir():
-        shutil.copy(file, tmp_path)
-    template = tmp_path / "nginx.conf.template"
-    text = template.read_text()
+    copy = shutil.copytree(START.parent, tmp_path / "nginx")
+    config = copy / "nginx.conf"
+    text = config.read_text()
     for long, short in (
         ("read_timeout 75s", "read_timeout 1s"),
         ("stream_timeout 5s", "stream_timeout 500ms"),
     ):
         assert long in text
         text = text.replace(long, short)
-    template.write_text(text)
+    config.write_text(text)
     with upstream(answers=0) as server:
         web = before(server, tmp_path)
-        web.script = tmp_path / START.name
+        web.script = copy / START.name
         with web:
             call = http.post(f"{web.url}/createShortLink", json=LINK)
             redirect = http.get(f"{web.url}/{new_code()}")

@@ -182,7 +182,7 @@ exec {shutil.which("getent")} "$@"
     code, said = start(tmp_path, ATAJO_GATEWAY="localhost:8000", PATH=path)
     assert code == 0
     assert said.startswith("Waiting for the address of localhost.\n")
-    assert "server localhost:8000 " in (tmp_path / "atajo-web" / "nginx.conf").read_text()
+    assert "server localhost:8000 " in (tmp_path / "atajo-web/start/gateway.conf").read_text()
 
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGQUIT])

@@ -1,0 +1,130 @@
+"""Writes what nginx takes from the edge's one table: `python -m gateway.nginx.includes FOLDER`.
+
+`deploy/nginx/nginx.conf` is written by hand and includes these files; `make nginx` writes them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+from starlette.responses import Response
+
+from gateway.callable import failure, too_large
+from gateway.edge import Edge, RawHeaders
+from gateway.nginx.webroot import document_of
+from gateway.site import TYPES
+from services.runtime import codes
+from services.runtime.errors import AppError, DeadlineExceeded, Unavailable
+
+_MADE = "# Made by `make nginx`: change deploy/edge.toml or gateway/nginx/includes.py.\n\n"
+
+
+def includes(edge: Edge) -> dict[str, str]:
+    """The files by name."""
+    return {
+        name: _MADE + "\n".join(lines) + "\n"
+        for name, lines in (
+            ("values.conf", _values(edge)),
+            ("types.conf", _types()),
+            ("headers.conf", _headers(edge.page_headers)),
+            ("routes.conf", _routes(edge)),
+            ("callable_errors.conf", _callable_errors(edge)),
+        )
+    }
+
+
+def _values(edge: Edge) -> list[str]:
+    """Limits, and the values of headers as variables."""
+    constants = {
+        "$edge_cache_document": edge.cache_document.decode(),
+        "$edge_cache_hashed": edge.cache_hashed.decode(),
+        "$edge_cache_files": edge.cache_files.decode(),
+        "$edge_cache_error": edge.cache_error.decode(),
+        "$edge_retry_after": str(edge.retry_after),
+    }
+    return [
+        f"client_max_body_size {edge.body_bytes};",
+        f"client_body_buffer_size {edge.body_bytes};",
+        "",
+        "# A map of nothing is a constant.",
+        *(f'map "" {name} {{ default "{value}"; }}' for name, value in constants.items()),
+    ]
+
+
+def _types() -> list[str]:
+    """Content types with the endings of their files."""
+    by_type = sorted(TYPES.items(), key=lambda item: item[1])
+    groups = groupby(by_type, key=lambda item: item[1])
+    return _block(
+        "types",
+        (f'"{kind}" {" ".join(suffix[1:] for suffix, _ in group)};' for kind, group in groups),
+    )
+
+
+def _routes(edge: Edge) -> list[str]:
+    """A location for each page, function and other path, for short addresses and hashed files."""
+    return [
+        *(_rewritten(path, f"/.documents{document_of(path, edge)}") for path in edge.pages),
+        "",
+        *(_rewritten(path, "/.call") for path in edge.functions),
+        "",
+        *(_rewritten(path, "/.gateway") for path in edge.gateway),
+        "",
+        *_block(f'location ~ "^/{codes.PATTERN}\\z"', ["include short_address.conf;"]),
+        "",
+        *_block(
+            f"location {edge.hashed_prefix}",
+            ["try_files $uri =404;", "set $cache_control $edge_cache_hashed;"],
+        ),
+    ]
+
+
+def _rewritten(path: str, inner: str) -> str:
+    return f"location = {path} {{ rewrite ^ {inner} last; }}"
+
+
+def _callable_errors(edge: Edge) -> list[str]:
+    """What nginx says of a call itself, in the words and with the headers of the gateway."""
+    errors: dict[str, AppError] = {
+        "@too_large": too_large(edge.body_bytes),
+        "@unavailable": Unavailable("The gateway is away."),
+        "@deadline_exceeded": DeadlineExceeded("The gateway did not answer."),
+    }
+    lines: list[str] = []
+    for name, error in errors.items():
+        answer = [*_return(failure(error, ())), *_headers(edge.function_headers)]
+        lines += ["", *_block(f"location {name}", answer)]
+    return lines[1:]
+
+
+def _return(response: Response) -> list[str]:
+    """A constant answer, whatever the ending of the path that it stands for."""
+    return [
+        "types {}",
+        f"default_type {response.media_type};",
+        f"return {response.status_code} '{bytes(response.body).decode()}';",
+    ]
+
+
+def _headers(headers: RawHeaders) -> list[str]:
+    return [f'add_header {name.decode()} "{value.decode()}" always;' for name, value in headers]
+
+
+def _block(head: str, lines: Iterable[str]) -> list[str]:
+    return [f"{head} {{", *(f"    {line}" for line in lines), "}"]
+
+
+def main() -> None:
+    if len(sys.argv) != 2:
+        raise SystemExit("Usage: python -m gateway.nginx.includes FOLDER")
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in includes(Edge.load()).items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
