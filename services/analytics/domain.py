@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 
+from services.runtime.codes import MAX_LENGTH, MIN_LENGTH, is_code
 from services.runtime.errors import InvalidArgument
 from services.runtime.moments import EPOCH
 
@@ -38,7 +39,6 @@ _LAST_HOUR = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(hours=1)
 _LAST_DAY = _LAST_HOUR // HOURS_A_DAY
 _MAX_HOST_LENGTH = 253
 
-_CODE = re.compile(r"[A-Za-z0-9_-]{8}")
 _GATEWAY_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -118,11 +118,6 @@ class Day:
     people_by_referrer: Mapping[str, int]
 
 
-def is_code(text: str) -> bool:
-    """Whether a text has the shape of a link's code: 8 characters of A-Z a-z 0-9 - _."""
-    return _CODE.fullmatch(text) is not None
-
-
 def check_batch(batch: Batch) -> None:
     """Refuse a batch that no gateway of ours makes, as a whole. Raises InvalidBatch."""
     check_number(batch.gateway_id, batch.number)
@@ -171,7 +166,7 @@ def check_range(first: int, last: int) -> None:
 
 def _fault(visit: VisitCount) -> str | None:
     if not is_code(visit.code):
-        return "A code has 8 characters of A-Z, a-z, 0-9, - and _."
+        return f"A code has {MIN_LENGTH} to {MAX_LENGTH} characters of A-Z, a-z, 0-9, - and _."
     if not 0 <= visit.hour <= _LAST_HOUR:
         return "An hour is on the calendar."
     if not 1 <= visit.count <= MAX_COUNT:

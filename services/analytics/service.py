@@ -18,11 +18,11 @@ from services.analytics.domain import (
     check_batch,
     check_number,
     check_range,
-    is_code,
 )
 from services.analytics.metrics import BATCHES_APPLIED, VISITS_COUNTED
 from services.analytics.store import AnalyticsStore
 from services.runtime import logs
+from services.runtime.codes import is_code
 from services.runtime.errors import InvalidArgument
 
 log = logs.get(__name__)

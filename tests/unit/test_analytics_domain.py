@@ -60,6 +60,8 @@ def test_other_batches_are_refused(batch: Batch) -> None:
 @pytest.mark.parametrize(
     "visit",
     [
+        replace(VISIT, code="abcd"),
+        replace(VISIT, code="a" * 32),
         replace(VISIT, hour=0),
         replace(VISIT, hour=LAST_HOUR),
         replace(VISIT, kind=VisitKind.BOT),
@@ -77,7 +79,8 @@ def test_visits_of_any_hour_kind_and_host_are_taken(visit: VisitCount) -> None:
     "visit",
     [
         replace(VISIT, code=""),
-        replace(VISIT, code="abcdefghi"),
+        replace(VISIT, code="abc"),
+        replace(VISIT, code="a" * 33),
         replace(VISIT, code="abcdefg\n"),
         replace(VISIT, hour=-1),
         replace(VISIT, hour=LAST_HOUR + 1),
