@@ -82,7 +82,8 @@ REQUESTS = [
         ("GET", path, {})
         for path in (
             *("/nothing-here", "/Login", "/login/", "/login%0a", "/login?a=b", "/{known}%0a"),
-            *("/index.html", "/unlisted.html", "/documents/index.html", "/.call", "/@missing"),
+            *("/index.html", "/unlisted.html", "/documents/index.html", "/.documents/login.html"),
+            *("/.call", "/.gateway", "/.documents/", "/.documents", "/@missing"),
             *("/assets", "/assets/", "/assets/none.js", f"{SCRIPT}.gz", "/icon.svg.br"),
             *("//", "//login", "/%ff%fe"),
             *("/metrics", "/livez", f"/{'a' * 3000}"),

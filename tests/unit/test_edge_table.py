@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deploy import edge as pages_edge
-from services.runtime import edge_table
+from services.runtime import codes, edge_table
 from tests.processes import ROOT
 
 TABLE = edge_table.read()
@@ -43,6 +43,18 @@ def test_no_path_stands_anywhere_else() -> None:
     any_path = "|".join(map(re.escape, PATHS))
     assert found(rf"""["'](?:{any_path})["'/?#]""") == []
     assert found(rf"\blocation [^{{]*(?:{any_path})\b") == []
+
+
+def test_no_second_list_names_what_is_reserved() -> None:
+    """Some of the words stand alone in many places; several of them in a row are a list."""
+    run = re.compile(r"""(?:["'][\w-]+["'][\s,]+){3,}["'][\w-]+["']""")
+    lists = [
+        f"{path.relative_to(ROOT)}: {names}"
+        for path in sources()
+        for names in (re.findall(r"[\w-]+", text) for text in run.findall(path.read_text("utf-8")))
+        if sum(codes.is_reserved(name) for name in names) > 3
+    ]
+    assert lists == []
 
 
 @pytest.mark.parametrize(
