@@ -23,7 +23,9 @@ from gateway.resolver import Resolver
 from gateway.settings import GatewaySettings
 from gateway.site import Site
 from gateway.status import StatusPage
-from gateway.visits.journal import Journal, JournalFullError, JournalInUseError
+from gateway.visits.active import JournalFullError
+from gateway.visits.folder import JournalInUseError
+from gateway.visits.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime.health import Health
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from gateway.visits import lines
 from gateway.visits.lines import Counts
+from services.runtime import logs
+
+log = logs.get(__name__)
 
 MOST_RESTORED = 2_000
 """Batches of earlier runs in memory; those behind them are read once these were sent."""
@@ -42,12 +45,6 @@ class Entry:
     end: int
     counts: Counts | None = None
 
-    async def read(self) -> Counts:
-        """Its visits, read back from file in steps if memory has them no more. Raises OSError."""
-        if self.counts is None:
-            self.counts = await _read(self)
-        return self.counts
-
 
 class Ledger:
     """Batches in the order in which they are sent: by number, so those of earlier runs first.
@@ -63,6 +60,8 @@ class Ledger:
         self._restored: deque[Entry] = deque()
         self._added: deque[Entry] = deque()
         self._has_room = asyncio.Event()
+        self.lost = 0
+        """Visits of batches that could not be read back."""
         # Two numbers that only grow, so that any thread may read their difference.
         self._visits = 0
         self._gone = 0
@@ -111,6 +110,24 @@ class Ledger:
             self._visits += entry.visits
             self._restored.append(entry)
 
+    async def read(self, entry: Entry) -> Counts:
+        """A batch's visits, read back from file in steps if memory has them no more.
+
+        Those that are not there any more, or that are written as none is here, are lost: they are
+        counted, and the batch has so many less. Raises OSError.
+        """
+        if entry.counts is None:
+            try:
+                entry.counts, lost = await _read(entry)
+            except FileNotFoundError:
+                entry.counts, lost = {}, entry.visits
+            if lost:
+                self.lost += lost
+                entry.visits -= lost
+                self._gone += lost
+                log.warning("journal_visits_unreadable", segment=entry.segment.name, visits=lost)
+        return entry.counts
+
     def acknowledge(self, number: int) -> None:
         """Let go of the batches up to `number`, which analytics has."""
         self.acknowledged = max(self.acknowledged, number)
@@ -120,18 +137,24 @@ class Ledger:
         self._has_room.set()
 
 
-async def _read(entry: Entry) -> Counts:
+async def _read(entry: Entry) -> tuple[Counts, int]:
+    """The visits that can be read, and how many lines cannot."""
     counts: Counts = {}
+    lost = 0
     fd = os.open(entry.segment, os.O_RDONLY | os.O_CLOEXEC)
     try:
         async for text in lines.slices(fd, entry.start, entry.end):
             # Counted as texts first: most visits are alike, and taking a line apart costs most.
             for line, count in Counter(text[:-1].split(b"\n")).items():
                 if lines.is_visit(line):
-                    visit = lines.visit_of(line)
-                    counts[visit] = counts.get(visit, 0) + count
+                    if visit := lines.visit_of(line):
+                        counts[visit] = counts.get(visit, 0) + count
+                    else:
+                        lost += count
+                elif not lines.is_good(line):
+                    lost += count
             if len(counts) >= _MOST_ROWS:
                 break
     finally:
         os.close(fd)
-    return counts
+    return counts, lost

@@ -1,9 +1,17 @@
-"""The journal's lines: `<crc32> <kind> <fields>`, ASCII, each with a line end.
+"""The journal's line format: `<crc32> <kind> <fields>`, ASCII, each with a line end.
 
-h  gateway id, number of the next batch     first line of every segment
-v  code, hour, kind, referrer host          one visit
-b  number, count                            the visits since the last `b` are batch `number`
-a  number                                   the analytics service has batch `number`
+h  gateway id, number of the next batch            first line of every segment
+v  code, hour, kind, referrer host, name=value...  one visit
+b  number, count                                   the visits since the last `b` are batch `number`
+a  number                                          the analytics service has batch `number`
+
+What a later version may add without being another format: named fields of a visit, lines of other
+kinds, and fields behind a first line's version. Whoever does not know them passes over them.
+
+What it may not, it says by a version, the third field of the first line. There is none so far, so
+nothing stands there and it is 1. A first line begins alike in every version. A reader that meets a
+later version leaves the segment alone, and what is behind it, until one that knows it comes
+(`restore`).
 """
 
 from __future__ import annotations
@@ -13,33 +21,89 @@ import os
 import re
 import zlib
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import quote, unquote
 
 from gateway.visits.classify import Kind
 
-LONGEST_BYTES = 300
-"""Bytes of a visit whose referrer has the longest name that a host can have; no line has more."""
+VERSION = 1
+"""The latest version of the format that is read, and the one that is written."""
+LONGEST_BYTES = 600
+"""No line has more: a visit with the longest code and referrer's host has 310, and 290 are for its
+further fields."""
 LEAST_VISIT_BYTES = 24
 """Bytes that every visit's line has."""
 SLICE_BYTES = 32 << 10
 """What is read and looked at without a pause: 1 to 2 ms of the event loop where all lines differ,
 0.1 ms where they are alike. A constant of the format: what is longer and has no line end is skipped
 in such steps, and numbers that were given before depend on what is found behind it."""
+_KEPT_BYTES = 16 << 20
+"""Bytes that ready-made lines for visits that are alike may take."""
+_KEPT_ENTRY_BYTES = 300
+"""What keeping a line takes beside its text and that of its visit: objects and the table's row."""
 
-_KINDS: dict[bytes, Kind] = {b"p": "person", b"b": "bot"}
+_KINDS: dict[str, Kind] = {"p": "person", "b": "bot"}
+_HEADER = re.compile(rb"h ([!-~]+) ([0-9]{1,18})(?: ([0-9]{1,9})(?: .*)?)?")
 _CONTROL = re.compile(rb"^[0-9a-f]{8} ([ab]) ([0-9]{1,18})(?: [0-9]{1,18})?\n", re.MULTILINE)
 
 
 class Visit(NamedTuple):
-    """What is kept of a visit. `hour` is in whole UTC hours since the Unix epoch."""
+    """What is kept of a visit. `hour` is in whole UTC hours since the Unix epoch.
+
+    What follows the referrer's host is optional, and empty where it is not known. Nothing fills it
+    yet; it has its place in a line.
+    """
 
     code: str
     hour: int
     kind: Kind
     referrer_host: str
+    device: str = ""
+    browser: str = ""
+    system: str = ""
+    language: str = ""
+    country: str = ""
+    source: str = ""
+    visitor: str = ""
 
+
+_NAMED = tuple(Visit._field_defaults)
+"""The fields of a visit that have their name in its line, and are not there where it is empty."""
 
 Counts = dict[Visit, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A segment's first line."""
+
+    gateway_id: str
+    number: int
+    """Of the batch that comes next: above all that were given before."""
+    version: int = 1
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this program reads the lines that follow."""
+        return self.version <= VERSION
+
+
+class VisitLines(dict[Visit, bytes]):
+    """Ready-made lines by visit, for most visits are alike; they take at most 16 MiB."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bytes = 0
+
+    def __missing__(self, visit: Visit) -> bytes:
+        made = of_visit(visit)
+        self._bytes += _KEPT_ENTRY_BYTES + 2 * len(made)
+        if self._bytes > _KEPT_BYTES:
+            self.clear()
+            self._bytes = _KEPT_ENTRY_BYTES + 2 * len(made)
+        self[visit] = made
+        return made
 
 
 def line(text: str) -> bytes:
@@ -48,9 +112,28 @@ def line(text: str) -> bytes:
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
+def of_header(gateway_id: str, number: int) -> bytes:
+    """The first line of a segment."""
+    return line(f"h {gateway_id} {number}")
+
+
+def of_batch(number: int, visits: int) -> bytes:
+    """The end of a batch of so many visits."""
+    return line(f"b {number} {visits}")
+
+
+def of_acknowledgement(number: int) -> bytes:
+    """The note that analytics has the batch `number`."""
+    return line(f"a {number}")
+
+
 def of_visit(visit: Visit) -> bytes:
     """The line of a visit."""
-    return line(f"v {visit.code} {visit.hour} {visit.kind[0]} {visit.referrer_host}")
+    text = f"v {visit.code} {visit.hour} {visit.kind[0]} {visit.referrer_host}"
+    for name, value in zip(_NAMED, visit[-len(_NAMED) :], strict=True):
+        if value:
+            text += f" {name}={quote(str(value), safe='')}"
+    return line(text)
 
 
 def is_good(text: bytes) -> bool:
@@ -68,10 +151,28 @@ def is_cut_end(text: bytes) -> bool:
     return text[8:11] == b" b "
 
 
-def visit_of(text: bytes) -> Visit:
-    """The visit of a line for which `is_visit` holds."""
-    code, hour, kind, host = text[11:].split(b" ")
-    return Visit(code.decode(), int(hour), _KINDS[kind], host.decode())
+def header_of(text: bytes) -> Header | None:
+    """The first line of a segment, given without its end; None if it is none or was spoilt."""
+    found = _HEADER.fullmatch(text, 9)
+    if not found or not is_good(text):
+        return None
+    return Header(found[1].decode("ascii"), int(found[2]), int(found[3] or 1))
+
+
+def visit_of(text: bytes) -> Visit | None:
+    """The visit of a line for which `is_visit` holds, None if it is written as none is here.
+
+    Named fields that are not known are passed over.
+    """
+    try:
+        code, hour, kind, host, *further = text[11:].decode("ascii").split(" ")
+        if not further:
+            return Visit(code, int(hour), _KINDS[kind], host)
+        named = dict(field.partition("=")[::2] for field in further)
+        values = [unquote(named.get(name, "")) for name in _NAMED]
+        return Visit(code, int(hour), _KINDS[kind], host, *values)
+    except (KeyError, ValueError):
+        return None
 
 
 def controls(lines: bytes) -> Iterator[tuple[bytes, int, int]]:

@@ -38,11 +38,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gateway.visits import lines, segments
+from gateway.visits.folder import Folder
 from gateway.visits.ledger import Entry, Ledger
-from gateway.visits.segments import PIECE_VISITS, Header
+from gateway.visits.lines import Header
+from gateway.visits.retention import Retention
+from gateway.visits.segments import PIECE_VISITS
 from services.runtime import logs
 
 log = logs.get(__name__)
+
+_AGAIN_SECONDS = 10.0
+"""Pause before a segment that could not be read is tried again."""
+
+
+class _LaterVersionError(Exception):
+    """A later version wrote a segment, so that this one cannot read it."""
 
 
 class _Segment:
@@ -89,29 +99,66 @@ class _Segment:
 
 
 class Restore:
-    """Reads segments of earlier runs into a ledger.
+    """Reads the segments of earlier runs, `paths` from the oldest on, into a ledger.
 
     `number` is that of the segment begun after them, and `begun` is set once that is on disk.
     """
 
     def __init__(
-        self, paths: Sequence[Path], number: int, begun: asyncio.Event, ledger: Ledger
+        self,
+        folder: Folder,
+        files: Retention,
+        ledger: Ledger,
+        paths: Sequence[Path],
+        number: int,
+        begun: asyncio.Event,
     ) -> None:
+        self._folder = folder
+        self._files = files
+        self._ledger = ledger
         self._paths = paths
         self._places = {path: place for place, path in enumerate(paths)}
         self._number = number
         self._begun = begun
-        self._ledger = ledger
         self._last = 0
+        self._throttled = logs.Throttled(__name__)
         self.lost = 0
         """Lines that could not be read, and visits that may have been counted."""
         self.changed: Callable[[], object] = _nothing
-        """Is called whenever a batch was found."""
+        """Is called whenever a batch was found, and at the end."""
 
-    async def read(self, path: Path) -> int:
+    async def run(self) -> None:
+        """Read all of them, however long one keeps the others waiting. Call once."""
+        for path, following in zip(self._paths, [*self._paths[1:], None], strict=False):
+            self._files.resize(path, await self._read_at_last(path))
+            self._files.unread = following  # Before segments go: this one is not read yet.
+            self._files.drop()
+        self._ledger.restoring = False
+        self._files.drop()
+        self.changed()
+
+    async def _read_at_last(self, path: Path) -> int:
+        while True:
+            try:
+                return await self._read(path)
+            except _LaterVersionError as error:
+                self._not_read(path, str(error))
+            except OSError as error:
+                missing = isinstance(error, FileNotFoundError)
+                if missing and not await asyncio.to_thread(path.exists):
+                    log.error("journal_segment_gone", segment=path.name)
+                    return 0
+                self._not_read(path, error.strerror)
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    def _not_read(self, path: Path, reason: str | None) -> None:
+        self._throttled.error("journal_not_read", segment=path.name, reason=reason)
+
+    async def _read(self, path: Path) -> int:
         """Read one segment; returns how many bytes of it are left, 0 if it was removed.
 
-        Raises OSError. It may be called again then: what was found is not found again.
+        Raises OSError and _LaterVersionError. It may be called again then: what was found is not
+        found again.
         """
         header = await asyncio.to_thread(segments.header_of, path)
         if header is None:
@@ -123,6 +170,8 @@ class Restore:
             number, next_path, is_sure = await asyncio.to_thread(self._following, path)
             if number - 1 <= self._ledger.acknowledged:
                 return size
+            if not header.is_known:
+                raise _LaterVersionError(f"Version {header.version} of the format wrote it.")
             await asyncio.to_thread(os.fdatasync, fd)
             segment = _Segment(path, header, size)
             await self._read_batches(segment, fd)
@@ -133,7 +182,7 @@ class Restore:
                     await asyncio.to_thread(segments.sync, next_path)
                 left = await self._read_rest(segment, number if is_sure else None)
                 if left < size:  # By its name: a thread goes on when its task was cancelled.
-                    await asyncio.to_thread(os.truncate, path, left)
+                    await self._folder.run(os.truncate, path, left)
                 return left
             return size
         finally:
@@ -165,16 +214,17 @@ class Restore:
             segment.unreadable += not text.endswith(b"\n")
 
     async def _read_line(self, segment: _Segment, line: bytes) -> None:
-        kind, *fields = line[9:].split(b" ")
         length = len(line) + 1
-        if kind == b"v":
+        for kind, number, _ in lines.controls(line + b"\n"):
+            if kind == b"b":
+                await self._end_batch(segment, number, length)
+                return
+            self._ledger.acknowledge(number)
+        if lines.is_visit(line):
             segment.add([line])
-        elif kind == b"b":
-            await self._end_batch(segment, int(fields[0]), length)
-        elif kind == b"h":
+        elif lines.header_of(line):
             segment.begin_batch(length)
-        else:
-            self._ledger.acknowledge(int(fields[0]))
+        else:  # A note of analytics' acknowledgement, or what only a later version knows.
             segment.read += length
 
     async def _end_batch(self, segment: _Segment, number: int, length: int) -> None:
@@ -246,7 +296,7 @@ class Restore:
         finally:
             os.close(fd)
         lost += not text.endswith(b"\n")
-        await asyncio.to_thread(path.unlink)
+        await self._folder.run(path.unlink)
         self._lose(path, lost)
 
     def _lose(self, path: Path, lost: int) -> None:

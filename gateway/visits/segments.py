@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.visits import lines
+from gateway.visits.lines import Header
 
 _SUFFIX = ".journal"
 _DIGITS = 10
@@ -20,14 +21,6 @@ _HEADER_BYTES = 128
 PIECE_VISITS = 5_000
 """Visits of one batch where those at a segment's end were in none; as many rows, at most, go out
 with one message. A constant of the format: numbers that were given before depend on it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """A segment's first line."""
-
-    gateway_id: str
-    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +65,8 @@ def position_of(path: Path) -> int:
 
 
 def create(path: Path) -> int:
-    """An empty file to append to, whose name is on disk. Raises OSError."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    """A file to append to, whose name is on disk: empty, for no other has it. Raises OSError."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
@@ -95,10 +88,7 @@ def header_of(path: Path) -> Header | None:
     """A segment's first line, None if it cannot be read as such. Raises OSError."""
     with path.open("rb") as file:
         text, end, _ = file.read(_HEADER_BYTES).partition(b"\n")
-    fields = text.split(b" ")
-    if not end or len(fields) != 4 or fields[1] != b"h" or not lines.is_good(text):
-        return None
-    return Header(fields[2].decode("ascii"), int(fields[3]))
+    return lines.header_of(text) if end else None
 
 
 def was_begun(path: Path) -> bool:
@@ -111,9 +101,11 @@ def numbers_of(path: Path, header: Header) -> Numbers:
     """Look at the end of a segment, at most 8 MiB, in at most a second. Raises OSError.
 
     The same file gives the same numbers. A batch's end that cannot be read may stand in every line
-    that cannot; and where none can be read at all in a file that is longer, its numbers are taken
-    to reach 2^32 further than its header's.
+    that cannot. Where none can be read at all in a file that is longer, or a later version wrote
+    it, its numbers are taken to reach 2^32 further than its header's.
     """
+    if not header.is_known:
+        return Numbers(header.number - 1, header.number - 1 + _FAR, 0, 0)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         first = max(0, size - _LOOKED_AT)

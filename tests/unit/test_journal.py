@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.visits.journal import HEADROOM, Journal, JournalFullError, JournalInUseError
+from gateway.visits.active import JournalFullError
+from gateway.visits.folder import JournalInUseError
+from gateway.visits.journal import HEADROOM, Journal
 from gateway.visits.lines import Visit
 
 ROOM = 1 << 20
@@ -24,10 +26,16 @@ def segments(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.journal"))
 
 
-def abandon(journal: Journal) -> None:
-    """Leave a journal as SIGKILL does: what was written is on file, nothing is tidied."""
-    os.close(journal._lock)
-    os.close(journal._fd)
+async def abandon(journal: Journal) -> None:
+    """Leave a journal as SIGKILL does: what was written is on file, nothing is tidied.
+
+    A process that was killed changes no file any more: what threads of it are at is waited for.
+    """
+    folder = journal._folder
+    while folder._running:
+        await asyncio.wait(folder._running)
+    os.close(folder._lock)
+    os.close(journal._active._fd)
 
 
 async def drain(journal: Journal) -> list[tuple[int, int]]:
@@ -82,7 +90,7 @@ async def test_what_was_appended_is_there_after_a_kill_under_the_same_numbers(
     await journal.sync()
     journal.acknowledge(1)
     journal.append(visit("dddddddd"))
-    abandon(journal)
+    await abandon(journal)
 
     restored = Journal(tmp_path, ROOM)
     assert restored.gateway_id == gateway
@@ -121,7 +129,7 @@ async def test_a_backlog_over_many_segments_is_read_back_from_file(tmp_path: Pat
         await journal.sync()
     assert len(segments(tmp_path)) > 3
     wanted = [(number + 1, number % 7 + 1) for number in range(50)]
-    abandon(journal)
+    await abandon(journal)
     restored = Journal(tmp_path, ROOM, segment_bytes=1_000)
     assert await drain(restored) == wanted
     assert len(segments(tmp_path)) == 1
@@ -133,7 +141,7 @@ async def test_a_torn_tail_costs_that_line_alone(tmp_path: Path, cut: int) -> No
     journal = Journal(tmp_path, ROOM)
     journal.append(visit("aaaaaaaa"))
     journal.append(visit("bbbbbbbb"))
-    abandon(journal)
+    await abandon(journal)
     (segment,) = segments(tmp_path)
     lines = segment.read_bytes().splitlines(keepends=True)
     segment.write_bytes(b"".join(lines)[:-cut] if cut < len(lines[-1]) else b"".join(lines[:-1]))
@@ -149,7 +157,7 @@ async def test_a_flipped_bit_is_found(tmp_path: Path) -> None:
     journal = Journal(tmp_path, ROOM)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         journal.append(visit(code))
-    abandon(journal)
+    await abandon(journal)
     (segment,) = segments(tmp_path)
     segment.write_bytes(segment.read_bytes().replace(b"bbbbbbbb", b"bbbbbbbc"))
     restored = Journal(tmp_path, ROOM)
@@ -165,7 +173,7 @@ async def test_numbers_that_may_be_spent_are_never_given_again(tmp_path: Path) -
         journal.append(visit(code))
         journal.close_batch()
     await journal.sync()
-    abandon(journal)
+    await abandon(journal)
     (segment,) = segments(tmp_path)
     segment.write_bytes(segment.read_bytes().replace(b"bbbbbbbb", b"bbbbbbbc"))
     restored = Journal(tmp_path, ROOM)
@@ -173,7 +181,7 @@ async def test_numbers_that_may_be_spent_are_never_given_again(tmp_path: Path) -
     restored.append(visit("dddddddd"))
     restored.close_batch()
     await restored.sync()
-    abandon(restored)
+    await abandon(restored)
     # Nor is the number another one after the next start.
     again = Journal(tmp_path, ROOM)
     (number, _), *_ = await drain(again)
@@ -198,13 +206,13 @@ async def test_a_full_disk_does_not_keep_a_journal_from_being_opened(
 ) -> None:
     journal = Journal(tmp_path, ROOM)
     journal.append(visit())
-    abandon(journal)
+    await abandon(journal)
 
     def no_room(_fd: int, _line: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr("gateway.visits.journal.os.write", no_room)
+        full.setattr("gateway.visits.active.os.write", no_room)
         restored = Journal(tmp_path, ROOM)
     with pytest.raises(JournalFullError):
         restored.append(visit())
@@ -223,7 +231,7 @@ async def test_a_disk_that_the_journal_itself_has_filled_is_won_back(
     def free(_fd: int) -> int:
         return max(0, disk - sum(path.stat().st_size for path in segments(tmp_path)))
 
-    monkeypatch.setattr("gateway.visits.journal._free_bytes", free)
+    monkeypatch.setattr("gateway.visits.folder._free_bytes", free)
     journal = Journal(tmp_path, ROOM << 10)
     lost = counted = 0
     for turn in range(20_000):
@@ -284,10 +292,11 @@ async def test_a_full_disk_is_an_error_and_no_half_line(tmp_path: Path) -> None:
     journal = Journal(tmp_path, ROOM)
     journal.append(visit())
     full = os.open("/dev/full", os.O_WRONLY)
-    good, journal._fd = journal._fd, full
+    active = journal._active
+    good, active._fd = active._fd, full
     with pytest.raises(JournalFullError):
         journal.append(visit("bbbbbbbb"))
-    journal._fd = good
+    active._fd = good
     os.close(full)
     journal.append(visit("cccccccc"))
     assert await drain(journal) == [(1, 2)]
@@ -304,7 +313,7 @@ async def test_a_batch_is_given_out_only_once_the_disk_has_taken_it(
         taken[file.st_ino] = file.st_size
 
     journal = Journal(tmp_path, ROOM)
-    monkeypatch.setattr("gateway.visits.journal.os.fdatasync", take)
+    monkeypatch.setattr("gateway.visits.active.os.fdatasync", take)
     journal.append(visit())
     journal.close_batch()
     await journal.sync()
@@ -324,7 +333,7 @@ async def test_a_disk_that_fails_keeps_batches_back(
     journal.append(visit())
     journal.close_batch()
     with monkeypatch.context() as broken:
-        broken.setattr("gateway.visits.journal.os.fdatasync", fail)
+        broken.setattr("gateway.visits.active.os.fdatasync", fail)
         with pytest.raises(OSError, match="Input/output"):
             await journal.sync()
     assert await journal.first_batch() is None
@@ -347,7 +356,7 @@ async def test_a_sync_that_is_cancelled_forgets_no_file(
         assert go_on.wait(10)
 
     with monkeypatch.context() as slow:
-        slow.setattr("gateway.visits.journal.os.fdatasync", slowly)
+        slow.setattr("gateway.visits.active.os.fdatasync", slowly)
         syncing = asyncio.create_task(journal.sync())
         await asyncio.to_thread(waiting.wait, 10)
         syncing.cancel()
@@ -362,7 +371,7 @@ async def test_a_sync_that_is_cancelled_forgets_no_file(
         fdatasync(fd)
 
     wanted = {path.stat().st_ino for path in segments(tmp_path)}
-    monkeypatch.setattr("gateway.visits.journal.os.fdatasync", note)
+    monkeypatch.setattr("gateway.visits.active.os.fdatasync", note)
     await journal.sync()
     assert synced == wanted
     assert await journal.first_batch() is not None

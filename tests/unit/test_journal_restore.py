@@ -18,6 +18,7 @@ import structlog
 
 from gateway.visits import ledger, lines
 from gateway.visits import segments as segment_files
+from gateway.visits.folder import JournalInUseError
 from gateway.visits.journal import Journal
 from gateway.visits.lines import Visit
 from gateway.visits.segments import PIECE_VISITS
@@ -119,7 +120,7 @@ async def test_killed_at_any_moment_of_reading_each_visit_is_counted_once(
             break
         restoring.cancel()
         await asyncio.wait([restoring])
-        abandon(journal)
+        await abandon(journal)
         torn = chance.random() < 0.3
         if torn:  # A line that was never answered for.
             with segments(tmp_path)[-1].open("ab") as file:
@@ -155,7 +156,7 @@ async def test_a_start_looks_at_few_of_many_segments(
     looked_at: list[str] = []
     numbers_of = segment_files.numbers_of
 
-    def look(path: Path, header: segment_files.Header) -> segment_files.Numbers:
+    def look(path: Path, header: lines.Header) -> segment_files.Numbers:
         looked_at.append(path.name)
         return numbers_of(path, header)
 
@@ -203,7 +204,7 @@ async def test_visits_whose_batch_may_be_counted_are_lost_and_said_to_be_once(
     batch = await journal.first_batch()
     assert batch is not None
     assert batch.number == 2
-    abandon(journal)
+    await abandon(journal)
     again = Journal(tmp_path, ROOM)
     assert await drain(again) == [(2, 1)]
     assert again.lost_lines == 0
@@ -256,7 +257,7 @@ async def test_a_start_left_while_it_cuts_a_segment_cuts_no_other_file(
     assert {os.fstat(other.fileno()).st_size for other in others} == {1_000}
     for other in others:
         other.close()
-    abandon(journal)
+    await abandon(journal)
 
 
 async def test_killed_while_a_long_file_is_removed_no_later_one_is_gone(
@@ -281,7 +282,7 @@ async def test_killed_while_a_long_file_is_removed_no_later_one_is_gone(
             journal.acknowledge(batch.number)
 
     with monkeypatch.context() as patch:
-        patch.setattr("gateway.visits.journal._LONG_TO_REMOVE", 500)
+        patch.setattr("gateway.visits.retention._LONG_TO_REMOVE", 500)
         patch.setattr(Path, "unlink", slowly)
         journal = Journal(tmp_path, ROOM)
         await journal.restore()
@@ -307,7 +308,7 @@ async def test_a_file_that_the_disk_does_not_let_go_is_removed_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
 ) -> None:
     monkeypatch.setattr(background, "_process", background._Process())
-    monkeypatch.setattr("gateway.visits.journal._LONG_TO_REMOVE", long)
+    monkeypatch.setattr("gateway.visits.retention._LONG_TO_REMOVE", long)
     write(tmp_path, 1, f"h {GATEWAY} 1", *["v aaaaaaaa 498667 p "] * 30, "b 1 30")
     write(tmp_path, 2, f"h {GATEWAY} 2", "v bbbbbbbb 498667 p ", "b 2 1")
     refused: list[str] = []
@@ -342,7 +343,7 @@ async def test_a_disk_that_earlier_runs_filled_is_won_back_before_this_one_has_b
     newest = write(tmp_path, 3, f"h {GATEWAY} 4", "v cccccccc 498667 p ", "b 4 1")
     write(tmp_path, 4)
     with monkeypatch.context() as full:
-        full.setattr("gateway.visits.journal.os.write", no_room)
+        full.setattr("gateway.visits.active.os.write", no_room)
         journal = Journal(tmp_path, ROOM)
         restoring = asyncio.create_task(journal.restore())
         sent: list[int] = []
@@ -373,10 +374,10 @@ async def test_a_disk_that_fails_once_as_a_journal_begins_holds_nothing_back_for
 
     write(tmp_path, 1, f"h {GATEWAY} 1", *["v aaaaaaaa 498667 p "] * 3)
     with monkeypatch.context() as full:
-        full.setattr("gateway.visits.journal.os.write", no_room)
+        full.setattr("gateway.visits.active.os.write", no_room)
         journal = Journal(tmp_path, ROOM)
     with monkeypatch.context() as broken:
-        broken.setattr("gateway.visits.journal.os.fdatasync", fail)
+        broken.setattr("gateway.visits.active.os.fdatasync", fail)
         with pytest.raises(OSError, match="Input/output"):
             await journal.sync()
     journal.append(visit())
@@ -394,7 +395,7 @@ async def sent_and_killed(folder: Path, analytics: Analytics, visits: int) -> No
     batch = await journal.first_batch()
     assert batch is not None
     analytics.take(batch)
-    abandon(journal)
+    await abandon(journal)
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 6])
@@ -410,7 +411,7 @@ async def test_an_end_that_was_cut_off_is_its_batchs_end(tmp_path: Path, cut: in
         batch = await again.first_batch()
         assert batch is not None
         assert (batch.number, batch.visits, again.lost_lines) == (1, 9_000, 0)
-        abandon(again)
+        await abandon(again)
     last = Journal(tmp_path, 16 << 20)
     await last.restore()
     while batch := await last.first_batch():
@@ -429,7 +430,7 @@ async def test_visits_whose_numbers_a_spoilt_first_line_told_are_lost_once(tmp_p
     batch = await journal.first_batch()
     assert batch is not None
     analytics.take(batch)
-    abandon(journal)
+    await abandon(journal)
     second = segments(tmp_path)[-1]
     second.write_bytes(second.read_bytes().replace(GATEWAY[:8].encode(), b"0123456x"))
     lost = 0
@@ -440,7 +441,7 @@ async def test_visits_whose_numbers_a_spoilt_first_line_told_are_lost_once(tmp_p
             analytics.take(batch)
             journal.acknowledge(batch.number)
         lost += journal.lost_lines
-        abandon(journal)
+        await abandon(journal)
     assert analytics.codes == {"aaaaaaaa": 3}
     assert lost == 4, "its visits, which may have been counted, and that line"
 
@@ -530,3 +531,161 @@ async def test_ready_made_lines_are_bounded_in_bytes(tmp_path: Path) -> None:
     kept = sum(len(text) for text in journal._lines.values())
     assert 1 << 20 < kept < 8 << 20
     await journal.close()
+
+
+async def test_a_segment_of_a_later_version_waits_for_who_can_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, 1, f"h {GATEWAY} 1", "v aaaaaaaa 498667 p ", "b 1 1")
+    later = write(tmp_path, 2, f"h {GATEWAY} 2 2", "v cccccccc 498667 p ", "b 2 1")
+    written = later.read_bytes()
+    monkeypatch.setattr("gateway.visits.restore._AGAIN_SECONDS", 0.001)
+    looked_at: list[Path] = []
+    header_of = segment_files.header_of
+
+    def look(path: Path) -> lines.Header | None:
+        looked_at.append(path)
+        return header_of(path)
+
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit("bbbbbbbb"))
+    journal.close_batch()
+    await journal.sync()
+    with monkeypatch.context() as watched, structlog.testing.capture_logs() as told:
+        watched.setattr(segment_files, "header_of", look)
+        restoring = asyncio.create_task(journal.restore())
+        while looked_at.count(later) < 5:
+            await asyncio.sleep(0)
+            if batch := await journal.first_batch():
+                assert batch.number == 1
+                journal.acknowledge(1)
+    assert [(line["event"], line["segment"], line["reason"]) for line in told] == [
+        ("journal_not_read", later.name, "Version 2 of the format wrote it.")
+    ]
+    assert await journal.first_batch() is None, "visits of this run have higher numbers"
+    assert (journal.restoring, journal.pending, journal.lost_lines) == (True, 1, 0)
+    restoring.cancel()
+    await asyncio.wait([restoring])
+    await abandon(journal)
+    assert later.read_bytes() == written
+    # Who knows that version finds every visit, under numbers that rise.
+    monkeypatch.setattr(lines, "VERSION", 2)
+    journal = Journal(tmp_path, ROOM)
+    assert journal.gateway_id == GATEWAY
+    await journal.restore()
+    analytics = Analytics()
+    analytics.last = 1
+    while batch := await journal.first_batch():
+        analytics.take(batch)
+        journal.acknowledge(batch.number)
+    assert analytics.codes == {"bbbbbbbb": 1, "cccccccc": 1}
+    await journal.close()
+
+
+async def test_a_segment_that_the_disk_does_not_give_is_told_of_once_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, 1, f"h {GATEWAY} 1", "v aaaaaaaa 498667 p ", "b 1 1")
+    monkeypatch.setattr("gateway.visits.restore._AGAIN_SECONDS", 0.001)
+    journal = Journal(tmp_path, ROOM)
+    header_of = segment_files.header_of
+    tried = 0
+
+    def fail(path: Path) -> lines.Header | None:
+        nonlocal tried
+        tried += 1
+        if tried > 20:
+            return header_of(path)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(segment_files, "header_of", fail)
+    with structlog.testing.capture_logs() as told:
+        assert await drain(journal) == [(1, 1)]
+    assert [(line["event"], line["reason"]) for line in told] == [
+        ("journal_not_read", "Input/output error")
+    ]
+    await journal.close()
+
+
+async def test_lines_of_a_kind_that_nobody_knows_are_passed_over(tmp_path: Path) -> None:
+    write(
+        tmp_path, 1, f"h {GATEWAY} 1",
+        "v aaaaaaaa 498667 p ", "x 99999999 1", "v bbbbbbbb 498667 p ", "x", "b 1 2",
+        "a-new-kind 7", "v cccccccc 498667 p news.example mood=good",
+    )  # fmt: skip
+    journal = Journal(tmp_path, ROOM)
+    await journal.restore()
+    analytics = Analytics()
+    while batch := await journal.first_batch():
+        analytics.take(batch)
+        journal.acknowledge(batch.number)
+    assert analytics.codes == {"aaaaaaaa": 1, "bbbbbbbb": 1, "cccccccc": 1}
+    assert journal.lost_lines == 0
+    await journal.close()
+
+
+async def test_visits_that_nobody_understands_are_lost_and_said_to_be(tmp_path: Path) -> None:
+    write(
+        tmp_path, 1, f"h {GATEWAY} 1",
+        "v aaaaaaaa 498667 p ", "v bbbbbbbb 498667 robot ", "b 1 2", "v cccccccc now p ", "b 2 1",
+        "v dddddddd 498667 p ", "b 3 1",
+    )  # fmt: skip
+    journal = Journal(tmp_path, ROOM)
+    await journal.restore()
+    assert journal.pending == 4
+    with structlog.testing.capture_logs() as told:
+        assert await drain(journal) == [(1, 1), (2, 0), (3, 1)]
+    assert [(line["event"], line["visits"]) for line in told] == [
+        ("journal_visits_unreadable", 1),
+        ("journal_visits_unreadable", 1),
+    ]
+    assert (journal.pending, journal.lost_lines) == (0, 2)
+    assert journal.is_empty
+    await journal.close()
+
+
+async def test_a_file_taken_away_with_batches_in_it_keeps_back_none_behind_it(
+    tmp_path: Path,
+) -> None:
+    taken_away = write(tmp_path, 1, f"h {GATEWAY} 1", "v aaaaaaaa 498667 p ", "b 1 1")
+    write(tmp_path, 2, f"h {GATEWAY} 2", "v bbbbbbbb 498667 p ", "b 2 1")
+    journal = Journal(tmp_path, ROOM)
+    await journal.restore()
+    taken_away.unlink()
+    assert await drain(journal) == [(1, 0), (2, 1)]
+    assert journal.lost_lines == 1
+    assert journal.is_empty
+    await journal.close()
+
+
+async def test_a_journal_is_not_given_back_while_a_file_of_it_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rubbish = tmp_path / "0000000001.journal"
+    rubbish.write_bytes(b"rubbish\n" * 100)
+    unlink = Path.unlink
+    removing, go_on = threading.Event(), threading.Event()
+
+    def slowly(path: Path, missing_ok: bool = False) -> None:
+        removing.set()
+        assert go_on.wait(10)
+        unlink(path, missing_ok=missing_ok)
+
+    journal = Journal(tmp_path, ROOM)
+    with monkeypatch.context() as slow:
+        slow.setattr(Path, "unlink", slowly)
+        restoring = asyncio.create_task(journal.restore())
+        await asyncio.to_thread(removing.wait, 10)
+        restoring.cancel()
+        await asyncio.wait([restoring])
+        closing = asyncio.create_task(journal.close())
+        done, _ = await asyncio.wait([closing], timeout=0.2)
+        assert not done
+        with pytest.raises(JournalInUseError):
+            Journal(tmp_path, ROOM)
+        go_on.set()
+        await closing
+    assert not rubbish.exists()
+    again = Journal(tmp_path, ROOM)
+    await again.restore()
+    await again.close()

@@ -48,8 +48,10 @@ async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_ti
 async def test_visits_on_file_without_a_batch_are_sent_though_nobody_comes(tmp_path: Path) -> None:
     journal = Journal(tmp_path, 1 << 20)
     sink = Sink()
-    VisitPipeline(journal, sink).record("abcdefgh", b"Mozilla/5.0", b"")
-    abandon(journal)
+    pipeline = VisitPipeline(journal, sink)
+    pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+    pipeline.flush()
+    await abandon(journal)
     second = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
     second.start()
     await second.stop(5)
@@ -90,7 +92,7 @@ class FillsTheDisk(Sink):
         def no_room(_fd: int, _data: bytes) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        self._patch.setattr("gateway.visits.journal.os.write", no_room)
+        self._patch.setattr("gateway.visits.active.os.write", no_room)
 
 
 async def test_a_journal_that_will_send_its_last_batch_again_is_not_said_to_be_empty(
@@ -178,9 +180,9 @@ async def test_a_disk_that_is_full_at_a_start_is_told_of_in_few_words(
             await asyncio.wait_for(looked_at.wait(), 10)
 
     loop = asyncio.get_running_loop()
-    monkeypatch.setattr("gateway.visits.journal._free_bytes", left)
+    monkeypatch.setattr("gateway.visits.folder._free_bytes", left)
     with monkeypatch.context() as full, structlog.testing.capture_logs() as told:
-        full.setattr("gateway.visits.journal.os.write", no_room)
+        full.setattr("gateway.visits.active.os.write", no_room)
         pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink())
         pipeline.start()
         with pytest.raises(Unavailable) as raised:

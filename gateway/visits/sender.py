@@ -1,0 +1,107 @@
+"""Sends the journal's batches to analytics, one at a time and the oldest first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from gateway.visits.journal import Journal
+from gateway.visits.ledger import Batch
+from services.runtime import logs
+from services.runtime.errors import AppError, InvalidArgument
+
+log = logs.get(__name__)
+
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 2.0
+
+
+class VisitSink(Protocol):
+    """Where batches go: the analytics service."""
+
+    async def record(self, batch: Batch) -> None: ...
+
+    async def close_gateway(self, gateway_id: str, number: int) -> None: ...
+
+
+class Sender:
+    """From the journal to analytics.
+
+    A batch that could not be sent is sent again, the same one, after a pause that grows to two
+    seconds. One that analytics refuses would be refused for ever, and all behind it would wait: it
+    is passed over, and `lose` is told how many visits it had and why. `acknowledged` is called
+    whenever the journal has a batch less.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        sink: VisitSink,
+        acknowledged: Callable[[], object],
+        lose: Callable[[int, str], object],
+    ) -> None:
+        self._journal = journal
+        self._sink = sink
+        self._acknowledged = acknowledged
+        self._lose = lose
+        self._ready = asyncio.Event()
+        self._throttled = logs.Throttled(__name__)
+        self.batches = {"acknowledged": 0, "refused": 0, "failed": 0}
+        """Batches sent since the start, by what became of it; one that failed is sent again."""
+
+    def wake(self) -> None:
+        """Say that there may be a batch to send."""
+        self._ready.set()
+
+    async def run(self) -> None:
+        """Send whatever there is, until it is cancelled."""
+        pause = _FIRST_PAUSE
+        while True:
+            await self._ready.wait()
+            try:
+                await self._send_one()
+                pause = _FIRST_PAUSE
+            except (AppError, OSError) as error:
+                reason = error.reason if isinstance(error, AppError) else str(error)
+                pending = self._journal.pending
+                self._throttled.error("visits_not_sent", reason=reason, pending=pending)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def drain(self) -> None:
+        """Send until no batch waits. Raises AppError and OSError at the first that fails."""
+        journal = self._journal
+        while journal.restoring or journal.restored_batches or journal.added_batches:
+            if not await self._send_one():
+                await self._ready.wait()
+
+    async def say_closed(self) -> None:
+        """Let analytics forget this journal's numbers soon: a pod's own may never come back."""
+        try:
+            await self._sink.close_gateway(self._journal.gateway_id, self._journal.last_number)
+        except AppError as error:  # It forgets them later, by itself.
+            log.info("closing_not_noted", reason=error.reason)
+
+    async def _send_one(self) -> bool:
+        """Send the oldest batch; False if there is none yet, and then `_ready` tells of one."""
+        batch = await self._journal.first_batch()
+        if batch is None:
+            self._ready.clear()
+            return False
+        if batch.counts:  # Else nothing of it could be read back, and that was told.
+            await self._send(batch)
+        self._journal.acknowledge(batch.number)
+        self._acknowledged()
+        return True
+
+    async def _send(self, batch: Batch) -> None:
+        try:
+            await self._sink.record(batch)
+            self.batches["acknowledged"] += 1
+        except InvalidArgument as error:
+            self.batches["refused"] += 1
+            self._lose(batch.visits, f"batch {batch.number} refused: {error.reason}")
+        except AppError:
+            self.batches["failed"] += 1
+            raise

@@ -1,0 +1,101 @@
+"""The journal's line format: what is written is read, and what others wrote is not misread."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from gateway.visits import lines
+from gateway.visits.lines import Header, Visit, VisitLines
+
+PLAIN = Visit("abcdefgh", 498_667, "person", "news.example")
+FULL = PLAIN._replace(
+    device="phone", browser="Mobile Safari", system="iOS", language="es", country="ES",
+    source="qr", visitor="3q2-7w",
+)  # fmt: skip
+
+
+def line(body: str) -> bytes:
+    return f"{zlib.crc32(body.encode()):08x} {body}".encode()
+
+
+def test_a_visit_without_further_fields_is_written_as_version_33cf8fd_did() -> None:
+    assert lines.of_visit(PLAIN) == line("v abcdefgh 498667 p news.example") + b"\n"
+
+
+@pytest.mark.parametrize(
+    "visit",
+    [
+        PLAIN,
+        PLAIN._replace(kind="bot", referrer_host=""),
+        FULL,
+        PLAIN._replace(browser="a=b c%20\nv \u00e9\u4e2d"),
+        PLAIN._replace(referrer_host="", visitor="x"),
+    ],
+)
+def test_a_visit_is_read_as_it_was_written(visit: Visit) -> None:
+    written = lines.of_visit(visit)
+    assert written.count(b"\n") == 1
+    assert lines.is_visit(written[:-1])
+    assert lines.visit_of(written[:-1]) == visit
+
+
+def test_named_fields_that_nobody_knows_are_passed_over() -> None:
+    text = line("v abcdefgh 498667 p news.example mood=good country=ES flag next=")
+    assert lines.visit_of(text) == PLAIN._replace(country="ES")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "v abcdefgh 498667 p",
+        "v abcdefgh hour p news.example",
+        "v abcdefgh 498667 x news.example",
+        "v abcdefgh 498667 p n\u00e9ws.example",
+    ],
+)
+def test_a_visit_written_otherwise_is_none(body: str) -> None:
+    assert lines.is_visit(line(body))
+    assert lines.visit_of(line(body)) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "header"),
+    [
+        ("h abc 7", Header("abc", 7)),
+        ("h abc 7 1", Header("abc", 7)),
+        ("h abc 7 2", Header("abc", 7, 2)),
+        ("h abc 7 3 what=ever comes", Header("abc", 7, 3)),
+        ("h abc", None),
+        ("h abc seven", None),
+        ("h abc 7 new", None),
+        ("b 7 1", None),
+    ],
+)
+def test_a_first_line_tells_the_number_in_every_version(body: str, header: Header | None) -> None:
+    assert lines.header_of(line(body)) == header
+    assert lines.header_of(line(body).swapcase()) is None
+
+
+def test_a_first_line_is_written_as_version_33cf8fd_did() -> None:
+    assert lines.of_header("abc", 7) == line("h abc 7") + b"\n"
+    assert Header("abc", 7).is_known
+    assert not Header("abc", 7, lines.VERSION + 1).is_known
+
+
+def test_no_line_is_longer_than_the_longest() -> None:
+    visit = FULL._replace(
+        code="c" * 32, hour=9_999_999, referrer_host="h" * 253, browser="b" * 64, system="s" * 64,
+        language="abcdefgh", visitor="v" * 32,
+    )  # fmt: skip
+    assert len(lines.of_visit(visit)) <= lines.LONGEST_BYTES
+
+
+def test_ready_made_lines_take_a_bounded_room() -> None:
+    made = VisitLines()
+    for n in range(100_000):
+        visit = Visit(f"{n:08d}", 498_667, "person", "x" * 250)
+        assert made[visit] == lines.of_visit(visit)
+    assert sum(2 * len(text) + 300 for text in made.values()) <= 16 << 20
+    assert made[visit] is made[visit]
