@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import structlog
 
+from gateway.visits import lines
 from gateway.visits.journal import Journal
 from gateway.visits.ledger import Batch
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
@@ -56,6 +57,19 @@ async def test_visits_on_file_without_a_batch_are_sent_though_nobody_comes(tmp_p
     second.start()
     await second.stop(5)
     assert [batch.visits for batch in sink.batches] == [1]
+
+
+async def test_a_batch_of_which_nothing_can_be_read_is_lost_and_not_sent(tmp_path: Path) -> None:
+    first = lines.of_header("0123456789abcdef", 1)
+    gone = lines.line("v aaaaaaaa 498667 robot ") + lines.of_batch(1, 1)
+    there = lines.line("v bbbbbbbb 498667 p ") + lines.of_batch(2, 1)
+    (tmp_path / "0000000001.journal").write_bytes(first + gone + there)
+    sink = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
+    pipeline.start()
+    await pipeline.stop(5)
+    assert [(batch.number, batch.visits) for batch in sink.batches] == [(2, 1)]
+    assert (pipeline.lost, pipeline.batches["refused"]) == (1, 0)
 
 
 class Away(Sink):
