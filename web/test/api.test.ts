@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { accessLink, createShortLink, Failure, showProfile, verifyUser } from '../src/api';
 import { data, error, serve, type Reply } from './server';
 
-const link = { code: 'abcdefgh', url: 'https://example.org/', token: 'secret-token' };
-const create = () => createShortLink(link, { signal: new AbortController().signal });
+const link = { code: 'abcdefgh', url: 'https://example.org/' };
+const owner = { kind: 'account', token: 'secret-token' } as const;
+const create = () => createShortLink(link, owner, { signal: new AbortController().signal });
 const failure = async (attempt: Promise<unknown>): Promise<Failure> => {
   try {
     await attempt;
@@ -60,7 +61,7 @@ describe('a call that is answered', () => {
       showProfile: () => data({ success: true, data: [] }),
     });
     expect(await accessLink('abcdefgh', options)).toBe('https://a.b/');
-    expect(await showProfile('token', options)).toEqual([]);
+    expect(await showProfile(owner, options)).toEqual([]);
   });
 
   it('is null where nothing is stored', async () => {

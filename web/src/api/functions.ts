@@ -3,6 +3,12 @@ import * as v from 'valibot';
 import { isCode } from '../lib/codes';
 import { call, datedCall, outcome, type CallOptions } from './client';
 import { Failure } from './failure';
+import type { Account, Owner } from '../lib/owner';
+
+/** What a call that is made for somebody says of them. */
+function credentials(owner: Owner): { token: string | null } {
+  return { token: owner.kind === 'account' ? owner.token : null };
+}
 
 const code = v.pipe(v.string(), v.check(isCode));
 
@@ -12,10 +18,12 @@ const createReply = v.variant('success', [
 ]);
 
 export async function createShortLink(
-  link: { code: string; url: string; token: string | null },
+  link: { code: string; url: string },
+  owner: Owner,
   options: CallOptions,
 ): Promise<string> {
-  const reply = await call('createShortLink', link, createReply, options);
+  const payload = { ...link, ...credentials(owner) };
+  const reply = await call('createShortLink', payload, createReply, options);
   if (!reply.success) throw new Failure('createShortLink', 'invalid-token');
   return reply.short_link;
 }
@@ -118,8 +126,8 @@ export interface ProfileLink {
   created_at: string;
 }
 
-export async function showProfile(token: string, options: CallOptions): Promise<ProfileLink[]> {
-  const reply = await call('showProfile', { token }, profileReply, options);
+export async function showProfile(owner: Account, options: CallOptions): Promise<ProfileLink[]> {
+  const reply = await call('showProfile', credentials(owner), profileReply, options);
   if (reply.success) return reply.data;
   throw new Failure('showProfile', reply.error === 'no logged' ? 'no-logged' : 'invalid-token');
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 import { Link, NavLink, useLocation } from 'react-router-dom';
 import { Mark } from '../components/Mark';
+import { useOwner } from '../lib/owner';
 import { paths } from '../lib/paths';
-import { useSession } from '../lib/session';
 import styles from './Header.module.css';
 
 /** Below this width the menu is a sheet; Header.module.css says the same. */
@@ -25,7 +25,7 @@ interface HeaderProps {
 }
 
 export function Header({ open, setOpen }: HeaderProps) {
-  const session = useSession();
+  const owner = useOwner();
   const header = useRef<HTMLElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const nav = useRef<HTMLElement>(null);
@@ -109,7 +109,9 @@ export function Header({ open, setOpen }: HeaderProps) {
         </button>
         <nav ref={nav} id="menu" className={styles.nav} aria-label="Main">
           {common.map((link) => item(link, false))}
-          {(session ? loggedIn : loggedOut).map((link, index) => item(link, index === 0))}
+          {(owner.kind === 'account' ? loggedIn : loggedOut).map((link, index) =>
+            item(link, index === 0),
+          )}
         </nav>
       </div>
     </header>

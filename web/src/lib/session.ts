@@ -32,7 +32,7 @@ export function startSession({ token, expirationTimestamp }: Session, username: 
 }
 
 /** Ends the session; given a token, only the one that has it, and not one begun since. */
-export function endSession(token?: string | null): void {
+export function endSession(token?: string): void {
   if (token !== undefined && token !== currentSession()?.token) return;
   removeItem(TOKEN_KEY);
   refresh();
@@ -85,7 +85,7 @@ export function useEarlierSession(): Session | null {
   return first || session?.token !== begunHere ? session : null;
 }
 
-export function useSession(): Session | null {
+function useSession(): Session | null {
   return useSyncExternalStore(subscribe, currentSession);
 }
 

@@ -6,6 +6,7 @@ import { Field } from '../../components/Field';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
+import type { Account } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import styles from './AccountLinks.module.css';
 import { LinkTable } from './LinkTable';
@@ -13,14 +14,14 @@ import { loadError, viewsUnknown } from './messages';
 import { useProfile } from './useProfile';
 
 interface AccountLinksProps {
-  token: string;
+  owner: Account;
   /** Shown in place of the table while there is no link yet. */
   whenEmpty: (reload: () => void) => ReactNode;
 }
 
-export function AccountLinks({ token, whenEmpty }: AccountLinksProps) {
+export function AccountLinks({ owner, whenEmpty }: AccountLinksProps) {
   const navigate = useNavigate();
-  const { profile, reload } = useProfile(token, () => void navigate(paths.home, { replace: true }));
+  const { profile, reload } = useProfile(owner, () => void navigate(paths.home, { replace: true }));
 
   if (profile.state === 'loading') {
     return (

@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { failureCode, linksCreated, loadAnew, showProfile, type ProfileLink } from '../../api';
 import { showToast } from '../../components/toast';
-import { currentSession, endSession, subscribe } from '../../lib/session';
+import { currentOwner, endSessionOf, type Account } from '../../lib/owner';
+import { subscribe } from '../../lib/session';
 import { loadError } from './messages';
 
 export type Profile =
@@ -14,7 +15,7 @@ export type Profile =
 const FRESH_FOR = 5_000;
 
 interface Kept {
-  token: string;
+  owner: Account;
   links: ProfileLink[];
   asked: number;
   created: number;
@@ -26,10 +27,10 @@ let unsubscribe: (() => void) | undefined;
 
 /** Nothing of the account stays behind who logs out, on whichever page. */
 function keep(list: Kept): void {
-  if (currentSession()?.token !== list.token) return;
+  if (currentOwner() !== list.owner) return;
   kept = list;
   unsubscribe ??= subscribe(() => {
-    if (currentSession()?.token === kept?.token) return;
+    if (currentOwner() === kept?.owner) return;
     kept = undefined;
     unsubscribe?.();
     unsubscribe = undefined;
@@ -40,9 +41,9 @@ function keep(list: Kept): void {
  * The account's links: those that are known at once, and anew whenever the page is looked at again
  * after a while or a link was made meanwhile.
  */
-export function useProfile(token: string, onNotLogged: () => void) {
+export function useProfile(owner: Account, onNotLogged: () => void) {
   const [profile, setProfile] = useState<Profile>(() =>
-    kept?.token === token ? { state: 'loaded', links: kept.links } : { state: 'loading' },
+    kept?.owner === owner ? { state: 'loaded', links: kept.links } : { state: 'loading' },
   );
   const asking = useRef<AbortController>(null);
   const asked = useRef(0);
@@ -57,10 +58,10 @@ export function useProfile(token: string, onNotLogged: () => void) {
     const now = (asked.current = Date.now());
     const created = linksCreated();
     try {
-      const answer = await showProfile(token, { signal: mine.signal });
+      const answer = await showProfile(owner, { signal: mine.signal });
       if (mine.signal.aborted) return;
-      const links = kept?.token === token ? unchanged(kept.links, answer) : answer;
-      keep({ token, links, asked: now, created });
+      const links = kept?.owner === owner ? unchanged(kept.links, answer) : answer;
+      keep({ owner, links, asked: now, created });
       setProfile((known) =>
         known.state === 'loaded' && known.links === links ? known : { state: 'loaded', links },
       );
@@ -68,7 +69,7 @@ export function useProfile(token: string, onNotLogged: () => void) {
       if (mine.signal.aborted) return;
       const code = failureCode(error);
       if (code === 'invalid-token') {
-        endSession(token);
+        endSessionOf(owner);
       } else if (code === 'no-logged') {
         notLogged.current();
       } else if (code !== 'outdated' || !loadAnew()) {
@@ -80,10 +81,10 @@ export function useProfile(token: string, onNotLogged: () => void) {
         );
       }
     }
-  }, [token]);
+  }, [owner]);
 
   useEffect(() => {
-    asked.current = kept?.token === token && kept.created === linksCreated() ? kept.asked : 0;
+    asked.current = kept?.owner === owner && kept.created === linksCreated() ? kept.asked : 0;
     const onLook = () => {
       const looking = document.visibilityState === 'visible';
       if (looking && Date.now() - asked.current > FRESH_FOR) void ask();
@@ -100,7 +101,7 @@ export function useProfile(token: string, onNotLogged: () => void) {
       document.removeEventListener('visibilitychange', onLook);
       asking.current?.abort();
     };
-  }, [ask, token]);
+  }, [ask, owner]);
 
   const reload = useCallback(() => {
     setProfile((known) => (known.state === 'failed' ? { state: 'failed', again: true } : known));

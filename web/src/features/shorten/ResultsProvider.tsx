@@ -1,11 +1,10 @@
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
-import { useSession } from '../../lib/session';
+import { useOwner, type Owner } from '../../lib/owner';
 
 export interface Result {
   code: string;
   url: string;
-  /** Of the session it was made in; null for a guest's. */
-  token: string | null;
+  owner: Owner;
 }
 
 interface Results {
@@ -19,9 +18,9 @@ const ResultsContext = createContext<Results>({ results: [], add: () => undefine
 /** Keeps what was shortened in this visit, on whichever page: an account's while its session lasts. */
 export function ResultsProvider({ children }: { children: ReactNode }) {
   const [made, setMade] = useState<Result[]>([]);
-  const token = useSession()?.token ?? null;
+  const current = useOwner();
   // An answer may come after the session that asked for it.
-  const isShown = (result: Result) => result.token === null || result.token === token;
+  const isShown = ({ owner }: Result) => owner.kind === 'nobody' || owner === current;
   if (!made.every(isShown)) setMade(made.filter(isShown));
   const add = useCallback((result: Result) => setMade((known) => [result, ...known]), []);
   const value = useMemo(() => ({ results: made, add }), [made, add]);

@@ -33,7 +33,7 @@ function setUp(...answers: (() => Promise<string>)[]) {
   return { shortening, requests, outcomes, browser, log, loadAnew, waits };
 }
 
-const link = { url: 'https://example.com/', token: null };
+const link = { url: 'https://example.com/', owner: { kind: 'nobody' } as const };
 const settle = (duration = 0) => vi.advanceTimersByTimeAsync(duration);
 
 describe('the true spinner', () => {

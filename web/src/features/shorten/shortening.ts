@@ -3,10 +3,11 @@
  * long as it turns something is really being tried or is waiting for its next try.
  */
 import { Failure, failureCode } from '../../api';
+import type { Owner } from '../../lib/owner';
 
 export interface Submission {
   url: string;
-  token: string | null;
+  owner: Owner;
 }
 
 export interface Request extends Submission {

@@ -4,11 +4,11 @@ import { createShortLink, loadAnew } from '../../api';
 import { showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
 import { publicUrl, shortAddress } from '../../lib/config';
-import { currentSession, endSession } from '../../lib/session';
+import { currentOwner, endSessionOf, nobody, type Owner } from '../../lib/owner';
 import { newCode } from './code';
 import { invalidToken, urlMessages } from './messages';
 import { useResults, type Result } from './ResultsProvider';
-import { createShortening, type Outcome, type Shortening } from './shortening';
+import { createShortening, type Outcome, type Request, type Shortening } from './shortening';
 import { checkUrl } from './url';
 import { LONG_WAIT, tryingAgain, type Wait } from './wait';
 
@@ -40,8 +40,8 @@ export function useShortening(
   const [wait, setWait] = useState<Wait | null>(null);
   const [error, setError] = useState<ShownError>();
   const attempts = useRef(0);
-  /** Of the session that the link under way was sent in. */
-  const token = useRef<string | null>(null);
+  /** Of the link under way. */
+  const owner = useRef<Owner>(nobody);
   const shortening = useRef<Shortening>(null);
   const navigate = useNavigate();
   const { pathname, search, hash, state } = useLocation() as {
@@ -55,7 +55,7 @@ export function useShortening(
   const onOutcome = useEffectEvent((outcome: Outcome) => {
     setWorking(null);
     if (outcome.kind === 'shortened') {
-      const result = { code: outcome.code, url: outcome.url, token: token.current };
+      const result = { code: outcome.code, url: outcome.url, owner: owner.current };
       add(result);
       announce(`Short address ready: ${shortAddress(result.code)}`);
       onShortened(result);
@@ -64,7 +64,7 @@ export function useShortening(
     } else {
       showToast(invalidToken);
       fail(invalidToken, true);
-      endSession(token.current);
+      endSessionOf(owner.current);
     }
   });
 
@@ -83,7 +83,8 @@ export function useShortening(
         setWait({ until: Date.now() + duration, words: tryingAgain(duration) });
     };
     const ports = {
-      create: createShortLink,
+      create: ({ code, url, owner }: Request, options: { signal: AbortSignal }) =>
+        createShortLink({ code, url }, owner, options),
       newCode,
       random: Math.random,
       log,
@@ -107,8 +108,8 @@ export function useShortening(
     if (state?.link !== undefined) keepLink(null);
     setWorking(url);
     setWait(null);
-    token.current = currentSession()?.token ?? null;
-    shortening.current?.submit({ url, token: token.current });
+    owner.current = currentOwner();
+    shortening.current?.submit({ url, owner: owner.current });
   };
 
   const giveUp = () => {
