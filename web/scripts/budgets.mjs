@@ -66,6 +66,7 @@ for (const [name, limit] of Object.entries(budgets)) {
 const early = [...scripts].map((path) => read(path).toString()).join('\n');
 const later = {
   axios: 'ERR_NETWORK',
+  '@tanstack/react-query': 'No QueryClient set',
   'react-toastify': 'Toastify__',
   bcryptjs: 'Illegal salt',
   'qrcode.react': 'QRCodeCanvas',

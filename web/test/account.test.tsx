@@ -1,7 +1,7 @@
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import { expectNoAxeViolations, heading, logIn, menuLinks, visit } from './app';
-import { answered, data, error, never, serve } from './server';
+import { answered, data, error, never, serve, type Reply } from './server';
 
 const link = (short_link: string, long_link: string, views = 0) => ({
   short_link,
@@ -312,6 +312,81 @@ describe('the account page', () => {
     await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
     await screen.findByText('3 links');
     expect(await table()).toHaveTextContent('https://example.org/new');
+  });
+
+  it('has a link that was made meanwhile at once, before it is answered', async () => {
+    logIn();
+    let answer = () => data({ success: true, data: LINKS }) as ReturnType<typeof never> | Reply;
+    serve({
+      showProfile: () => answer(),
+      createShortLink: ({ code }) => data({ success: true, code, short_link: code }),
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    await heading('Shorten a link');
+    const field = screen.getByRole('textbox', { name: 'Link to shorten' });
+    await user.type(field, 'https://example.org/new{Enter}');
+    await screen.findByRole('list', { name: 'Short links of this visit' });
+    answer = never;
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    screen.getByText('3 links', { selector: 'p' });
+    const rows = within(await table()).getAllByRole('row');
+    expect(rows[1]).toHaveTextContent('https://example.org/new');
+    expect(rows[2]).toHaveTextContent('k7Qm2_xB');
+  });
+
+  it('takes no answer from before a link was made', async () => {
+    logIn();
+    const answers: ((reply: Reply) => void)[] = [];
+    serve({
+      showProfile: () => new Promise<Reply>((resolve) => answers.push(resolve)),
+      createShortLink: ({ code }) => data({ success: true, code, short_link: code }),
+    });
+    const { user } = visit('/my-account');
+    await waitFor(() => expect(answers).toHaveLength(1));
+    answers[0]?.(data({ success: true, data: [] }));
+    const field = await screen.findByRole('textbox', { name: 'Link to shorten' });
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 6_000);
+    act(() => void window.dispatchEvent(new Event('focus')));
+    await waitFor(() => expect(answers).toHaveLength(2));
+    await user.type(field, 'https://example.org/new{Enter}');
+    await table();
+    await waitFor(() => expect(answers).toHaveLength(3));
+    answers[1]?.(data({ success: true, data: [] }));
+    await act(() => new Promise((resolve) => setTimeout(resolve)));
+    expect(await table()).toHaveTextContent('https://example.org/new');
+  });
+
+  it('asks offline too, and says that it failed', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    logIn();
+    const calls = serve({ showProfile: () => 'network error' });
+    const { user } = visit('/my-account');
+    const again = await screen.findByRole('button', { name: 'Try again' });
+    act(() => void window.dispatchEvent(new Event('offline')));
+    await user.click(again);
+    await waitFor(() => expect(calls).toHaveLength(2));
+    await waitFor(() => expect(again).not.toHaveAttribute('aria-busy'));
+    act(() => void window.dispatchEvent(new Event('online')));
+  });
+
+  it('does not ask a server that just failed whenever the page is looked at', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    logIn();
+    const start = Date.now();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(start);
+    const calls = serve({ showProfile: () => error(503, 'UNAVAILABLE') });
+    visit('/my-account');
+    await screen.findByRole('button', { name: 'Try again' });
+    const look = () => act(() => void window.dispatchEvent(new Event('focus')));
+    clock.mockReturnValue(start + 4_000);
+    look();
+    await answered();
+    expect(calls).toHaveLength(1);
+    clock.mockReturnValue(start + 6_000);
+    look();
+    await waitFor(() => expect(calls).toHaveLength(2));
   });
 
   it('shows nothing of one account to another', async () => {

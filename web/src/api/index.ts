@@ -4,6 +4,7 @@
  */
 import { Failure } from './failure';
 import { Outdated } from './loading';
+import type { Owner } from '../lib/owner';
 import type * as functions from './functions';
 
 type Functions = typeof functions;
@@ -24,16 +25,18 @@ export function warmUp(): void {
   load().catch(() => undefined);
 }
 
-let created = 0;
+type Tell = (link: { code: string; url: string }, owner: Owner) => void;
 
-/** How many links this page has made: a list that was asked for before the latest may lack it. */
-export function linksCreated(): number {
-  return created;
+const whoIsTold: Tell[] = [];
+
+/** Calls back with each link that is made here from now on. */
+export function whenLinkMade(tell: Tell): void {
+  whoIsTold.push(tell);
 }
 
-export const createShortLink: Functions['createShortLink'] = async (...args) => {
-  const code = await (await load()).createShortLink(...args);
-  created += 1;
+export const createShortLink: Functions['createShortLink'] = async (link, owner, options) => {
+  const code = await (await load()).createShortLink(link, owner, options);
+  for (const tell of whoIsTold) tell({ code, url: link.url }, owner);
   return code;
 };
 

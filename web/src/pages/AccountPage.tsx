@@ -1,7 +1,7 @@
 import { Navigate } from 'react-router-dom';
 import { Page } from '../components/Page';
-import { AccountLinks } from '../features/account/AccountLinks';
-import { AccountHeader } from '../features/account/AccountHeader';
+import { AccountHeader } from '../features/links/AccountHeader';
+import { LinkList } from '../features/links/LinkList';
 import { Shortener } from '../features/shorten/Shortener';
 import { useOwner } from '../lib/owner';
 import { paths } from '../lib/paths';
@@ -13,11 +13,7 @@ export default function AccountPage() {
   return (
     <Page title="My account" description="Your short links, where they lead and their views.">
       <AccountHeader />
-      <AccountLinks
-        key={owner.token}
-        owner={owner}
-        whenEmpty={(reload) => <Shortener onShortened={reload} />}
-      />
+      <LinkList key={owner.token} owner={owner} whenEmpty={<Shortener />} />
     </Page>
   );
 }

@@ -5,7 +5,7 @@ import { FieldError } from '../../components/Field';
 import { isFirstPage } from '../../components/Page';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { PendingPlate } from './PendingPlate';
-import { useResults, type Result } from './ResultsProvider';
+import { useResults } from './ResultsProvider';
 import styles from './Shortener.module.css';
 import { SignPlate } from './SignPlate';
 import { useShortening } from './useShortening';
@@ -15,18 +15,17 @@ interface ShortenerProps {
   wantsScheme?: boolean;
   /** Puts the cursor into the field when the document opens here, on a wide screen. */
   focused?: boolean;
-  onShortened?: (result: Result) => void;
 }
 
 const ROOMY = '(min-width: 1100px) and (hover: hover)';
 
-export function Shortener({ wantsScheme = false, focused = false, onShortened }: ShortenerProps) {
+export function Shortener({ wantsScheme = false, focused = false }: ShortenerProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const { state } = useLocation() as { state: { link?: unknown } | null };
   const [first] = useState(isFirstPage);
   const { results } = useResults();
-  const { working, wait, error, submit, giveUp } = useShortening(wantsScheme, onShortened);
+  const { working, wait, error, submit, giveUp } = useShortening(wantsScheme);
 
   useEffect(() => {
     if (focused && first && matchMedia(ROOMY).matches)

@@ -7,7 +7,7 @@ import { publicUrl, shortAddress } from '../../lib/config';
 import { currentOwner, endSessionOf, nobody, type Owner } from '../../lib/owner';
 import { newCode } from './code';
 import { invalidToken, urlMessages } from './messages';
-import { useResults, type Result } from './ResultsProvider';
+import { useResults } from './ResultsProvider';
 import { createShortening, type Outcome, type Request, type Shortening } from './shortening';
 import { checkUrl } from './url';
 import { LONG_WAIT, tryingAgain, type Wait } from './wait';
@@ -31,10 +31,7 @@ interface State {
 }
 
 /** A click on Shorten: refused here, or tried until it is answered, replaced or left. */
-export function useShortening(
-  wantsScheme: boolean,
-  onShortened: (result: Result) => void = () => undefined,
-): State {
+export function useShortening(wantsScheme: boolean): State {
   const { add } = useResults();
   const [working, setWorking] = useState<string | null>(null);
   const [wait, setWait] = useState<Wait | null>(null);
@@ -58,7 +55,6 @@ export function useShortening(
       const result = { code: outcome.code, url: outcome.url, owner: owner.current };
       add(result);
       announce(`Short address ready: ${shortAddress(result.code)}`);
-      onShortened(result);
     } else if (outcome.kind === 'invalid-url') {
       fail(urlMessages.invalid);
     } else {

@@ -1,5 +1,5 @@
 import { useDeferredValue, useEffect, useMemo, useState, type ReactNode } from 'react';
-import { useNavigate } from 'react-router-dom';
+import { Navigate } from 'react-router-dom';
 import type { ProfileLink } from '../../api';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
@@ -8,49 +8,49 @@ import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
 import type { Account } from '../../lib/owner';
 import { paths } from '../../lib/paths';
-import styles from './AccountLinks.module.css';
+import styles from './LinkList.module.css';
 import { LinkTable } from './LinkTable';
 import { loadError, viewsUnknown } from './messages';
-import { useProfile } from './useProfile';
+import { useLinks } from './useLinks';
 
-interface AccountLinksProps {
+interface LinkListProps {
   owner: Account;
   /** Shown in place of the table while there is no link yet. */
-  whenEmpty: (reload: () => void) => ReactNode;
+  whenEmpty: ReactNode;
 }
 
-export function AccountLinks({ owner, whenEmpty }: AccountLinksProps) {
-  const navigate = useNavigate();
-  const { profile, reload } = useProfile(owner, () => void navigate(paths.home, { replace: true }));
+export function LinkList({ owner, whenEmpty }: LinkListProps) {
+  const { list, reload } = useLinks(owner);
 
-  if (profile.state === 'loading') {
+  if (list.state === 'not-logged') return <Navigate to={paths.home} replace />;
+  if (list.state === 'loading') {
     return (
       <div className={styles.loading}>
         <Spinner label="Loading your links" />
       </div>
     );
   }
-  if (profile.state === 'failed') {
+  if (list.state === 'failed') {
     return (
       <div className={styles.stack}>
         <p>{loadError}</p>
         <div>
-          <Button busy={profile.again} onClick={reload}>
+          <Button busy={list.again} onClick={reload}>
             Try again
           </Button>
         </div>
       </div>
     );
   }
-  if (profile.links.length === 0) {
+  if (list.links.length === 0) {
     return (
       <div className={styles.stack}>
         <p>You have no links yet. The ones you shorten while logged in appear here.</p>
-        {whenEmpty(reload)}
+        {whenEmpty}
       </div>
     );
   }
-  return <FilteredLinks links={profile.links} />;
+  return <FilteredLinks links={list.links} />;
 }
 
 /** Milliseconds without another letter after which the number of links is said. */
