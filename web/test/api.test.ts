@@ -34,6 +34,13 @@ describe('a call that is refused', () => {
     expect((await failure(create())).code).toBe(code);
   });
 
+  it('is one whose list has a link of another shape in it', async () => {
+    const good = { short_link: 'abcdefgh', long_link: 'https://a.b/', views: 1, created_at: '' };
+    const { signal } = new AbortController();
+    serve({ showProfile: () => data({ success: true, data: [good, { ...good, views: '1' }] }) });
+    expect((await failure(showProfile(owner, { signal }))).code).toBe('failed');
+  });
+
   it('says how long to wait, if it says', async () => {
     serve({ createShortLink: () => error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '7' }) });
     expect((await failure(create())).retryAfter).toBe(7_000);

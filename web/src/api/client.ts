@@ -53,10 +53,20 @@ export async function datedCall<S extends Schema>(
 ): Promise<Dated<v.InferOutput<S>>> {
   const response = await post(name, payload, signal);
   if (response.status !== 200) throw refusal(name, response);
-  const reply = v.safeParse(v.object({ data: schema }), response.data);
+  const { data } = checked(name, v.object({ data: v.unknown() }), response.data);
+  const { date } = response.headers as Record<string, unknown>;
+  return { data: checked(name, schema, data), date: Date.parse(String(date)) };
+}
+
+/** What a reply holds, once it has the shape that it should have. */
+export function checked<S extends Schema>(
+  name: string,
+  schema: S,
+  value: unknown,
+): v.InferOutput<S> {
+  const reply = v.safeParse(schema, value);
   if (!reply.success) throw new Failure(name, 'failed', 'a reply of another shape');
-  const { data } = reply.output as { data: v.InferOutput<S> };
-  return { data, date: Date.parse(String((response.headers as Record<string, unknown>)['date'])) };
+  return reply.output;
 }
 
 async function post(name: Name, payload: object, signal?: AbortSignal): Promise<AxiosResponse> {

@@ -1,9 +1,10 @@
 /** The five calls of the product, one function each. Loaded with the first of them. */
 import * as v from 'valibot';
 import { isCode } from '../lib/codes';
-import { call, datedCall, outcome, type CallOptions } from './client';
+import { call, checked, datedCall, outcome, type CallOptions } from './client';
 import { Failure } from './failure';
 import type { Account, Owner } from '../lib/owner';
+import { mapInSlices } from '../lib/slices';
 
 /** What a call that is made for somebody says of them. */
 function credentials(owner: Owner): { token: string | null } {
@@ -103,19 +104,16 @@ export async function registerUser(user: {
 }
 
 const profileReply = v.variant('success', [
-  v.object({
-    success: v.literal(true),
-    data: v.array(
-      v.object({
-        short_link: code,
-        long_link: v.string(),
-        views: v.nullable(v.number()),
-        created_at: v.string(),
-      }),
-    ),
-  }),
+  v.object({ success: v.literal(true), data: v.array(v.unknown()) }),
   outcome('invalid token', 'no logged'),
 ]);
+
+const profileLink = v.object({
+  short_link: code,
+  long_link: v.string(),
+  views: v.nullable(v.number()),
+  created_at: v.string(),
+});
 
 export interface ProfileLink {
   short_link: string;
@@ -126,8 +124,14 @@ export interface ProfileLink {
   created_at: string;
 }
 
-export async function showProfile(owner: Account, options: CallOptions): Promise<ProfileLink[]> {
-  const reply = await call('showProfile', credentials(owner), profileReply, options);
-  if (reply.success) return reply.data;
-  throw new Failure('showProfile', reply.error === 'no logged' ? 'no-logged' : 'invalid-token');
+export async function showProfile(
+  owner: Account,
+  { signal }: { signal: AbortSignal },
+): Promise<ProfileLink[]> {
+  const reply = await call('showProfile', credentials(owner), profileReply, { signal });
+  if (!reply.success) {
+    throw new Failure('showProfile', reply.error === 'no logged' ? 'no-logged' : 'invalid-token');
+  }
+  // Of an account with many links it takes long: the page lives meanwhile.
+  return mapInSlices(reply.data, (link) => checked('showProfile', profileLink, link), signal);
 }

@@ -1,4 +1,4 @@
-import { memo, useLayoutEffect, useRef, useState } from 'react';
+import { memo, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { ProfileLink } from '../../api';
 import { ShortAddress } from '../../components/ShortAddress';
@@ -32,12 +32,14 @@ export function LinkTable({ links }: { links: ProfileLink[] }) {
     return () => removeEventListener('resize', measure);
   }, []);
 
+  // All rows are laid out anew whenever this is another function.
+  const keyOf = useCallback((index: number) => links[index]?.short_link ?? index, [links]);
   const rows = useWindowVirtualizer({
     count: links.length,
     estimateSize: () => ROW,
     overscan: 12,
     scrollMargin: top,
-    getItemKey: (index) => links[index]?.short_link ?? index,
+    getItemKey: keyOf,
   });
 
   return (
