@@ -16,7 +16,7 @@ from typing import Protocol
 
 from gateway.profiles import LinkList, ViewCounts
 from gateway.resolver import LinkSource
-from gateway.visits.pipeline import VisitSink
+from gateway.visits.sender import VisitSink
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,11 @@ class FakeAnalytics(Fake):
         self._reach("record")
         visits = tuple(
             analytics.VisitCount(
-                visit.code, visit.hour, analytics.VisitKind(visit.kind), visit.referrer_host, count
+                visit.code,
+                visit.hour,
+                analytics.VisitKind(visit.kind),
+                {analytics.Dimension.REFERRER: visit.referrer_host},
+                count,
             )
             for visit, count in batch.counts.items()
         )

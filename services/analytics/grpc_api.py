@@ -9,7 +9,14 @@ from grpc.aio import ServicerContext
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
-from services.analytics.domain import Batch, Day, InvalidBatch, VisitCount, VisitKind
+from services.analytics.domain import (
+    Batch,
+    Day,
+    Dimension,
+    InvalidBatch,
+    VisitCount,
+    VisitKind,
+)
 from services.analytics.service import AnalyticsService
 from services.runtime.server import Served, Servicer
 
@@ -17,6 +24,16 @@ _KINDS: dict[int, VisitKind] = {
     pb.VISIT_KIND_PERSON: VisitKind.PERSON,
     pb.VISIT_KIND_BOT: VisitKind.BOT,
 }
+_DIMENSIONS: dict[int, Dimension] = {
+    pb.DIMENSION_REFERRER: Dimension.REFERRER,
+    pb.DIMENSION_DEVICE: Dimension.DEVICE,
+    pb.DIMENSION_BROWSER: Dimension.BROWSER,
+    pb.DIMENSION_SYSTEM: Dimension.SYSTEM,
+    pb.DIMENSION_LANGUAGE: Dimension.LANGUAGE,
+    pb.DIMENSION_COUNTRY: Dimension.COUNTRY,
+    pb.DIMENSION_SOURCE: Dimension.SOURCE,
+}
+_NUMBERS = {dimension: pb.Dimension.ValueType(n) for n, dimension in _DIMENSIONS.items()}
 
 
 class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
@@ -88,7 +105,15 @@ def _from_pb(visit: pb.VisitCount) -> VisitCount:
     kind = _KINDS.get(visit.kind)
     if kind is None:
         raise InvalidBatch("A visit is a person's or a bot's.")
-    return VisitCount(visit.code, visit.hour, kind, visit.referrer_host, visit.count)
+    names = {Dimension.REFERRER: visit.referrer_host} if visit.referrer_host else {}
+    for one in visit.names:
+        dimension = _DIMENSIONS.get(one.dimension)
+        if dimension is None:  # A later version of the gateway knows more of them.
+            continue
+        if dimension in names:
+            raise InvalidBatch("A visit has one name in each dimension.")
+        names[dimension] = one.name
+    return VisitCount(visit.code, visit.hour, kind, names, visit.count)
 
 
 def _to_pb(day: Day) -> pb.Day:
@@ -97,5 +122,8 @@ def _to_pb(day: Day) -> pb.Day:
         people=day.people,
         bots=day.bots,
         people_by_hour=day.people_by_hour,
-        people_by_referrer=day.people_by_referrer,
+        breakdowns=[
+            pb.Breakdown(dimension=_NUMBERS[dimension], people=people)
+            for dimension, people in day.breakdowns.items()
+        ],
     )

@@ -1,53 +1,54 @@
 """Counts of visits in a MongoDB database.
 
-    days      _id "code:day", people, bots, hours.<hour of the day>, referrers.<host>, hosts (how
-              many hosts are told apart), seen.<gateway id>
+    days      _id "code:day", people, bots, hours.<hour of the day>, people by name in a dimension
+              (referrers.<host>, devices.<name> and so on), hosts (below), seen.<gateway id>
     totals    _id code, people, bots, seen.<gateway id>
-    gateways  _id gateway id, begun and last_batch (numbers), seen_at (seconds since the Unix
-              epoch), live, dropped (the number up to which `seen` may have been dropped)
+    gateways  see `gateways_mongo`
 
-Every visit once, without a transaction: a document says in `seen` which batch of a gateway it
-holds last, and one conditional update adds a batch and says so. What has it already is passed
-over; a crash between two documents is healed by the resend.
+**Every visit once, without a transaction.** A document says in `seen` which batch of a gateway it
+holds last, and one conditional update adds a batch and says so. A document that holds the batch
+already is passed over, so a crash between two documents is healed by the resend.
 
-A chunk of documents is read, and the changes decided from what was read: a document that was
-absent is inserted, one that was there is updated on the condition that `seen` is lower and that
-whatever else decided is as it was. Where another writer was faster, its key is a duplicate or the
-condition fails: the chunk is read again, until every document holds the batch. So it is with
-referrers: a host that is new to a document comes in on the condition that `hosts` is as it was
-read, so that no more than the most allowed are told apart; past that it counts as the others. A
-host that is there stays: counting on needs no condition.
+**Many writers.** A chunk of documents is read, and the changes are decided from what was read: a
+document that was absent is inserted, one that was there is updated on the condition that its `seen`
+is lower and that whatever else decided is as it was read. Where another writer was faster, its key
+is a duplicate or the condition fails: then the chunk is read again, until every document holds the
+batch.
 
-A gateway that was idle for long, or for an hour after it closed, is dropped: its document says up
-to which batch, and from then on those numbers are refused. Only then do they leave `seen`, with a
-document's next write.
+**At most 100 names in a dimension.** `hosts` counts the names that ever came into a document, those
+of all dimensions together. (It has its name from a version that knew referrers alone, and that
+writes to the same documents while it is replaced.) A name that is new to a document comes in on the
+condition that `hosts` is as it was read: two writers cannot both take the last place. A name that
+is there stays, so counting on needs no condition.
+
+**Gateways that went away.** A gateway that was idle for long, or for an hour after it closed, is
+dropped: its document says up to which batch, and from then on those numbers are refused. Only then
+do they leave `seen`, with a document's next write.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-import time
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from pymongo import ASCENDING, IndexModel, InsertOne, UpdateOne
-from pymongo.errors import BulkWriteError, DuplicateKeyError
+from pymongo.errors import BulkWriteError
 
 from services.analytics.domain import (
-    GATEWAY_IDLE,
     HOURS_A_DAY,
-    MAX_REFERRERS,
-    OTHER_REFERRERS,
+    OTHER_NAMES,
     Batch,
     Day,
+    Dimension,
     Totals,
-    VisitKind,
-    check_replay,
-    closed_seen_at,
+    count_names,
+    sums_of,
+    totals_of,
 )
+from services.analytics.gateways_mongo import Gateways
 from services.runtime.errors import Unavailable
 from services.runtime.mongo import Database, Document, Schema
 
@@ -61,10 +62,18 @@ _TURNS = 200
 """How often other writers may be faster before a batch is given up until its resend."""
 _PATIENT_TURNS = 3
 _LONGEST_PAUSE = 0.02
-_FORGET_EVERY = 3600.0
-"""Seconds between two looks for gateways that are idle."""
 _DAY_DIGITS = 7
 """Those of the calendar's last day: texts of equal length sort like their numbers."""
+_FIELDS = {
+    Dimension.REFERRER: "referrers",
+    Dimension.DEVICE: "devices",
+    Dimension.BROWSER: "browsers",
+    Dimension.SYSTEM: "systems",
+    Dimension.LANGUAGE: "languages",
+    Dimension.COUNTRY: "countries",
+    Dimension.SOURCE: "sources",
+}
+"""Where a day's document has its people by name."""
 
 
 class MongoAnalyticsStore:
@@ -72,15 +81,15 @@ class MongoAnalyticsStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._gateways = _Gateways(database)
+        self._gateways = Gateways(database)
 
     async def apply(self, batch: Batch, now: datetime) -> bool:
         await self._gateways.forget_idle(now)
         if not await self._gateways.begin(batch, now):
             return False
-        days, totals = _sums(batch)
-        for collection, sums in (("days", days), ("totals", totals)):
-            for chunk in _chunks(sums):
+        days, totals = _additions(batch)
+        for collection, added in (("days", days), ("totals", totals)):
+            for chunk in _chunks(added):
                 await self._add(collection, chunk, batch)
         return await self._gateways.finish(batch)
 
@@ -110,9 +119,9 @@ class MongoAnalyticsStore:
     async def _remove_days(self, query: Document) -> None:
         await self._database.write("analytics_remove", lambda of: of.days.delete_many(query))
 
-    async def _add(self, collection: str, chunk: Mapping[str, _Sum], batch: Batch) -> None:
+    async def _add(self, collection: str, chunk: Mapping[str, _Addition], batch: Batch) -> None:
         """Add to each document what the batch has for it, unless it holds the batch already."""
-        fields = ("seen", "hosts", "referrers")
+        fields = ("seen", "hosts", *_FIELDS.values())
         for turn in range(_TURNS):
             if turn >= _PATIENT_TURNS:
                 await asyncio.sleep(random.uniform(0, _LONGEST_PAUSE))  # noqa: S311
@@ -158,127 +167,45 @@ class MongoAnalyticsStore:
         return result.inserted_count + result.matched_count == len(changes)
 
 
-class _Gateways:
-    """Which batches each gateway has sent, and which of them can still be sent again."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._live: set[str] = set()
-        self._looked_at: float | None = None
-
-    async def begin(self, batch: Batch, now: datetime) -> bool:
-        """Note a batch before its first write; False for one that was applied before.
-
-        Raises GatewayForgotten.
-        """
-        seconds = int(now.timestamp())
-        begun = {"begun": batch.number, "seen_at": seconds, "live": True}
-        for _ in range(_TURNS):
-            held = await self._database.read(
-                "analytics_gateway", lambda of: of.gateways.find_one({"_id": batch.gateway_id})
-            )
-            if held is None:
-                new = {"_id": batch.gateway_id, "last_batch": 0, "dropped": 0, **begun}
-                if await self._insert(new):
-                    return True
-                continue
-            check_replay(batch, held["begun"], held["seen_at"] if "live" in held else None, now)
-            # A gateway sends the next batch once the one before was acknowledged or refused.
-            if batch.number < held["begun"] or batch.number <= held["last_batch"]:
-                return False
-            as_read = {name: held[name] for name in ("_id", "begun", "dropped")}
-            if await self._update(as_read, {"$set": begun}):
-                return True
-        raise Unavailable("The gateway sends too much at once.", "STORE_OVERLOADED")
-
-    async def finish(self, batch: Batch) -> bool:
-        """Note that every document holds a batch; False when that was noted before."""
-        not_yet = {"_id": batch.gateway_id, "last_batch": {"$lt": batch.number}}
-        return await self._update(not_yet, {"$set": {"last_batch": batch.number}})
-
-    async def close(self, gateway_id: str, number: int, now: datetime) -> None:
-        """Take a gateway whose last batch has a number to be idle soon."""
-        last = {"_id": gateway_id, "begun": number, "live": True}
-        await self._update(last, {"$set": {"seen_at": closed_seen_at(now)}})
-
-    async def forget_idle(self, now: datetime) -> None:
-        """Now and then: from here on, refuse what gateways that are idle have sent so far."""
-        looked_at = time.monotonic()
-        if self._looked_at is not None and looked_at - self._looked_at < _FORGET_EVERY:
-            return
-        query = {"live": True, "seen_at": {"$lte": int((now - GATEWAY_IDLE).timestamp())}}
-        idle = await self._database.read(
-            "analytics_idle", lambda of: of.gateways.find(query).to_list(None)
-        )
-        for one in idle:
-            as_read = {name: one[name] for name in ("_id", "begun", "seen_at", "live")}
-            change = {"$set": {"dropped": one["begun"]}, "$unset": {"live": ""}}
-            await self._update(as_read, change)
-        self._live.clear()
-        self._looked_at = looked_at
-
-    async def dropped(self, ids: Iterable[str]) -> dict[str, int]:
-        """Up to which batch each of the gateways was dropped, of those that were."""
-        unknown = sorted(set(ids) - self._live)
-        if not unknown:
-            return {}
-        found = await self._database.read(
-            "analytics_dropped",
-            lambda of: of.gateways.find(
-                {"_id": {"$in": unknown}}, {"dropped": 1, "live": 1}
-            ).to_list(None),
-        )
-        self._live.update(one["_id"] for one in found if "live" in one and not one["dropped"])
-        return {one["_id"]: one["dropped"] for one in found if one["dropped"]}
-
-    async def _insert(self, document: Document) -> bool:
-        try:
-            await self._database.write(
-                "analytics_begin", lambda of: of.gateways.insert_one(document)
-            )
-        except DuplicateKeyError:
-            return False
-        return True
-
-    async def _update(self, query: Document, change: Document) -> bool:
-        updated = await self._database.write(
-            "analytics_advance", lambda of: of.gateways.update_one(query, change)
-        )
-        return updated.matched_count == 1
-
-
 @dataclass
-class _Sum:
-    """What a batch adds to one document: to plain fields by name, and to referrers by host."""
+class _Addition:
+    """What a batch adds to one document."""
 
-    fields: Counter[str] = field(default_factory=Counter)
-    hosts: Counter[str] = field(default_factory=Counter)
+    visits: dict[str, int]
+    """`people` and `bots`."""
+    hours: dict[str, int] | None = None
+    """People by hour of the day; None for a document of totals."""
+    names: dict[str, dict[str, int]] = field(default_factory=dict)
+    """People by field of a dimension, such as `referrers`, and by the name's key in it."""
 
 
 _Change = InsertOne[Document] | UpdateOne
 
 
-def _sums(batch: Batch) -> tuple[dict[str, _Sum], dict[str, _Sum]]:
-    """What a batch adds to the documents of days and of totals."""
-    days: dict[str, _Sum] = defaultdict(_Sum)
-    totals: dict[str, _Sum] = defaultdict(_Sum)
-    for visit in batch.visits:
-        day, total = days[_day_id(visit.code, visit.day)], totals[visit.code]
-        name = "people" if visit.kind is VisitKind.PERSON else "bots"
-        day.fields[name] += visit.count
-        total.fields[name] += visit.count
-        if visit.kind is VisitKind.PERSON:
-            day.fields[f"hours.{visit.hour % HOURS_A_DAY}"] += visit.count
-            if visit.referrer_host:
-                day.hosts[_key(visit.referrer_host)] += visit.count
+def _additions(batch: Batch) -> tuple[dict[str, _Addition], dict[str, _Addition]]:
+    """What a batch adds to the documents of days and of totals, by `_id`."""
+    sums = sums_of(batch)
+    days: dict[str, _Addition] = {}
+    for (day, code), one in sums.items():
+        visits = {"people": sum(one.people.values()), "bots": sum(one.bots.values())}
+        hours = {str(hour): people for hour, people in one.people.items()}
+        names = {
+            _FIELDS[dimension]: {_key(name): people for name, people in breakdown.items()}
+            for dimension, breakdown in one.names.items()
+        }
+        days[_day_id(code, day)] = _Addition(visits, hours, names)
+    totals = {
+        code: _Addition({"people": one.people, "bots": one.bots})
+        for code, one in totals_of(sums).items()
+    }
     return days, totals
 
 
-def _chunks(sums: Mapping[str, _Sum]) -> Iterator[dict[str, _Sum]]:
+def _chunks(added: Mapping[str, _Addition]) -> Iterator[dict[str, _Addition]]:
     """In the order of their keys: engines that lock would else wait for each other."""
-    keys = sorted(sums)
+    keys = sorted(added)
     for start in range(0, len(keys), CHUNK):
-        yield {key: sums[key] for key in keys[start : start + CHUNK]}
+        yield {key: added[key] for key in keys[start : start + CHUNK]}
 
 
 def _has(held: Document | None, batch: Batch) -> bool:
@@ -286,32 +213,26 @@ def _has(held: Document | None, batch: Batch) -> bool:
     return held is not None and held["seen"].get(batch.gateway_id, 0) >= batch.number
 
 
-def _insert(key: str, added: _Sum, batch: Batch) -> InsertOne[Document]:
-    hosts, named = _told_apart(added.hosts, {})
-    document: Document = {
-        "_id": key,
-        "people": 0,
-        "bots": 0,
-        "hosts": named,
-        "hours": {},
-        "referrers": hosts,
-        "seen": {batch.gateway_id: batch.number},
-    }
-    for name, count in added.fields.items():
-        parent, _, hour = name.rpartition(".")
-        (document[parent] if parent else document)[hour] = count
-    return InsertOne(document)
+def _insert(key: str, added: _Addition, batch: Batch) -> InsertOne[Document]:
+    document: Document = {"_id": key, **added.visits}
+    if added.hours is not None:
+        names, new = _named(added, {})
+        document |= {"hosts": new, "hours": added.hours, "referrers": {}, **names}
+    return InsertOne({**document, "seen": {batch.gateway_id: batch.number}})
 
 
-def _update(held: Document, added: _Sum, batch: Batch, dropped: Mapping[str, int]) -> UpdateOne:
+def _update(
+    held: Document, added: _Addition, batch: Batch, dropped: Mapping[str, int]
+) -> UpdateOne:
     seen = f"seen.{batch.gateway_id}"
     condition: Document = {"_id": held["_id"], seen: {"$not": {"$gte": batch.number}}}
-    hosts, named = _told_apart(added.hosts, held.get("referrers", {}))
-    increments: Document = dict(added.fields)
-    increments |= {f"referrers.{host}": count for host, count in hosts.items()}
-    if named:
+    names, new = _named(added, held)
+    increments: Document = dict(added.visits)
+    for parent, counts in {"hours": added.hours or {}, **names}.items():
+        increments |= {f"{parent}.{key}": people for key, people in counts.items()}
+    if new:
         condition["hosts"] = held["hosts"]
-        increments["hosts"] = named
+        increments["hosts"] = new
     change: Document = {"$inc": increments, "$set": {seen: batch.number}}
     for gateway, number in held["seen"].items():
         if gateway != batch.gateway_id and number <= dropped.get(gateway, 0):
@@ -320,28 +241,23 @@ def _update(held: Document, added: _Sum, batch: Batch, dropped: Mapping[str, int
     return UpdateOne(condition, change)
 
 
-def _told_apart(hosts: Mapping[str, int], known: Mapping[str, int]) -> tuple[Counter[str], int]:
-    """The people of hosts by the field they count in, and how many of the fields are new."""
-    room = MAX_REFERRERS - sum(host != OTHER_REFERRERS for host in known)
-    counted: Counter[str] = Counter()
-    named = 0
-    for host, people in hosts.items():
-        if host in known or host == OTHER_REFERRERS:
-            counted[host] += people
-        elif named < room:
-            counted[host] += people
-            named += 1
-        else:
-            counted[OTHER_REFERRERS] += people
-    return counted, named
+def _named(added: _Addition, held: Document) -> tuple[dict[str, dict[str, int]], int]:
+    """The names under which a batch counts in a document, and how many of them are new to it."""
+    names: dict[str, dict[str, int]] = {}
+    new = 0
+    for name, breakdown in added.names.items():
+        known = held.get(name, {})
+        names[name] = count_names(breakdown, known)
+        new += sum(key not in known and key != OTHER_NAMES for key in names[name])
+    return names, new
 
 
-def _key(host: str) -> str:
-    """A host as the name of a field, in which dots and dollars would have a meaning."""
-    return host.replace("%", "%25").replace(".", "%2E").replace("$", "%24")
+def _key(name: str) -> str:
+    """A name as that of a field, in which dots and dollars would have a meaning."""
+    return name.replace("%", "%25").replace(".", "%2E").replace("$", "%24")
 
 
-def _host(key: str) -> str:
+def _name(key: str) -> str:
     return key.replace("%24", "$").replace("%2E", ".").replace("%25", "%")
 
 
@@ -356,5 +272,9 @@ def _day(document: Document) -> Day:
         people=document["people"],
         bots=document["bots"],
         people_by_hour=tuple(hours.get(str(hour), 0) for hour in range(HOURS_A_DAY)),
-        people_by_referrer={_host(key): people for key, people in document["referrers"].items()},
+        breakdowns={
+            dimension: {_name(key): people for key, people in document[name].items()}
+            for dimension, name in _FIELDS.items()
+            if document.get(name)
+        },
     )

@@ -34,6 +34,9 @@ log = logs.get(__name__)
 
 T = TypeVar("T")
 Operation = Callable[[sqlite3.Connection], T]
+Migration = str | Callable[[sqlite3.Connection], None]
+"""What leads from one version of a schema to the next: a script of statements, or a function where
+SQL cannot say it. Neither begins or commits: it is part of a transaction."""
 
 SCHEME = "sqlite:///"
 _GROUP = 256
@@ -74,10 +77,10 @@ class Database:
         self._gone = False
 
     @classmethod
-    async def open(cls, path: Path, migrations: Sequence[str]) -> Database:
+    async def open(cls, path: Path, migrations: Sequence[Migration]) -> Database:
         """Open or make the file and bring its schema up to date.
 
-        `migrations[n]` is the script from schema version n to n + 1. Raises SchemaTooNew when
+        `migrations[n]` leads from schema version n to n + 1. Raises SchemaTooNew when
         the file's version is above the last of them.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -218,7 +221,7 @@ class Database:
 
 
 @asynccontextmanager
-async def opened(store: str, migrations: Sequence[str]) -> AsyncIterator[Database]:
+async def opened(store: str, migrations: Sequence[Migration]) -> AsyncIterator[Database]:
     """The file a `sqlite:///path` setting names, as `Database.open` opens it, closed at the end.
 
     Raises SystemExit with one line for a setting of another form or a file that cannot be used.
@@ -309,7 +312,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _migrate(path: Path, migrations: Sequence[str]) -> None:
+def _migrate(path: Path, migrations: Sequence[Migration]) -> None:
     connection = _connect(path)
     try:
         version = _schema_version(connection)
@@ -319,9 +322,13 @@ def _migrate(path: Path, migrations: Sequence[str]) -> None:
             log.info("schema_upgrading", version=version, to=len(migrations))
             ready.ask_for_patience(str(path))
         for number in range(version, len(migrations)):
-            script = migrations[number]
-            connection.executescript(
-                f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {number + 1}; COMMIT;"
-            )
+            migration = migrations[number]
+            if isinstance(migration, str):  # A script commits whatever was begun before it.
+                connection.executescript(f"BEGIN IMMEDIATE; {migration}")
+            else:
+                connection.execute("BEGIN IMMEDIATE")
+                migration(connection)
+            connection.execute(f"PRAGMA user_version = {number + 1}")
+            connection.execute("COMMIT")
     finally:
         connection.close()

@@ -30,7 +30,7 @@ class Adapters(Generic[Stores]):
     """A service's stores over either database, and what each must be prepared with."""
 
     on_sqlite: Callable[[sqlite.Database], Stores]
-    migrations: Sequence[str]
+    migrations: Sequence[sqlite.Migration]
     on_mongo: Callable[[mongo.Database], Stores]
     schema: mongo.Schema
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any, cast
 
 import pytest
@@ -19,9 +20,10 @@ from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain import (
     CLOSED_IDLE,
     GATEWAY_IDLE,
-    MAX_REFERRERS,
+    MAX_NAMES,
     Batch,
     Day,
+    Dimension,
     GatewayForgotten,
     Totals,
     VisitCount,
@@ -41,6 +43,7 @@ def opened(new_store: NewStore) -> Opened:
 
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
+REFERRER = Dimension.REFERRER
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = 20_513
 HOUR = DAY * 24
@@ -48,9 +51,15 @@ CODE = "abcdefgh"
 
 
 def visit(
-    code: str = CODE, hour: int = HOUR, kind: VisitKind = PERSON, host: str = "", count: int = 1
+    code: str = CODE,
+    hour: int = HOUR,
+    kind: VisitKind = PERSON,
+    host: str = "",
+    count: int = 1,
+    others: Mapping[Dimension, str] = MappingProxyType({}),
 ) -> VisitCount:
-    return VisitCount(code, hour, kind, host, count)
+    """`others` are names in other dimensions than the referrer."""
+    return VisitCount(code, hour, kind, {REFERRER: host, **others}, count)
 
 
 def hours(**people: int) -> tuple[int, ...]:
@@ -75,7 +84,7 @@ async def test_a_batch_is_added_up_by_kind_hour_and_referrer(opened: Opened) -> 
             "other---": Totals(1, 0),
         }
         assert await store.days(CODE, DAY, DAY) == [
-            Day(DAY, 7, 10, hours(h7=6, h23=1), {"a.example": 5, "b.example": 1})
+            Day(DAY, 7, 10, hours(h7=6, h23=1), {REFERRER: {"a.example": 5, "b.example": 1}})
         ]
 
 
@@ -138,7 +147,7 @@ async def test_fifty_gateways_at_once_lose_nothing(opened: Opened) -> None:
 
         assert await store.totals([CODE]) == {CODE: Totals(50, 50)}
         assert await store.days(CODE, DAY, DAY) == [
-            Day(DAY, 50, 50, hours(h0=50), {"a.example": 50})
+            Day(DAY, 50, 50, hours(h0=50), {REFERRER: {"a.example": 50}})
         ]
 
 
@@ -155,9 +164,49 @@ async def test_days_are_those_with_visits_in_the_span_oldest_first(opened: Opene
         assert await store.days(CODE, DAY + 4, DAY + 91) == []
 
 
+async def test_each_dimension_is_broken_down_by_itself(opened: Opened) -> None:
+    known = {one: f"the {one.name}" for one in Dimension if one is not REFERRER}
+    visits = (
+        visit(host="a.example", count=2, others=known),
+        visit(others={Dimension.DEVICE: "the DEVICE", Dimension.BROWSER: "another"}),
+        visit(others={Dimension.DEVICE: "", Dimension.LANGUAGE: "*"}),
+        visit(kind=BOT, others={Dimension.DEVICE: "bot", Dimension.COUNTRY: "CL"}),
+    )
+    async with opened() as store:
+        for number in (1, 2):  # The day is not there at first, and is then.
+            assert await store.apply(Batch("one", number, visits), NOW)
+        assert not await store.apply(Batch("one", 2, visits), NOW)
+
+        (day,) = await store.days(CODE, DAY, DAY)
+        assert day.people == 8
+        assert day.breakdowns == {
+            REFERRER: {"a.example": 4},
+            Dimension.DEVICE: {"the DEVICE": 6},
+            Dimension.BROWSER: {"the BROWSER": 4, "another": 2},
+            Dimension.SYSTEM: {"the SYSTEM": 4},
+            Dimension.LANGUAGE: {"the LANGUAGE": 4, "*": 2},
+            Dimension.COUNTRY: {"the COUNTRY": 4},
+            Dimension.SOURCE: {"the SOURCE": 4},
+        }
+
+
+async def test_a_dimension_that_has_all_its_names_leaves_the_others_theirs(opened: Opened) -> None:
+    async with opened() as store:
+        hosts = tuple(visit(host=f"h{n}.example") for n in range(MAX_NAMES + 1))
+        await store.apply(Batch("one", 1, hosts), NOW)
+        await store.apply(
+            Batch("one", 2, (visit(host="new", others={Dimension.BROWSER: "new"}),)), NOW
+        )
+
+        (day,) = await store.days(CODE, DAY, DAY)
+        assert len(day.breakdowns[REFERRER]) == MAX_NAMES + 1
+        assert day.breakdowns[REFERRER]["*"] == 2
+        assert day.breakdowns[Dimension.BROWSER] == {"new": 1}
+
+
 async def test_a_day_tells_one_hundred_referrers_apart(opened: Opened) -> None:
-    first = tuple(visit(host=f"h{n}.example") for n in range(MAX_REFERRERS - 1))
-    strangers = tuple(visit(host=f"x{n}.example", count=2) for n in range(MAX_REFERRERS))
+    first = tuple(visit(host=f"h{n}.example") for n in range(MAX_NAMES - 1))
+    strangers = tuple(visit(host=f"x{n}.example", count=2) for n in range(MAX_NAMES))
     async with opened() as store:
         await store.apply(Batch("one", 1, first), NOW)
         await store.apply(Batch("two", 1, strangers), NOW)
@@ -165,13 +214,13 @@ async def test_a_day_tells_one_hundred_referrers_apart(opened: Opened) -> None:
         await store.apply(Batch("two", 3, (visit(hour=HOUR + 24, host="new"),)), NOW)
 
         today, tomorrow = await store.days(CODE, DAY, DAY + 1)
-        named = dict(today.people_by_referrer)
-        assert named.pop("*") == 2 * (MAX_REFERRERS - 1) + 1
-        assert len(named) == MAX_REFERRERS
+        named = dict(today.breakdowns[REFERRER])
+        assert named.pop("*") == 2 * (MAX_NAMES - 1) + 1
+        assert len(named) == MAX_NAMES
         assert named.pop("h0.example") == 2
-        assert sum(named.values()) == (MAX_REFERRERS - 2) + 2
-        assert today.people == sum(today.people_by_referrer.values())
-        assert tomorrow.people_by_referrer == {"new": 1}
+        assert sum(named.values()) == (MAX_NAMES - 2) + 2
+        assert today.people == sum(today.breakdowns[REFERRER].values())
+        assert tomorrow.breakdowns == {REFERRER: {"new": 1}}
 
 
 @pytest.mark.parametrize(
@@ -183,7 +232,7 @@ async def test_a_referrer_is_kept_letter_by_letter(opened: Opened, host: str) ->
         await store.apply(Batch("one", 2, (visit(host=host),)), NOW)
 
         (day,) = await store.days(CODE, DAY, DAY)
-        assert day.people_by_referrer == {host: 2}
+        assert day.breakdowns[REFERRER] == {host: 2}
 
 
 async def test_codes_differ_by_case(opened: Opened) -> None:
@@ -220,7 +269,7 @@ async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing
         assert await store.apply(Batch("one", 2, (visit(host="a.example"),)), NOW)
         assert await store.totals([CODE]) == {CODE: Totals(1, 0)}
         assert await store.days(CODE, DAY, DAY + 2) == [
-            Day(DAY, 1, 0, hours(h0=1), {"a.example": 1})
+            Day(DAY, 1, 0, hours(h0=1), {REFERRER: {"a.example": 1}})
         ]
 
 
@@ -250,17 +299,19 @@ class Model:
         return self._sum(code, PERSON), self._sum(code, BOT)
 
     def day(self, code: str, day: int) -> Day:
-        referrers: Counter[str] = Counter()
+        breakdowns: dict[Dimension, Counter[str]] = {}
         for one in self.visits:
-            if (one.code, one.hour // 24, one.kind) == (code, day, PERSON) and one.referrer_host:
-                referrers[one.referrer_host] += one.count
+            if (one.code, one.hour // 24, one.kind) == (code, day, PERSON):
+                for dimension, name in one.names.items():
+                    if name:
+                        breakdowns.setdefault(dimension, Counter())[name] += one.count
         day_hours = range(day * 24, day * 24 + 24)
         return Day(
             day,
             sum(self._sum(code, PERSON, hour) for hour in day_hours),
             sum(self._sum(code, BOT, hour) for hour in day_hours),
             tuple(self._sum(code, PERSON, hour) for hour in day_hours),
-            dict(referrers),
+            breakdowns,
         )
 
     def _sum(self, code: str, kind: VisitKind, hour: int | None = None) -> int:
@@ -278,7 +329,9 @@ visit_counts = st.builds(
     code=st.sampled_from(CODES),
     hour=st.integers(HOUR + 22, HOUR + 25),
     kind=st.sampled_from(VisitKind),
-    referrer_host=st.sampled_from(["", "a.example", "b.example"]),
+    names=st.dictionaries(
+        st.sampled_from([REFERRER, Dimension.BROWSER]), st.sampled_from(["", "a.b", "c.d"])
+    ),
     count=st.integers(1, 5),
 )
 # The n-th batch of a gateway is the same whenever it is sent; what is drawn is what is sent when.
@@ -477,9 +530,9 @@ async def test_other_writers_of_a_document_do_not_let_in_more_referrers(opened: 
         )
 
         (day,) = await store.days(CODE, DAY, DAY)
-        named = dict(day.people_by_referrer)
-        assert named.pop("*") == 300 - MAX_REFERRERS
-        assert len(named) == MAX_REFERRERS
+        named = dict(day.breakdowns[REFERRER])
+        assert named.pop("*") == 300 - MAX_NAMES
+        assert len(named) == MAX_NAMES
         assert (day.people, set(named.values())) == (300, {1})
 
 

@@ -12,7 +12,15 @@ import pytest
 from pymongo.errors import DuplicateKeyError
 
 from services.analytics import store_mongo as analytics
-from services.analytics.domain import Totals
+from services.analytics.domain import (
+    MAX_NAMES,
+    Batch,
+    Day,
+    Dimension,
+    Totals,
+    VisitCount,
+    VisitKind,
+)
 from services.auth import store_mongo as auth
 from services.auth.domain import Account
 from services.links import domain as owners
@@ -81,6 +89,89 @@ async def test_counts(mongo_url: str, before: Any) -> None:
     async with opened(mongo_url, analytics.SCHEMA, before) as database:
         store = analytics.MongoAnalyticsStore(database)
         assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(7, 2)}
+
+
+REFERRER, BROWSER = Dimension.REFERRER, Dimension.BROWSER
+DAY = 20_513
+
+
+def batch(number: int, host: str, browser: str = "Firefox") -> Batch:
+    """One visit of a person in the eighth hour of the day."""
+    names = {REFERRER: host, BROWSER: browser}
+    visit = VisitCount("abcdefgh", DAY * 24 + 7, VisitKind.PERSON, names, 1)
+    return Batch("one", number, (visit,))
+
+
+async def test_days_of_the_version_before_are_kept_and_go_on(mongo_url: str, before: Any) -> None:
+    hosts = {f"h{n}%2Eexample": 1 for n in range(MAX_NAMES - 1)}
+    seen = {"one": 3}
+    before.gateways.insert_one(
+        {"_id": "one", "begun": 3, "last_batch": 3, "seen_at": 0, "live": True, "dropped": 0}
+    )
+    before.days.insert_one(
+        {
+            "_id": f"abcdefgh:{DAY:07}",
+            "people": 100,
+            "bots": 2,
+            "hosts": len(hosts),
+            "hours": {"7": 90, "23": 10},
+            "referrers": hosts,
+            "seen": seen,
+        }
+    )
+    empty: dict[str, int] = {}
+    before.totals.insert_one(
+        {
+            "_id": "abcdefgh",
+            "people": 100,
+            "bots": 2,
+            "hosts": 0,
+            "hours": empty,
+            "referrers": empty,
+            "seen": seen,
+        }
+    )
+    now = datetime.fromtimestamp(1, UTC)
+    async with opened(mongo_url, analytics.SCHEMA, before) as database:
+        store = analytics.MongoAnalyticsStore(database)
+        named = {key.replace("%2E", "."): people for key, people in hosts.items()}
+        hours = (0,) * 7 + (90,) + (0,) * 15 + (10,)
+        assert await store.days("abcdefgh", DAY, DAY) == [
+            Day(DAY, 100, 2, hours, {REFERRER: named})
+        ]
+
+        assert not await store.apply(batch(3, "a.example"), now)
+        for number, host in enumerate(("a.example", "b.example", "h0.example"), start=4):
+            assert await store.apply(batch(number, host), now)
+        (day,) = await store.days("abcdefgh", DAY, DAY)
+        assert (day.people, day.people_by_hour[7]) == (103, 93)
+        # One place was left.
+        assert day.breakdowns == {
+            REFERRER: {**named, "h0.example": 2, "a.example": 1, "*": 1},
+            BROWSER: {"Firefox": 3},
+        }
+        assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(103, 2)}
+
+
+async def test_the_version_before_can_add_to_a_day_that_this_one_made(
+    mongo_url: str, before: Any
+) -> None:
+    """While it is replaced: these fields it reads, and this is what it writes."""
+    async with opened(mongo_url, analytics.SCHEMA, before) as database:
+        store = analytics.MongoAnalyticsStore(database)
+        await store.apply(batch(1, host=""), CREATED)
+        held = before.days.find_one()
+        for name in ("people", "bots", "hosts", "hours", "referrers", "seen"):
+            assert name in held
+        as_read = {"_id": held["_id"], "seen.two": {"$not": {"$gte": 1}}, "hosts": held["hosts"]}
+        added = {"people": 1, "hours.7": 1, "referrers.a%2Eexample": 1, "hosts": 1}
+        change = {"$inc": added, "$set": {"seen.two": 1}}
+        assert before.days.update_one(as_read, change).modified_count == 1
+
+        await store.apply(batch(2, "a.example"), CREATED)
+        (day,) = await store.days("abcdefgh", DAY, DAY)
+        assert day.breakdowns == {REFERRER: {"a.example": 2}, BROWSER: {"Firefox": 2}}
+        assert (day.people, day.people_by_hour[7]) == (3, 3)
 
 
 async def test_an_index_that_went_missing_is_made_again(mongo_url: str, before: Any) -> None:

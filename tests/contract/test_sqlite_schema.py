@@ -15,7 +15,7 @@ import pytest
 
 from deploy.local import child
 from services.analytics import store_sqlite as analytics
-from services.analytics.domain import Totals
+from services.analytics.domain import Batch, Day, Dimension, Totals, VisitCount, VisitKind
 from services.auth import store_sqlite as auth
 from services.auth.domain import Account
 from services.links import domain as owners
@@ -64,7 +64,12 @@ FIRST_FILES = {
             PRIMARY KEY (day, code, hour)) WITHOUT ROWID;
         CREATE TABLE referrers (day INTEGER NOT NULL, code TEXT NOT NULL, host TEXT NOT NULL,
             people INTEGER NOT NULL, PRIMARY KEY (day, code, host)) WITHOUT ROWID;
+        INSERT INTO gateways VALUES ('one', 3, 1772368215);
         INSERT INTO totals VALUES ('abcdefgh', 7, 2);
+        INSERT INTO hours VALUES (20513, 'abcdefgh', 7, 4, 0), (20513, 'abcdefgh', 23, 1, 2),
+            (20513, 'other---', 0, 0, 1), (20514, 'abcdefgh', 0, 2, 0);
+        INSERT INTO referrers VALUES (20513, 'abcdefgh', 'a.example', 3),
+            (20513, 'abcdefgh', '*', 1), (20514, 'abcdefgh', 'b.example', 2);
         """,
     ),
 }
@@ -75,11 +80,14 @@ MIGRATIONS = {
 }
 
 
-def make(path: Path, version: int, migrations: Sequence[str], *rows: str) -> None:
+def make(path: Path, version: int, migrations: Sequence[sqlite.Migration], *rows: str) -> None:
     """A file as the program of that schema version left it."""
     connection = sqlite3.connect(path)
-    for script in migrations[:version]:
-        connection.executescript(script)
+    for migration in migrations[:version]:
+        if isinstance(migration, str):
+            connection.executescript(migration)
+        else:
+            migration(connection)
     for row in rows:
         connection.execute(row)
     connection.execute(f"PRAGMA user_version = {version}")
@@ -145,8 +153,51 @@ async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path
         counts = analytics.SqliteAnalyticsStore(database)
         assert await counts.totals(["abcdefgh"]) == {"abcdefgh": Totals(7, 2)}
         await database.answers()
+        await counts_of_the_first_files_go_on(counts)
     for name in FIRST_FILES:
         assert version_of(tmp_path / name) == len(MIGRATIONS[name])
+
+
+async def counts_of_the_first_files_go_on(store: analytics.SqliteAnalyticsStore) -> None:
+    """Days, hours, referrers and the numbers of batches."""
+
+    def hours(**people: int) -> tuple[int, ...]:
+        return tuple(people.get(f"h{hour}", 0) for hour in range(24))
+
+    today, referrer = 20_513, Dimension.REFERRER
+    tomorrow = Day(today + 1, 2, 0, hours(h0=2), {referrer: {"b.example": 2}})
+    kept = Day(today, 5, 2, hours(h7=4, h23=1), {referrer: {"a.example": 3, "*": 1}})
+    assert await store.days("abcdefgh", today, today + 1) == [kept, tomorrow]
+    assert await store.days("other---", today, today) == [Day(today, 0, 1, hours(), {})]
+
+    names = {referrer: "a.example", Dimension.BROWSER: "Firefox"}
+    more = VisitCount("abcdefgh", today * 24 + 7, VisitKind.PERSON, names, 1)
+    assert not await store.apply(Batch("one", 3, (more,)), CREATED)
+    assert await store.apply(Batch("one", 4, (more,)), CREATED)
+    assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(8, 2)}
+    by_name = {referrer: {"a.example": 4, "*": 1}, Dimension.BROWSER: {"Firefox": 1}}
+    went_on = Day(today, 6, 2, hours(h7=5, h23=1), by_name)
+    assert await store.days("abcdefgh", today, today + 1) == [went_on, tomorrow]
+
+
+async def test_a_migration_that_breaks_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "analytics.sqlite3"
+    make(path, 1, analytics.MIGRATIONS, "INSERT INTO hours VALUES (20513, 'abcdefgh', 7, 4, 0)")
+
+    def break_off(connection: sqlite3.Connection) -> None:
+        upgrade = analytics.MIGRATIONS[1]
+        assert not isinstance(upgrade, str)
+        upgrade(connection)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with pytest.raises(SystemExit):
+        async with sqlite.opened(f"sqlite:///{path}", (analytics.MIGRATIONS[0], break_off)):
+            pass
+    assert version_of(path) == 1
+
+    async with sqlite.opened(f"sqlite:///{path}", analytics.MIGRATIONS) as database:
+        (day,) = await analytics.SqliteAnalyticsStore(database).days("abcdefgh", 20_513, 20_513)
+        assert day.people_by_hour[7] == day.people == 4
 
 
 @pytest.mark.parametrize("name", MIGRATIONS)

@@ -79,8 +79,19 @@ def visit(
     hour: int = HOUR,
     host: str = "",
     count: int = 1,
+    names: Sequence[pb.Name] = (),
 ) -> pb.VisitCount:
-    return pb.VisitCount(code=code, hour=hour, kind=kind, referrer_host=host, count=count)
+    return pb.VisitCount(
+        code=code, hour=hour, kind=kind, referrer_host=host, count=count, names=names
+    )
+
+
+def by_referrer(people: dict[str, int]) -> pb.Breakdown:
+    return pb.Breakdown(dimension=pb.DIMENSION_REFERRER, people=people)
+
+
+def name(dimension: pb.Dimension.ValueType, text: str) -> pb.Name:
+    return pb.Name(dimension=dimension, name=text)
 
 
 async def test_visits_are_recorded_once_and_read_back(analytics: Analytics) -> None:
@@ -98,11 +109,24 @@ async def test_visits_are_recorded_once_and_read_back(analytics: Analytics) -> N
             day=DAY,
             people=3,
             people_by_hour=[2, *[0] * 22, 1],
-            people_by_referrer={"a.example": 2},
+            breakdowns=[by_referrer({"a.example": 2})],
         ),
         pb.Day(day=DAY + 1, bots=1, people_by_hour=[0] * 24),
     ]
     assert await analytics.days("malformed", DAY, DAY) == []
+
+
+async def test_names_of_a_visit_are_read_back_by_dimension(analytics: Analytics) -> None:
+    row = visit("names---", host="a.example")
+    row.names.append(name(pb.DIMENSION_BROWSER, "Firefox"))
+    row.names.append(name(pb.DIMENSION_COUNTRY, ""))
+    # What a later version of the gateway may know.
+    row.names.append(pb.Name.FromString(b"\x08\x63\x12\x01x"))
+    assert await analytics.record("names", 1, row)
+
+    (day,) = await analytics.days("names---", DAY, DAY)
+    firefox = pb.Breakdown(dimension=pb.DIMENSION_BROWSER, people={"Firefox": 1})
+    assert list(day.breakdowns) == [by_referrer({"a.example": 1}), firefox]
 
 
 async def test_the_counter_of_visits_counts_no_resend(
@@ -128,8 +152,10 @@ async def test_the_counter_of_visits_counts_no_resend(
         visit("readback", hour=-1),
         visit("readback", count=0),
         visit("readback", host="a\x00"),
+        visit("readback", host="a", names=[name(pb.DIMENSION_REFERRER, "b")]),
+        visit("readback", names=[name(pb.DIMENSION_BROWSER, "a\n")]),
     ],
-    ids=["no kind", "unknown kind", "code", "hour", "count", "host"],
+    ids=["no kind", "unknown kind", "code", "hour", "count", "host", "two hosts", "name"],
 )
 async def test_a_batch_with_a_bad_row_is_refused_as_a_whole(
     analytics: Analytics, bad: pb.VisitCount
@@ -230,7 +256,7 @@ async def test_a_kill_amid_two_hundred_gateways_loses_nothing_and_counts_nothing
             }
             assert await analytics.totals("hot-link") == {"hot-link": (batches, batches)}
             (day,) = await analytics.days("hot-link", DAY, DAY)
-            assert day.people_by_referrer == {"a.example": batches}
+            assert day.breakdowns == [by_referrer({"a.example": batches})]
 
 
 def counted(process: Process, counter: str) -> Counter[str]:

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from services.analytics import store_sqlite as analytics
+from services.analytics.store_sqlite import pack_counts
 from services.links import store_sqlite as links
 from services.runtime import sqlite
 from tests.product import ALPHABET
@@ -53,11 +54,12 @@ def fill_counts(path: Path, first: int, last: int) -> None:
             numbers = range(start, min(start + _CHUNK, last))
             codes = [code_of(n) for n in numbers]
             totals = sorted((code, 3, 1) for code in codes)
-            hours = sorted(
-                (today - n % 30, code, n % 24, 3, 1) for n, code in zip(numbers, codes, strict=True)
+            days = sorted(
+                (today - n % 30, code, pack_counts(({n % 24: 3}, {n % 24: 1}, {})))
+                for n, code in zip(numbers, codes, strict=True)
             )
             connection.executemany("INSERT INTO totals VALUES (?, ?, ?)", totals)
-            connection.executemany("INSERT INTO hours VALUES (?, ?, ?, ?, ?)", hours)
+            connection.executemany("INSERT INTO days VALUES (?, ?, ?)", days)
             connection.commit()
 
 
@@ -66,7 +68,7 @@ def write_codes(path: Path, count: int) -> None:
     path.write_text("".join(f"{code_of(n)}\n" for n in range(count)))
 
 
-def _opened(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
+def _opened(path: Path, migrations: Sequence[sqlite.Migration]) -> sqlite3.Connection:
     """The file with its schema made; what is written may be lost with the machine."""
     asyncio.run(_migrated(path, migrations))
     connection = sqlite3.connect(path)
@@ -75,6 +77,6 @@ def _opened(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
     return connection
 
 
-async def _migrated(path: Path, migrations: Sequence[str]) -> None:
+async def _migrated(path: Path, migrations: Sequence[sqlite.Migration]) -> None:
     database = await sqlite.Database.open(path, migrations)
     await database.close()

@@ -8,17 +8,22 @@ import pytest
 
 from services.analytics.domain import (
     MAX_COUNT,
+    MAX_NAMES,
     MAX_VISITS,
     Batch,
+    Dimension,
     InvalidBatch,
     InvalidRange,
     VisitCount,
     VisitKind,
     check_batch,
     check_range,
+    count_names,
+    sums_of,
 )
 
-VISIT = VisitCount("abcdefgh", 490_000, VisitKind.PERSON, "news.example", 1)
+REFERRER, BROWSER = Dimension.REFERRER, Dimension.BROWSER
+VISIT = VisitCount("abcdefgh", 490_000, VisitKind.PERSON, {REFERRER: "news.example"}, 1)
 BATCH = Batch("gateway-1", 1, (VISIT,))
 LAST_HOUR = 70_389_527  # 9999-12-31, 23 h
 LAST_DAY = LAST_HOUR // 24
@@ -66,9 +71,11 @@ def test_other_batches_are_refused(batch: Batch) -> None:
         replace(VISIT, hour=LAST_HOUR),
         replace(VISIT, kind=VisitKind.BOT),
         replace(VISIT, count=MAX_COUNT),
-        replace(VISIT, referrer_host=""),
-        replace(VISIT, referrer_host="a" * 253),
-        replace(VISIT, referrer_host="españa.example"),
+        replace(VISIT, names={REFERRER: ""}),
+        replace(VISIT, names={REFERRER: "a" * 253}),
+        replace(VISIT, names={REFERRER: "españa.example"}),
+        replace(VISIT, names={}),
+        replace(VISIT, names={REFERRER: "a.example", BROWSER: "a" * 32}),
     ],
 )
 def test_visits_of_any_hour_kind_and_host_are_taken(visit: VisitCount) -> None:
@@ -87,10 +94,12 @@ def test_visits_of_any_hour_kind_and_host_are_taken(visit: VisitCount) -> None:
         replace(VISIT, count=0),
         replace(VISIT, count=-1),
         replace(VISIT, count=MAX_COUNT + 1),
-        replace(VISIT, referrer_host="a" * 254),
-        replace(VISIT, referrer_host="a\x00b"),
-        replace(VISIT, referrer_host="a\nb"),
-        replace(VISIT, referrer_host="a\x85b"),
+        replace(VISIT, names={REFERRER: "a" * 254}),
+        replace(VISIT, names={REFERRER: "a\x00b"}),
+        replace(VISIT, names={REFERRER: "a\nb"}),
+        replace(VISIT, names={REFERRER: "a\x85b"}),
+        replace(VISIT, names={REFERRER: "a.example", BROWSER: "a" * 33}),
+        replace(VISIT, names={BROWSER: "a\nb"}),
     ],
 )
 def test_one_bad_row_refuses_its_batch(visit: VisitCount) -> None:
@@ -101,7 +110,28 @@ def test_one_bad_row_refuses_its_batch(visit: VisitCount) -> None:
 
 @pytest.mark.parametrize("hour", [0, 23, 24, 47, 490_000])
 def test_the_day_of_a_visit_is_its_utc_day(hour: int) -> None:
-    assert replace(VISIT, hour=hour).day == hour // 24
+    sums = sums_of(replace(BATCH, visits=(replace(VISIT, hour=hour),)))
+    (added,) = sums.values()
+    assert set(sums) == {(hour // 24, "abcdefgh")}
+    assert added.people == {hour % 24: 1}
+
+
+@pytest.mark.parametrize(
+    ("known", "counted"),
+    [
+        (0, {"a": 1, "b": 2, "*": 3}),
+        (MAX_NAMES - 2, {"a": 1, "b": 2, "*": 3}),
+        (MAX_NAMES - 1, {"a": 1, "*": 5}),
+        (MAX_NAMES, {"*": 6}),
+        (MAX_NAMES + 1, {"*": 6}),  # As many, and those past them.
+    ],
+)
+def test_names_past_the_first_hundred_count_as_the_others(
+    known: int, counted: dict[str, int]
+) -> None:
+    there = dict.fromkeys([*(f"known {n}" for n in range(MAX_NAMES)), "*"][:known], 1)
+    assert count_names({"a": 1, "b": 2, "*": 3}, there) == counted
+    assert count_names(there, there) == there
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,76 @@ VISIT_KIND_BOT: VisitKind.ValueType  # 2
 """A crawler, a link preview, a command-line client, or a client without a name."""
 Global___VisitKind: _TypeAlias = VisitKind  # noqa: Y015
 
+class _Dimension:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DimensionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Dimension.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DIMENSION_UNSPECIFIED: _Dimension.ValueType  # 0
+    """Not given; passed over."""
+    DIMENSION_REFERRER: _Dimension.ValueType  # 1
+    """Host of the page they came from."""
+    DIMENSION_DEVICE: _Dimension.ValueType  # 2
+    """`desktop`, `phone`, `tablet` or `other`."""
+    DIMENSION_BROWSER: _Dimension.ValueType  # 3
+    """Browser, without its version."""
+    DIMENSION_SYSTEM: _Dimension.ValueType  # 4
+    """Operating system, without its version."""
+    DIMENSION_LANGUAGE: _Dimension.ValueType  # 5
+    """Primary subtag of the language that they like best."""
+    DIMENSION_COUNTRY: _Dimension.ValueType  # 6
+    """Country, in two letters."""
+    DIMENSION_SOURCE: _Dimension.ValueType  # 7
+    """`link` or `qr`."""
+
+class Dimension(_Dimension, metaclass=_DimensionEnumTypeWrapper):
+    """What the people who followed a link are told apart by."""
+
+DIMENSION_UNSPECIFIED: Dimension.ValueType  # 0
+"""Not given; passed over."""
+DIMENSION_REFERRER: Dimension.ValueType  # 1
+"""Host of the page they came from."""
+DIMENSION_DEVICE: Dimension.ValueType  # 2
+"""`desktop`, `phone`, `tablet` or `other`."""
+DIMENSION_BROWSER: Dimension.ValueType  # 3
+"""Browser, without its version."""
+DIMENSION_SYSTEM: Dimension.ValueType  # 4
+"""Operating system, without its version."""
+DIMENSION_LANGUAGE: Dimension.ValueType  # 5
+"""Primary subtag of the language that they like best."""
+DIMENSION_COUNTRY: Dimension.ValueType  # 6
+"""Country, in two letters."""
+DIMENSION_SOURCE: Dimension.ValueType  # 7
+"""`link` or `qr`."""
+Global___Dimension: _TypeAlias = Dimension  # noqa: Y015
+
+@_typing.final
+class Name(_message.Message):
+    """What is known of visits in one dimension."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIMENSION_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    dimension: Global___Dimension.ValueType
+    """The dimension. One that the service does not know is passed over."""
+    name: _builtins.str
+    """The name; empty where it is unknown."""
+    def __init__(
+        self,
+        *,
+        dimension: Global___Dimension.ValueType = ...,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Name: _TypeAlias = Name  # noqa: Y015
+
 @_typing.final
 class VisitCount(_message.Message):
     """Visits that are alike."""
@@ -57,6 +127,7 @@ class VisitCount(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     REFERRER_HOST_FIELD_NUMBER: _builtins.int
     COUNT_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """Code of the visited link."""
     hour: _builtins.int
@@ -67,6 +138,10 @@ class VisitCount(_message.Message):
     """Host of the page they came from; empty when they came from none or it did not say."""
     count: _builtins.int
     """How many visits, at least 1."""
+    @_builtins.property
+    def names(self) -> _containers.RepeatedCompositeFieldContainer[Global___Name]:
+        """What is known of them in other dimensions than the referrer, at most once in each."""
+
     def __init__(
         self,
         *,
@@ -75,10 +150,11 @@ class VisitCount(_message.Message):
         kind: Global___VisitKind.ValueType = ...,
         referrer_host: _builtins.str = ...,
         count: _builtins.int = ...,
+        names: _abc.Iterable[Global___Name] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "count", b"count", "hour", b"hour", "kind", b"kind", "referrer_host", b"referrer_host"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "count", b"count", "hour", b"hour", "kind", b"kind", "names", b"names", "referrer_host", b"referrer_host"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -307,13 +383,13 @@ class ListDaysRequest(_message.Message):
 Global___ListDaysRequest: _TypeAlias = ListDaysRequest  # noqa: Y015
 
 @_typing.final
-class Day(_message.Message):
-    """One UTC day of a link."""
+class Breakdown(_message.Message):
+    """The people of a day by their name in one dimension."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
-    class PeopleByReferrerEntry(_message.Message):
+    class PeopleEntry(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         KEY_FIELD_NUMBER: _builtins.int
@@ -332,11 +408,39 @@ class Day(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    DIMENSION_FIELD_NUMBER: _builtins.int
+    PEOPLE_FIELD_NUMBER: _builtins.int
+    dimension: Global___Dimension.ValueType
+    """The dimension."""
+    @_builtins.property
+    def people(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """People by name, those left out whose name is unknown; `*` gathers those past the first 100 names."""
+
+    def __init__(
+        self,
+        *,
+        dimension: Global___Dimension.ValueType = ...,
+        people: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "people", b"people"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Breakdown: _TypeAlias = Breakdown  # noqa: Y015
+
+@_typing.final
+class Day(_message.Message):
+    """One UTC day of a link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
     DAY_FIELD_NUMBER: _builtins.int
     PEOPLE_FIELD_NUMBER: _builtins.int
     BOTS_FIELD_NUMBER: _builtins.int
     PEOPLE_BY_HOUR_FIELD_NUMBER: _builtins.int
-    PEOPLE_BY_REFERRER_FIELD_NUMBER: _builtins.int
+    BREAKDOWNS_FIELD_NUMBER: _builtins.int
     day: _builtins.int
     """The day, in whole UTC days since the Unix epoch."""
     people: _builtins.int
@@ -348,8 +452,8 @@ class Day(_message.Message):
         """Visits of people in each UTC hour of the day, 24 values."""
 
     @_builtins.property
-    def people_by_referrer(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Visits of people by the host they came from; `*` gathers those past the first 100 hosts."""
+    def breakdowns(self) -> _containers.RepeatedCompositeFieldContainer[Global___Breakdown]:
+        """The dimensions in which a name is known."""
 
     def __init__(
         self,
@@ -358,11 +462,11 @@ class Day(_message.Message):
         people: _builtins.int = ...,
         bots: _builtins.int = ...,
         people_by_hour: _abc.Iterable[_builtins.int] | None = ...,
-        people_by_referrer: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        breakdowns: _abc.Iterable[Global___Breakdown] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "day", b"day", "people", b"people", "people_by_hour", b"people_by_hour", "people_by_referrer", b"people_by_referrer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "breakdowns", b"breakdowns", "day", b"day", "people", b"people", "people_by_hour", b"people_by_hour"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
