@@ -66,6 +66,16 @@ def _process(job: str) -> Row:
                 (f"process_start_time_seconds{{{ours}}} * 1000", "{{instance}}"),
                 runbook="crash-looping",
             ),
+            graph(
+                "Background work that broke",
+                "short",
+                "In an hour. The process then ends itself; its log says background_task_failed.",
+                (
+                    f'max_over_time(atajo_background_failures_total{{job="{job}"}}[1h])',
+                    "{{instance}} {{task}}",
+                ),
+                runbook="background-failing",
+            ),
         ],
     )
 
@@ -421,7 +431,7 @@ GATEWAY = Dashboard(
                     "short",
                     "In an hour. The log says look_up_broke with a traceback.",
                     ("increase(atajo_lookup_faults_total[1h])", "{{instance}}"),
-                    runbook="redirects-failing",
+                    runbook="lookups-breaking",
                 ),
             ],
         ),

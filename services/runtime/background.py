@@ -49,6 +49,7 @@ def run(
     It may return, and whoever has the task may cancel it: neither is a failure. `name` stands in
     the log, in the metric's label and in the task; take one of few.
     """
+    FAILURES.labels(name)  # There from the start: who looks for a rise needs its zero.
     task = asyncio.get_running_loop().create_task(work, name=name, context=context)
     _process.running.add(task)  # The loop itself holds tasks weakly.
     task.add_done_callback(_ended)

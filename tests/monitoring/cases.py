@@ -111,16 +111,20 @@ def _process(
     away: tuple[str, ...] = (),
     started: str = "",
     late: float = 0,
+    broken: str = "",
 ) -> dict[str, str]:
     """What every process tells; `away` are its dependencies that are, from the turn on.
 
-    Of ten beats of its loop a second, `late` are 0.7 s late.
+    Of ten beats of its loop a second, `late` are 0.7 s late. `broken` counts how often its work in
+    the background broke.
     """
     told = {_series("up", instance): _level(up)}
     if instance.startswith("web"):
         return told
     told[_series("atajo_ready", instance)] = _level(ready)
     told[_series("process_start_time_seconds", instance)] = started or _level(1_700_000_000)
+    failures = _series("atajo_background_failures_total", instance, task="health")
+    told[failures] = broken or _counter(0)
     gone = isinstance(up, tuple)
     for name in _needs(instance.rpartition("-")[0]):
         state: Course = (1, None) if gone else (1, 0) if name in away else 1
@@ -138,13 +142,16 @@ def _silent(*instances: str) -> dict[str, str]:
     }
 
 
-def _redirects(gateway: str, *, failed: Course = 0, slow: float = 0) -> dict[str, str]:
-    """100 found a second, of which some slow, and those that failed."""
+def _redirects(
+    gateway: str, *, failed: Course = 0, slow: float = 0, faults: str = ""
+) -> dict[str, str]:
+    """100 found a second, of which some slow, and those that failed; look-ups that broke."""
     name = "atajo_redirect_duration_seconds"
     found = {"0.001": 100 - slow, "0.05": 100 - slow, "0.5": 100.0, "+Inf": 100.0}
     return {
         _series("atajo_redirects_total", gateway, result="found"): _counter(100),
         _series("atajo_redirects_total", gateway, result="failed"): _counter(failed),
+        _series("atajo_lookup_faults_total", gateway): faults or _counter(0),
         **_latencies(name, gateway, found, result="found"),
         **_latencies(name, gateway, {"0.05": 0, "+Inf": failed}, result="failed"),
     }
@@ -523,5 +530,37 @@ CASES: tuple[Case, ...] = (
         "one beat in two hundred is late",
         60,
         _process("gateway-0", late=0.05),
+    ),
+    Case(
+        "AtajoLookupsBreaking",
+        "one look-up broke",
+        12,
+        _redirects("gateway-0", faults=f"0+0x{_TURN - 1} 1+0x100"),
+        ("AtajoLookupsBreaking ticket",),
+    ),
+    Case(
+        "AtajoLookupsBreaking",
+        "look-ups fail, since links is away, and none breaks",
+        30,
+        _redirects("gateway-0", failed=0.1),
+    ),
+    Case(
+        "AtajoLookupsBreaking",
+        "one broke half an hour ago",
+        40,
+        _redirects("gateway-0", faults=f"0+0x{_TURN - 1} 1+0x100"),
+    ),
+    Case(
+        "AtajoBackgroundFailing",
+        "work broke and its process was started anew",
+        15,
+        _process("links-0", broken=f"0+0x{_TURN - 1} 1 0+0x100"),
+        ("AtajoBackgroundFailing ticket",),
+    ),
+    Case(
+        "AtajoBackgroundFailing",
+        "work broke half an hour ago",
+        40,
+        _process("links-0", broken=f"0+0x{_TURN - 1} 1 0+0x100"),
     ),
 )

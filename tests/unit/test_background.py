@@ -70,6 +70,15 @@ async def test_an_error_is_logged_with_its_trace_counted_and_stops_the_process()
     assert ended.value.code == 1
 
 
+async def test_work_that_never_broke_is_counted_with_zero() -> None:
+    async def work() -> None:
+        pass
+
+    await background.run(work(), "flawless")
+    counted = REGISTRY.get_sample_value("atajo_background_failures_total", {"task": "flawless"})
+    assert counted == 0
+
+
 async def test_a_failure_before_anybody_waits_for_it_stops_the_process_too() -> None:
     background.failed("work", ValueError("why"))
     stop = asyncio.Event()
