@@ -255,7 +255,7 @@ async def test_replicas_whose_clocks_are_apart_lose_nothing_of_each_other(
         assert await told_since(one, 0) == (codes, len(codes))
 
 
-@pytest.mark.parametrize("mark", [-1, 2, 2**62])
+@pytest.mark.parametrize("mark", [-(2**63), -1, 2, 2**63 - 1])
 async def test_a_mark_that_this_store_never_gave_is_lost(opened: Opened, mark: int) -> None:
     """For example after the store was put back to an earlier state."""
     async with opened() as replicas:

@@ -5,15 +5,23 @@ The messages of the version before are written down here as they were.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
+import grpc
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
 from atajo.links.v1 import links_pb2 as pb
-from services.links.domain import Resolution
+from gateway import resolution as gateway
+from gateway.clients import LinksClient
+from services.links.domain import BlockReason, LinkState, Resolution
 from services.links.grpc_api import resolution_to_pb
+from services.runtime.errors import Unimplemented
 
+ENDS = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
 BEFORE = """
 name: "before.proto" package: "before" syntax: "proto3"
 message_type {
@@ -91,3 +99,74 @@ def test_whose_links_are_listed_is_told_both_ways(before: dict[str, Any]) -> Non
 
     assert pb.ListLinksRequest.FromString(then.SerializeToString()) == now
     assert before["ListLinksRequest"].FromString(now.SerializeToString()) == then
+
+
+@asynccontextmanager
+async def told(method: str, answer: bytes) -> AsyncIterator[LinksClient]:
+    """A client of a service that gives this answer to a call, and knows no other."""
+
+    async def handle(request: bytes, context: Any) -> bytes:
+        return answer
+
+    server = grpc.aio.server()
+    name = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
+    handler: Any = grpc.unary_unary_rpc_method_handler(handle)
+    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(name, {method: handler})])
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    client = LinksClient(f"127.0.0.1:{port}")
+    try:
+        yield client
+    finally:
+        await client.close()
+        await server.stop(None)
+
+
+async def test_every_state_reaches_the_gateway_as_it_was() -> None:
+    resolutions = [
+        Resolution.active("active00", "http://a.example"),
+        Resolution("ending00", LinkState.ACTIVE, "http://a.example", ENDS, "http://b.example"),
+        Resolution("expired0", LinkState.EXPIRED, "", ENDS, "http://b.example"),
+        Resolution("removed0", LinkState.REMOVED),
+        *(
+            Resolution(f"{reason.value:-<8}", LinkState.BLOCKED, reason=reason)
+            for reason in BlockReason
+        ),
+    ]
+    expected = {
+        one.code: gateway.Resolution(
+            gateway.LinkState(one.state.value),
+            one.url,
+            one.expires_at,
+            one.ended_url,
+            one.reason and gateway.BlockReason(one.reason.value),
+        )
+        for one in resolutions
+    }
+    messages = [resolution_to_pb(one) for one in resolutions]
+
+    answer = pb.ResolveLinksResponse(resolutions=messages).SerializeToString()
+    async with told("ResolveLinks", answer) as client:
+        assert await client.resolve(list(expected)) == expected
+
+    changed = pb.ListChangesResponse(
+        mark=7, resolutions=messages, gone=["gone0000"], more=True, lost=True
+    )
+    async with told("ListChanges", changed.SerializeToString()) as client:
+        assert await client.changes(3) == gateway.Changes(
+            7, expected, frozenset({"gone0000"}), more=True, lost=True
+        )
+
+
+async def test_a_state_of_a_later_version_is_not_followed() -> None:
+    message = pb.Resolution(code="abcdefgh", state=99)  # type: ignore[arg-type]
+    answer = pb.ResolveLinksResponse(resolutions=[message])
+    async with told("ResolveLinks", answer.SerializeToString()) as client:
+        found = await client.resolve(["abcdefgh"])
+    assert found["abcdefgh"].state is gateway.LinkState.EXPIRED
+
+
+async def test_links_of_before_tell_no_changes() -> None:
+    async with told("ResolveLinks", b"") as client:
+        with pytest.raises(Unimplemented):
+            await client.changes(None)
