@@ -24,15 +24,11 @@ from services.links.service import LinksService
 from services.runtime.server import Served, Servicer
 
 _STATES = {
-    # An active link without an end is code and URL alone: gateways of the version before read it as
-    # the entry of a map, and protobuf drops an entry that has a field it does not know.
-    LinkState.ACTIVE: pb.LINK_STATE_UNSPECIFIED,
     LinkState.EXPIRED: pb.LINK_STATE_EXPIRED,
     LinkState.REMOVED: pb.LINK_STATE_REMOVED,
     LinkState.BLOCKED: pb.LINK_STATE_BLOCKED,
 }
 _REASONS = {
-    None: pb.BLOCK_REASON_UNSPECIFIED,
     BlockReason.PHISHING: pb.BLOCK_REASON_PHISHING,
     BlockReason.MALWARE: pb.BLOCK_REASON_MALWARE,
     BlockReason.SPAM: pb.BLOCK_REASON_SPAM,
@@ -136,14 +132,18 @@ def _to_pb(link: Link) -> pb.Link:
 
 
 def resolution_to_pb(resolution: Resolution) -> pb.Resolution:
-    """A resolution as it travels."""
-    message = pb.Resolution(
-        code=resolution.code,
-        url=resolution.url,
-        state=_STATES[resolution.state],
-        ended_url=resolution.ended_url,
-        reason=_REASONS[resolution.reason],
-    )
+    """A resolution as it travels.
+
+    An active link without an end is code and URL alone: gateways of the version before read it as
+    the entry of a map, and protobuf drops an entry that has a field it does not know.
+    """
+    message = pb.Resolution(code=resolution.code, url=resolution.url)
+    if resolution.state is not LinkState.ACTIVE:
+        message.state = _STATES[resolution.state]
     if resolution.expires_at is not None:
         message.expires_at.FromDatetime(resolution.expires_at)
+    if resolution.ended_url:
+        message.ended_url = resolution.ended_url
+    if resolution.reason is not None:
+        message.reason = _REASONS[resolution.reason]
     return message
