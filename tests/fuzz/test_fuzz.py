@@ -28,6 +28,12 @@ def test_twenty_seconds_of_random_requests_do_no_harm(tmp_path: Path) -> None:
         assert "INVALID_ARGUMENT" in codes, f"{port} read no message"
 
 
+class _Server(socketserver.ThreadingTCPServer):
+    """Waits for none of its connections: gRPC keeps one that is not answered for 20 seconds."""
+
+    daemon_threads = True
+
+
 @contextmanager
 def _server_that_answers(data: bytes | None) -> Iterator[str]:
     """A server that answers each request with the same bytes, or none until its client leaves."""
@@ -40,7 +46,7 @@ def _server_that_answers(data: bytes | None) -> Iterator[str]:
                         self.request.sendall(data)
                         return
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+    with _Server(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
