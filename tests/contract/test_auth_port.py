@@ -63,18 +63,19 @@ async def test_the_same_account_again_is_a_success_and_another_is_not(auth: Auth
 
 
 @pytest.mark.parametrize(
-    ("email", "password_hash", "username", "reason"),
+    ("fields", "reason"),
     [
-        ("nobody", HASH, "walker", "INVALID_EMAIL"),
-        ("a@example.com", PASSWORD, "walker", "INVALID_PASSWORD_HASH"),
-        ("a@example.com", HASH, " ", "INVALID_USERNAME"),
+        ({"email": "nobody"}, "INVALID_EMAIL"),
+        ({"password_hash": PASSWORD}, "INVALID_PASSWORD_HASH"),
+        ({"username": " "}, "INVALID_USERNAME"),
     ],
 )
 async def test_what_can_never_be_right_has_a_reason(
-    auth: Auth, email: str, password_hash: str, username: str, reason: str
+    auth: Auth, fields: dict[str, str], reason: str
 ) -> None:
+    wanted = {"email": "a@b", "password_hash": HASH, "salt": SALT.decode(), "username": "walker"}
     with pytest.raises(InvalidArgument) as refused:
-        await auth.register(email, password_hash, SALT.decode(), username)
+        await auth.register(**(wanted | fields))
     assert refused.value.reason == reason
 
 
