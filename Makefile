@@ -131,11 +131,17 @@ qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, into tes
 	@exec $(PY) -m tests.qr.table
 
 .PHONY: check
-check: $(DEV) $(WEB) check-proto check-edge check-nginx check-locks check-dashboards check-chart ## Lint, types, import direction, format, generated code, budgets
+check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart ## Lint, types, import direction, format, generated code, budgets
+
+.PHONY: check-python
+check-python: $(DEV)
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy $(PYTHON_CODE)
 	@$(VENV)/bin/lint-imports
+
+.PHONY: check-web
+check-web: $(WEB)
 	@$(NPM) run check
 	@$(NPM) run budgets
 
