@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from gateway.edge import Edge
 from tests.fuzz.grammar import Grammar, mutated, noise, repeated
 from tests.product import BROWSER
 
+EDGE = Edge.load()
 KNOWN_CODES = tuple(f"fuzzed-{n}" for n in range(4))
 """Codes of links that are there."""
-FUNCTIONS = ("createShortLink", "accessLink", "verifyUser", "registerUser", "showProfile")
+FUNCTIONS = tuple(path[1:] for path in EDGE.functions)
 _TOKEN = b"%TOKEN%"
 """Where a case has a session's token, which no seed can tell."""
 _LONGEST_PIPELINE = 6
@@ -35,12 +37,12 @@ _GRAMMAR = Grammar(
                    b"/./<code>", b"/<code>/",
                    b"/<code>+", b"/%2e%2e/%2e%2e/etc/passwd", b"/assets/<segment>", b"<host>:443"],
         "code": [*(code.encode() for code in KNOWN_CODES), b"<c><c><c><c><c><c><c><c>",
-                 b"<c><c><c><c><c><c><c>%41", b"<c><c><c><c>", b"register",
+                 b"<c><c><c><c><c><c><c>%41", b"<c><c><c><c>", b"<c><c><c>", repeated(b"k", 32),
+                 repeated(b"k", 33), b"register", b"dashboard", b"Login",
                  b"<c><c><c><c><c><c><c>\xc3\xa9"],
         "c": [b"a", b"Z", b"0", b"9", b"-", b"_", b"k", b"Q", b"m", b"7", b"x", b"B"],
-        "page": [b"", b"short-link", b"custom-qr-generator", b"login", b"register", b"my-account",
-                 b"terms-of-use", b"privacy-policies", b"not-found", b"robots.txt", b"sitemap.xml",
-                 b"status", b"favicon.ico", b"index.html", b"metrics", b"livez"],
+        "page": [*(path[1:].encode() for path in (*EDGE.pages, *EDGE.gateway)),
+                 b"favicon.ico", b"index.html", b"metrics", b"livez"],
         "function": [name.encode() for name in FUNCTIONS],
         "segment": [b"x", b"<text>", b"%<hex><hex>", b"%", b"%zz", b"..", b"%00", b"%u0041",
                     b"<text>%<hex><hex><text>", b";jsessionid=1", b"\xf0\x9f\x98\x80",
