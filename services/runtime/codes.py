@@ -1,8 +1,8 @@
-"""What a short address ends in, and which names never can: read from `deploy/edge.toml`.
+"""What the code of a link can be: read from `deploy/edge.toml`.
 
-A text is looked up when it is a code and no route. It may become a new link's code when it is a
-code and not reserved. `/dashboard` is reserved and no route: nobody can have it from now on, but
-who made it in an earlier version still has it, and it is followed.
+Two questions are asked of a code, and they have two answers. `/<code>` is looked up when it is no
+route. A new link may have it when it is not reserved. `accounts` is reserved and no route: no new
+link gets it, but one that was made by an earlier version still has it, and it is followed.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ MIN_LENGTH: int = _CODES["min_length"]
 MAX_LENGTH: int = _CODES["max_length"]
 """Most characters of a code."""
 CHARACTERS: str = _CODES["characters"]
-"""The characters of a code, as the inside of a regular expression's class."""
+"""The characters of a code, as the inside of a regular expression's character class."""
 PATTERN = f"[{CHARACTERS}]{{{MIN_LENGTH},{MAX_LENGTH}}}"
 """A code as a regular expression, without anchors; Python, PCRE and JavaScript read it alike."""
 
 ROUTES: frozenset[str] = frozenset(
     path.split("/")[1] for path in edge_table.routes(_TABLE) if path != "/"
 )
-"""First segments of all that answers as something else than a short address. `/login` is one and
-`/Login` none: paths are case-sensitive."""
+"""The first segments of all paths of the product, as `login`. `Login` is none: paths are
+case-sensitive."""
 RESERVED: frozenset[str] = frozenset(
     name.lower() for name in (*ROUTES, *edge_table.folders(_TABLE), *_TABLE["reserved"]["names"])
 )
@@ -44,8 +44,8 @@ def is_code(text: str) -> bool:
 
 
 def is_route(text: str) -> bool:
-    """Whether `/<text>` is a page, a function or another thing of the product, so that no link is
-    ever looked up under it. The first segment of a path, without slashes."""
+    """Whether `/<text>` is a page, a function or another path of the product, so that no link is
+    ever looked up under it."""
     return text in ROUTES
 
 

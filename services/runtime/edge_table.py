@@ -13,7 +13,7 @@ FILE = Path(__file__).parents[2] / "deploy" / "edge.toml"
 
 
 def read() -> dict[str, Any]:
-    """The file's content. Raises OSError or tomllib.TOMLDecodeError when it is unfit."""
+    """The file's content, as TOML has it. Raises OSError or tomllib.TOMLDecodeError."""
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-/** What a short address ends in. The back end has the same in services/runtime/codes.py. */
+/** What the code of a link can be. The back end has the same in services/runtime/codes.py. */
 import { CODE_PATTERN, reserved, routes } from './edge';
 
 const CODE = new RegExp(`^${CODE_PATTERN}$`);
@@ -10,7 +10,7 @@ export function isCode(text: string): boolean {
   return CODE.test(text);
 }
 
-/** Whether `/<text>` is a page, a function or another thing of the product, and no short address. */
+/** Whether `/<text>` is a page, a function or another path of the product, and no short address. */
 export function isRoute(text: string): boolean {
   return routeNames.has(text);
 }
