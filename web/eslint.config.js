@@ -9,6 +9,7 @@ const features = readdirSync(new URL('./src/features', import.meta.url), { withF
   .map((entry) => entry.name);
 
 const PAGES = 'A page never knows the table it stands in.';
+const FORMATS = 'lib/format.ts knows how numbers and dates read.';
 const FEATURES = 'Features never import each other; a page composes them.';
 
 /** Relative imports that leave a folder of src for one of these others. */
@@ -78,6 +79,27 @@ export default tseslint.config(
     ignores: ['src/api/**'],
     rules: {
       'no-restricted-globals': ['error', 'fetch', 'XMLHttpRequest', 'WebSocket', 'EventSource'],
+    },
+  },
+  {
+    // How numbers and dates read is decided in one place.
+    files: ['src/**/*.{ts,tsx}'],
+    ignores: ['src/lib/format.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        ...['NumberFormat', 'DateTimeFormat', 'PluralRules', 'RelativeTimeFormat'].map(
+          (property) => ({
+            object: 'Intl',
+            property,
+            message: FORMATS,
+          }),
+        ),
+        ...['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString'].map((property) => ({
+          property,
+          message: FORMATS,
+        })),
+      ],
     },
   },
   ...directions,

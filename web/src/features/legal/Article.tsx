@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { formatDay } from '../../lib/format';
 import styles from './Article.module.css';
 
 export interface Section {
@@ -15,8 +16,6 @@ interface ArticleProps {
   sections: Section[];
 }
 
-const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-
 /** A long text with its table of contents. */
 export function Article({ title, since, intro, sections }: ArticleProps) {
   return (
@@ -24,7 +23,7 @@ export function Article({ title, since, intro, sections }: ArticleProps) {
       <header className={styles.header}>
         <h1>{title}</h1>
         <p className={styles.since}>
-          In force since <time dateTime={since}>{date.format(new Date(since))}</time>
+          In force since <time dateTime={since}>{formatDay(since)}</time>
         </p>
         <p className={styles.lead}>{intro}</p>
       </header>

@@ -6,6 +6,7 @@ import { Field } from '../../components/Field';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
+import { formatNumber, plural } from '../../lib/format';
 import type { Account } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import styles from './LinkList.module.css';
@@ -55,12 +56,6 @@ export function LinkList({ owner, whenEmpty }: LinkListProps) {
 
 /** Milliseconds without another letter after which the number of links is said. */
 const REST = 500;
-const count = new Intl.NumberFormat('en');
-const plural = new Intl.PluralRules('en');
-
-function links(number: number): string {
-  return plural.select(number) === 'one' ? 'link' : 'links';
-}
 
 function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
   const [filter, setFilter] = useState('');
@@ -74,8 +69,8 @@ function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
           ),
     [all, wanted],
   );
-  const total = `${count.format(all.length)} ${links(all.length)}`;
-  const shownOf = wanted === '' ? total : `${count.format(shown.length)} of ${total}`;
+  const total = `${formatNumber(all.length)} ${plural(all.length, 'link', 'links')}`;
+  const shownOf = wanted === '' ? total : `${formatNumber(shown.length)} of ${total}`;
   const unknown = all.some(({ views }) => views === null);
   useEffect(() => {
     if (unknown) announce(viewsUnknown);

@@ -5,16 +5,13 @@ import { ShortAddress } from '../../components/ShortAddress';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress } from '../../lib/config';
+import { formatMoment, formatNumber, plural } from '../../lib/format';
 import styles from './LinkTable.module.css';
 
 /** An estimate; each row is measured when it is shown. */
 const ROW = 61;
 /** How much of a long link's end stays in sight when its middle is cut. */
 const TAIL = 14;
-
-const number = new Intl.NumberFormat('en');
-const plural = new Intl.PluralRules('en');
-const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 
 /** What stands before a host: the scheme, and what only looks like a host. */
 const BEFORE_HOST = /^[a-z][a-z\d+.-]*:[\\/]*(?:[^\\/?#]*@)?/i;
@@ -90,7 +87,7 @@ export function LinkTable({ links }: { links: ProfileLink[] }) {
 
 const Cells = memo(function Cells({ link }: { link: ProfileLink }) {
   const [copied, copy] = useCopy();
-  const created = new Date(link.created_at);
+  const created = formatMoment(link.created_at);
   return (
     <>
       <div role="cell" className={styles.code}>
@@ -113,11 +110,7 @@ const Cells = memo(function Cells({ link }: { link: ProfileLink }) {
         </a>
       </div>
       <div role="cell" className={styles.when}>
-        {Number.isNaN(created.getTime()) ? (
-          ''
-        ) : (
-          <time dateTime={link.created_at}>{date.format(created)}</time>
-        )}
+        {created && <time dateTime={link.created_at}>{created}</time>}
       </div>
       <div role="cell" className={styles.views}>
         <Views views={link.views} />
@@ -145,11 +138,8 @@ function Views({ views }: { views: number | null }) {
   const known = views !== null;
   return (
     <>
-      {known ? number.format(views) : <span aria-hidden="true">–</span>}
-      <span className={styles.unit}>
-        {' '}
-        {known && plural.select(views) === 'one' ? 'view' : 'views'}
-      </span>
+      {known ? formatNumber(views) : <span aria-hidden="true">–</span>}
+      <span className={styles.unit}> {known ? plural(views, 'view', 'views') : 'views'}</span>
       {!known && <VisuallyHidden> not known</VisuallyHidden>}
     </>
   );

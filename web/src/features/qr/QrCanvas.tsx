@@ -1,5 +1,6 @@
 import { memo, type Ref, useMemo } from 'react';
 import { QRCodeCanvas } from 'qrcode.react';
+import { formatNumber } from '../../lib/format';
 import { type Drawing, drawingProps, SIZE } from './drawing';
 import { isBlank, wellFormed } from './symbol';
 import { usePixelRatio } from './usePixelRatio';
@@ -40,6 +41,6 @@ export const QrCanvas = memo(function QrCanvas({
 
 function alternative(text: string): string {
   if (text.length <= SPOKEN) return `QR code of ${text}`;
-  const length = new Intl.NumberFormat('en').format(text.length);
+  const length = formatNumber(text.length);
   return `QR code of a text of ${length} characters that begins ${wellFormed(text.slice(0, SPOKEN))}`;
 }

@@ -1,10 +1,10 @@
 import { useId } from 'react';
+import { formatNumber } from '../../lib/format';
 import type { QrSymbol } from './symbol';
 import styles from './TextField.module.css';
 
 /** From this share of the room on, the count is shown. */
 const NEAR = 0.8;
-const number = new Intl.NumberFormat('en');
 
 interface TextFieldProps {
   label: string;
@@ -38,7 +38,7 @@ export function TextField({ label, value, onValue, symbol }: TextFieldProps) {
       />
       <p id={`${id}-count`} className={styles.count}>
         {used > capacity * NEAR &&
-          `${number.format(used)} of ${number.format(capacity)} ${unit} used`}
+          `${formatNumber(used)} of ${formatNumber(capacity)} ${unit} used`}
       </p>
     </div>
   );

@@ -1,5 +1,5 @@
 import { Failure } from '../../api';
-import { fromNow } from '../../lib/duration';
+import { fromNow } from '../../lib/format';
 
 /** Texts of the specification that logging in and registering own, to the letter. */
 export const loginMessages = {

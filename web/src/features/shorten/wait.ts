@@ -1,4 +1,4 @@
-import { fromNow } from '../../lib/duration';
+import { fromNow } from '../../lib/format';
 
 /** A wait that the server asked for, and that is long enough to be told of. */
 export interface Wait {

@@ -1,0 +1,44 @@
+/** Numbers, dates and durations as people read them. A formatter is dear: it is made when first used. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const numbers = once(() => new Intl.NumberFormat('en'));
+const plurals = once(() => new Intl.PluralRules('en'));
+const spans = once(() => new Intl.RelativeTimeFormat('en'));
+const moments = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' }));
+const days = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }));
+
+/** '1,204'. */
+export function formatNumber(value: number): string {
+  return numbers().format(value);
+}
+
+/** The word for so many: 'link', 'links'. */
+export function plural(count: number, one: string, many: string): string {
+  return plurals().select(count) === 'one' ? one : many;
+}
+
+/** The day of a moment (ISO 8601) in the viewer's time zone, '20 Nov 2026'; null where it is none. */
+export function formatMoment(moment: string): string | null {
+  const date = new Date(moment);
+  return Number.isNaN(date.getTime()) ? null : moments().format(date);
+}
+
+/** A day (ISO 8601, no time), the same in every time zone: '20 November 2026'. */
+export function formatDay(day: string): string {
+  return days().format(new Date(day));
+}
+
+/** Milliseconds from now in words, never fewer than there are: 'in 42 seconds'. */
+export function fromNow(duration: number): string {
+  if (duration > 90 * MINUTE) return spans().format(Math.ceil(duration / HOUR), 'hour');
+  if (duration > 90 * SECOND) return spans().format(Math.ceil(duration / MINUTE), 'minute');
+  return spans().format(Math.max(Math.ceil(duration / SECOND), 1), 'second');
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
