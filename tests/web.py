@@ -118,7 +118,10 @@ def _children(pid: int) -> list[int]:
 
 
 def gateway_beside(
-    product: Product, folder: Path, settings: Mapping[str, str] | None = None
+    product: Product,
+    folder: Path,
+    settings: Mapping[str, str] | None = None,
+    module: str = "gateway",
 ) -> Process:
     """One more gateway over the services of a product, which believes what nginx tells it."""
     folder.mkdir(exist_ok=True)
@@ -131,7 +134,7 @@ def gateway_beside(
         **{f"ATAJO_{name.upper()}_ADDRESS": product.address(name) for name in SERVICES},
         **(settings or {}),
     }
-    return Process.start("gateway", env, folder / "gateway.log")
+    return Process.start(module, env, folder / "gateway.log")
 
 
 def need_nginx() -> None:

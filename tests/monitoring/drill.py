@@ -66,6 +66,18 @@ DRILLS = (
     Drill("analytics killed", ground.killed("analytics"), ("AtajoDown", "AtajoCountsLate")),
     Drill("crash loop", ground.crash_loop, ("AtajoCrashLooping",), ("AtajoDown",)),
     Drill("silent replica", ground.silent_replica, ("AtajoNotReady",)),
+    Drill(
+        "look-ups that break",
+        ground.breaking_lookups,
+        ("AtajoLookupsBreaking",),
+        ("AtajoRedirectsFailing",),
+    ),
+    Drill(
+        "background work that breaks",
+        ground.broken_background,
+        ("AtajoBackgroundFailing",),
+        ("AtajoNotReady",),
+    ),
     Drill("starved of time", ground.starved, ("AtajoEventLoopLagging", "AtajoRedirectsSlow")),
     Drill("slow store", ground.slow_store, ("AtajoStoreSlow",)),
     Drill("full store", ground.full_store, ("AtajoStoreFailing", "AtajoCreationsFailing")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import socket
 import sqlite3
 import threading
 import time
@@ -12,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from types import TracebackType
+
+import httpx
 
 from gateway.visits.journal import HEADROOM
 from tests.faults.database import Database
@@ -22,6 +25,12 @@ from tests.web import gateway_beside
 
 _PASSWORD = "Camino-42"
 _REPLICA = "gateway-1"
+_HALF_A_CALL = (
+    b"POST /createShortLink HTTP/1.1\r\nhost: localhost\r\n"
+    b"content-type: application/json\r\ncontent-length: 100\r\n\r\n{"
+)
+_DRAIN_SECONDS = 10
+"""For which the second gateway waits for what is under way before it ends."""
 
 
 class Ground(Product):
@@ -40,8 +49,16 @@ class Ground(Product):
     def start(self, *names: str) -> None:
         super().start(*names)
         if not names:
-            settings = {"ATAJO_METRICS_LISTEN": self.targets[_REPLICA]}
-            self.replica = gateway_beside(self, self.folder / _REPLICA, settings)
+            self.start_replica()
+
+    def start_replica(self) -> None:
+        """Start the second gateway, which can be told to break."""
+        settings = {
+            "ATAJO_METRICS_LISTEN": self.targets[_REPLICA],
+            "ATAJO_DRAIN_SECONDS": str(_DRAIN_SECONDS),
+        }
+        folder = self.folder / _REPLICA
+        self.replica = gateway_beside(self, folder, settings, "tests.monitoring.breaking")
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -141,6 +158,33 @@ def silent_replica(ground: Ground) -> Iterator[None]:
         yield
     finally:
         os.kill(ground.replica.popen.pid, signal.SIGCONT)
+
+
+@contextmanager
+def breaking_lookups(ground: Ground) -> Iterator[None]:
+    """Whatever one of two gateways looks up ends with an error that nobody foresaw."""
+
+    def look_up(over: threading.Event) -> None:
+        with httpx.Client(base_url=f"http://{ground.replica.addresses['http']}") as http:
+            while not over.wait(0.5):
+                http.get(f"/{new_code()}")
+
+    os.kill(ground.replica.popen.pid, signal.SIGUSR1)
+    with _beside(look_up):
+        yield
+    os.kill(ground.replica.popen.pid, signal.SIGUSR1)
+
+
+@contextmanager
+def broken_background(ground: Ground) -> Iterator[None]:
+    """One of two gateways ends itself, and takes its time over a call that never comes whole."""
+    host, port = ground.replica.addresses["http"].split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(_HALF_A_CALL)
+        os.kill(ground.replica.popen.pid, signal.SIGUSR2)
+        yield
+    assert ground.replica.wait() == 1
+    ground.start_replica()
 
 
 @contextmanager

@@ -1,0 +1,40 @@
+"""A gateway that can be told to break: `python -m tests.monitoring.breaking`.
+
+From one SIGUSR1 to the next each of its look-ups ends with an error that nobody foresaw. At SIGUSR2
+its work in the background does, and it ends itself.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from typing import Any
+from unittest import mock
+
+from gateway.__main__ import main
+from gateway.clients import LinksClient
+from services.runtime import background
+
+_resolve = LinksClient.resolve
+_lookups_break = False
+
+
+async def _break_or_resolve(links: LinksClient, codes: Sequence[str]) -> Any:
+    if _lookups_break:
+        raise ZeroDivisionError
+    return await _resolve(links, codes)
+
+
+def _turn(*_: object) -> None:
+    global _lookups_break
+    _lookups_break = not _lookups_break
+
+
+def _break_background(*_: object) -> None:
+    background.failed("drill", ZeroDivisionError())
+
+
+signal.signal(signal.SIGUSR1, _turn)
+signal.signal(signal.SIGUSR2, _break_background)
+mock.patch.object(LinksClient, "resolve", _break_or_resolve).start()
+main()
