@@ -13,7 +13,11 @@ from grpc.aio import ServicerContext
 
 from services.runtime import errors, logs, metrics, request_id, status, tracing
 
-log = logs.get(__name__)
+_LINES_A_MINUTE = 10
+"""Most lines for one reason: enough to find the call that somebody asks about, and no flood of them
+where anybody can bring the reason about."""
+
+log = logs.Throttled(__name__, most=_LINES_A_MINUTE)
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):

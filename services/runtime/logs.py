@@ -11,6 +11,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -79,22 +80,37 @@ _Cause = tuple[str, object, type | None]
 """An event, its `reason`, and the type of its `exc_info`."""
 
 
+@dataclass(slots=True)
+class _Window:
+    """What became of a cause since `began`: lines written, and events held back."""
+
+    began: float
+    written: int = 0
+    held: int = 0
+
+
 class Throttled:
     """A logger for what lasts: an event is written once a minute for a cause, not each time.
 
-    A cause is the event's `reason` and the type of its `exc_info`: one does not hide another. A
-    line that stands for more than one has their number in `times`: how often the same came since
-    the line before.
+    A cause is the event's `reason` and the type of its `exc_info`: one does not hide another. With
+    `most` above 1, so many lines of a cause are written in a minute before the rest is held back:
+    whoever asks about a single call then finds its line, unless somebody sends very many. A line
+    that stands for more than one has their number in `times`: how often the same came since the
+    line before.
     """
 
     def __init__(
-        self, name: str, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic
+        self,
+        name: str,
+        seconds: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+        most: int = 1,
     ) -> None:
         self._log = get(name)
         self._seconds = seconds
         self._clock = clock
-        self._written: dict[_Cause, float] = {}
-        self._held: dict[_Cause, int] = {}
+        self._most = most
+        self._windows: dict[_Cause, _Window] = {}
 
     def info(self, event: str, **fields: object) -> bool:
         """Log what is no trouble of ours, or count it; returns whether it was written."""
@@ -113,14 +129,16 @@ class Throttled:
         error = fields.get("exc_info")
         kind = type(error) if isinstance(error, BaseException) else None
         cause: _Cause = (event, fields.get("reason"), kind)
-        if cause not in self._written and len(self._written) >= MOST_CAUSES:
+        if cause not in self._windows and len(self._windows) >= MOST_CAUSES:
             cause = (event, None, None)
-        written = self._written.get(cause)
-        if written is not None and now - written < self._seconds:
-            self._held[cause] = self._held.get(cause, 0) + 1
+        window = self._windows.get(cause)
+        if window is None or now - window.began >= self._seconds:
+            if window is not None and window.held:
+                fields["times"] = window.held + 1
+            window = self._windows[cause] = _Window(now)
+        if window.written >= self._most:
+            window.held += 1
             return False
-        self._written[cause] = now
-        if held := self._held.pop(cause, 0):
-            fields["times"] = held + 1
+        window.written += 1
         self._log.log(level, event, **fields)
         return True

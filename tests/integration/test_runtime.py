@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import grpc
+import httpx
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
@@ -212,6 +214,31 @@ async def test_the_request_id_of_a_call_stands_in_the_log(tmp_path: Path) -> Non
     ids = {str(line["request_id"]) for line in lines}
     assert len(ids) == 3
     assert not ids & {"not\tan id", "no good"}
+
+
+async def test_a_flood_of_refused_calls_leaves_few_lines_and_a_figure(tmp_path: Path) -> None:
+    with start("links", tmp_path) as process:
+        async with opened(process) as channel:
+            call = pb_grpc.LinksServiceStub(channel).CreateLink
+            caller = client.Caller(LINKS)
+            asked = [
+                caller.unary("CreateLink", call, pb.CreateLinkRequest(code=code), 20)
+                for code in (*["x"] * 100, "abcdefgh")
+            ]
+            ends = await asyncio.gather(*asked, return_exceptions=True)
+            assert {type(end) for end in ends} == {InvalidArgument}
+        lines = [line for line in process.log_lines() if line["event"] == "call_refused"]
+        metrics = f"http://{process.addresses['metrics']}/metrics"
+        shown = (await asyncio.to_thread(httpx.get, metrics)).text
+
+    # One reason does not hide another.
+    assert Counter(line["reason"] for line in lines) == {"INVALID_CODE": 10, "INVALID_URL": 1}
+    (counted,) = (
+        line.split()[-1]
+        for line in shown.splitlines()
+        if line.startswith("grpc_server_handling_seconds_count") and '"CreateLink"' in line
+    )
+    assert float(counted) == 101
 
 
 async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(

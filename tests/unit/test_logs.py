@@ -25,6 +25,17 @@ def test_an_event_is_written_once_a_minute_with_how_often_it_came() -> None:
     assert told == [line, {**line, "times": 3}]
 
 
+def test_where_more_lines_are_let_through_the_rest_is_counted() -> None:
+    clock = Clock()
+    log = logs.Throttled(__name__, clock=clock, most=3)
+    with capture_logs() as told:
+        for _ in range(2):
+            written = [log.info("refused", reason="LIMIT") for _ in range(5)]
+            assert written == [True, True, True, False, False]
+            clock.now += 60
+    assert [line.get("times") for line in told] == [None, None, None, 3, None, None]
+
+
 def test_one_cause_does_not_hide_another() -> None:
     log = logs.Throttled(__name__, clock=Clock())
     causes: list[dict[str, object]] = [
