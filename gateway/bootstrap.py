@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from gateway.app import Requests, create_functions_app
+from gateway.changes import ChangeFollower
 from gateway.edge import Edge
 from gateway.functions import Functions
 from gateway.limits import ClientAddresses, Limit, NoLimit, Rate
@@ -44,13 +45,17 @@ class Gateway:
     metrics: GatewayCollector
     """What is counted on the way of redirects and visits, for a registry of Prometheus."""
     resolver: Resolver
+    changes: ChangeFollower
     visits: VisitPipeline
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """For the block bring visits to analytics; then those that are left, and end look-ups."""
+        """For the block follow what changes in links, and bring visits to analytics; then bring it
+        those that are left, and end look-ups."""
         async with AsyncExitStack() as ending:  # What comes last here ends first.
             ending.push_async_callback(self.resolver.close)
+            await self.changes.start()
+            ending.push_async_callback(self.changes.stop)
             self.visits.start()
             ending.push_async_callback(self.visits.stop, FLUSH_SECONDS)
             yield
@@ -69,6 +74,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         fresh=settings.cache_fresh_seconds,
         stale=settings.cache_stale_seconds,
     )
+    changes = ChangeFollower(links, resolver)
     site = _read_site(settings, edge)
     # None is needed: with all services away, codes in memory are still answered.
     health = Health(
@@ -96,7 +102,8 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     requests = Requests(create_functions_app(functions, edge, origins), site, status_page, edge)
     counted = RedirectMetrics()
     app = Redirects(requests, edge, resolver, visits, site, counted)
-    return Gateway(app, health, GatewayCollector(counted, resolver, visits), resolver, visits)
+    metrics = GatewayCollector(counted, resolver, changes, visits)
+    return Gateway(app, health, metrics, resolver, changes, visits)
 
 
 def _limit(name: str, rate: Rate, settings: GatewaySettings) -> Limit | NoLimit:

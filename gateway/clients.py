@@ -28,6 +28,8 @@ from services.runtime.errors import AppError
 LOGIN_SECONDS = 60.0
 CALL_SECONDS = 5.0
 RESOLVE_SECONDS = 2.0
+CHANGES_SECONDS = 2.0
+"""Changes hold within five: there must be time to ask another replica."""
 LIST_SECONDS = 30.0
 CLOSE_SECONDS = 0.5
 """The process ends: it does not wait long to say so."""
@@ -155,7 +157,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         """
         request = links_pb2.ListChangesRequest(mark=mark)
         reply = await self._caller.unary(
-            "ListChanges", self._stub.ListChanges, request, CALL_SECONDS
+            "ListChanges", self._stub.ListChanges, request, CHANGES_SECONDS
         )
         return Changes(
             reply.mark,

@@ -16,9 +16,11 @@ from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import LINKS_CREATED
 from gateway.ports import Auth, Links
 from gateway.profiles import Profiles
-from gateway.resolver import Resolver, is_code, url_of
+from gateway.resolution import LinkState, Resolution
+from gateway.resolver import Resolver
 from gateway.visits.classify import looks_ahead
 from gateway.visits.pipeline import VisitPipeline
+from services.runtime import codes
 from services.runtime.errors import AppError, InvalidArgument
 
 Reply = dict[str, Any]
@@ -88,24 +90,23 @@ class Functions:
                 creator = await self.auth.account_of(payload.token)
             except AppError as error:
                 return _named(error, _TOKEN_ERRORS)
+        since = self.resolver.changes
         url = await self.links.create(payload.code, payload.url, creator)
-        self.resolver.put(payload.code, url)
+        self.resolver.put(payload.code, Resolution.active(url), since)
         LINKS_CREATED.inc()
         return {"success": True, "code": payload.code, "short_link": payload.code}
 
     async def access_link(self, payload: AccessLink, request: Request) -> Reply:
-        if not is_code(payload.code):
-            return {"success": True, "longUrl": []}
-        target = await self.resolver.resolve(payload.code)
-        if target is None:
-            return {"success": True, "longUrl": []}
-        if not any(looks_ahead(name, value) for name, value in request.headers.raw):
+        code = payload.code
+        resolution = await self.resolver.lookup(code) if codes.is_code(code) else None
+        is_active = resolution is not None and resolution.state is LinkState.ACTIVE
+        if is_active and not any(looks_ahead(*header) for header in request.headers.raw):
             self.visits.record(
-                payload.code,
+                code,
                 request.headers.get("user-agent", "").encode("latin-1"),
                 b"",  # The page that called is our own; where its visitor came from is not told.
             )
-        return {"success": True, "longUrl": [{"long_link": url_of(target)}]}
+        return _leads_to(resolution)
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
         self.logins.hit(self.addresses.networks_of(request))
@@ -146,6 +147,19 @@ class Functions:
         except AppError as error:
             return _named(error, _TOKEN_ERRORS)
         return self.profiles.of(account, self.addresses.networks_of(request))
+
+
+def _leads_to(resolution: Resolution | None) -> Reply:
+    """What `accessLink` says of a code: where it leads, and why if that is not its link's URL."""
+    if resolution is None:
+        return {"success": True, "longUrl": []}
+    target = resolution.target
+    reply: Reply = {"success": True, "longUrl": [{"long_link": target}] if target else []}
+    if resolution.state is not LinkState.ACTIVE:
+        reply["state"] = resolution.state.value
+    if resolution.reason is not None:
+        reply["reason"] = resolution.reason.value
+    return reply
 
 
 def _named(error: AppError, names: dict[str, str]) -> Reply:

@@ -25,7 +25,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from gateway.metrics import HTTP_REJECTED
 from gateway.visits.classify import Headers
-from services.runtime import logs
+from services.runtime import codes, logs
 
 log = logs.Throttled(__name__)
 
@@ -35,7 +35,8 @@ MOST_HEAD_BYTES = 65_536
 MOST_UNREAD_SECONDS = 60.0
 """For how long a client may leave an answer unread that fills the transport; then it is cut off."""
 
-_PATH_BYTES = 9
+_MIN_PATH_BYTES = 1 + codes.MIN_LENGTH
+_MAX_PATH_BYTES = 1 + codes.MAX_LENGTH
 """Of a short address."""
 _PLAIN = "plain"
 """In the state of a scope: the shortcut may be taken."""
@@ -50,27 +51,27 @@ _WITH_BODY = frozenset({b"content-length", b"transfer-encoding", b"expect"})
 class Shortcut(Protocol):
     """Answers plain GETs of what may be a short address without a task.
 
-    Where one of these raises what nobody foresaw, the application finds it under `BROKEN`.
+    Where one of these raises, the application finds the error under `BROKEN`.
     """
 
-    def at_once(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
+    def hit(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
         """The whole answer, the server's own headers in it, if memory has it."""
         ...
 
-    def ask(self, scope: Scope) -> asyncio.Future[Any] | None:
-        """What is to be awaited before `answer`; None: the application answers."""
+    def lookup(self, scope: Scope) -> asyncio.Future[Any] | None:
+        """What is to be awaited before `respond`; None: the application answers."""
         ...
 
-    def answer(self, scope: Scope, server_headers: Headers) -> bytes | None:
-        """The whole answer when what `ask` gave is done; None: the application answers."""
+    def respond(self, scope: Scope, server_headers: Headers) -> bytes | None:
+        """The whole answer when what `lookup` gave is done; None: the application answers."""
         ...
 
 
-def protocol_with(answers: Shortcut) -> type[asyncio.Protocol]:
+def protocol_with(short: Shortcut) -> type[asyncio.Protocol]:
     """The protocol class to give to `uvicorn.Config(http=...)`."""
 
     class ShortcutProtocol(_Protocol):
-        shortcut = answers
+        shortcut = short
 
     return ShortcutProtocol
 
@@ -78,7 +79,7 @@ def protocol_with(answers: Shortcut) -> type[asyncio.Protocol]:
 class _Protocol(HttpToolsProtocol):
     shortcut: Shortcut
     _head_bytes = 0
-    _answered = False
+    _was_hit = False
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -150,7 +151,7 @@ class _Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._answered = False
+        self._was_hit = False
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
@@ -159,18 +160,22 @@ class _Protocol(HttpToolsProtocol):
         # uvicorn takes it for granted that a URL has a path.
         if not self.url.startswith(b"/") and httptools.parse_url(self.url).path is None:
             raise httptools.HttpParserInvalidURLError("There is no path.")
-        if len(self.url) == _PATH_BYTES and self._is_free() and self._is_plain_get():
+        if (
+            _MIN_PATH_BYTES <= len(self.url) <= _MAX_PATH_BYTES
+            and self._is_free()
+            and self._is_plain_get()
+        ):
             state = self.scope["state"]
             try:
-                answer = self.shortcut.at_once(
+                response = self.shortcut.hit(
                     self.url, self.headers, self.server_state.default_headers
                 )
             except Exception as error:
                 state[BROKEN] = error
             else:
-                if answer is not None:
-                    self._answered = True
-                    self.transport.write(answer)
+                if response is not None:
+                    self._was_hit = True
+                    self.transport.write(response)
                     self.on_response_complete()
                     return
                 state[_PLAIN] = True
@@ -182,7 +187,7 @@ class _Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return
         self._head_bytes = 0
-        if not self._answered:
+        if not self._was_hit:
             super().on_message_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -191,37 +196,39 @@ class _Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         scope = cast(Scope, cycle.scope)
-        asked = self._asked(scope) if _PLAIN in scope["state"] else None
-        if asked is None:
+        lookup = self._lookup(scope) if _PLAIN in scope["state"] else None
+        if lookup is None:
             super()._start_asgi_task(cycle, app)
         else:
             # As a task of uvicorn's: it stops when they have ended, or cancels them.
             tasks = cast(set[asyncio.Future[Any]], self.tasks)
-            tasks.add(asked)
-            asked.add_done_callback(tasks.discard)
-            asked.add_done_callback(lambda _: self._answer(cycle, app, asked))
+            tasks.add(lookup)
+            lookup.add_done_callback(tasks.discard)
+            lookup.add_done_callback(lambda _: self._end_lookup(cycle, app, lookup))
 
-    def _asked(self, scope: Scope) -> asyncio.Future[Any] | None:
+    def _lookup(self, scope: Scope) -> asyncio.Future[Any] | None:
         try:
-            return self.shortcut.ask(scope)
+            return self.shortcut.lookup(scope)
         except Exception as error:
             scope["state"][BROKEN] = error
             return None
 
-    def _answer(self, cycle: RequestResponseCycle, app: Any, asked: asyncio.Future[Any]) -> None:
-        """Answer what was asked for. A visitor who left meanwhile is counted all the same."""
-        if asked.cancelled():
+    def _end_lookup(
+        self, cycle: RequestResponseCycle, app: Any, lookup: asyncio.Future[Any]
+    ) -> None:
+        """Answer who waited for a look-up. One who left meanwhile is counted all the same."""
+        if lookup.cancelled():
             return
         if cycle.keep_alive and not self.flow.write_paused:
             scope = cast(Scope, cycle.scope)
             try:
-                answer = self.shortcut.answer(scope, self.server_state.default_headers)
+                response = self.shortcut.respond(scope, self.server_state.default_headers)
             except Exception as error:
-                answer = None
+                response = None
                 scope["state"][BROKEN] = error
-            if answer is not None:
+            if response is not None:
                 if not cycle.disconnected:
-                    self.transport.write(answer)
+                    self.transport.write(response)
                 cycle.response_complete = True
                 cycle.on_response = _nothing  # It leads back here: no cycle to be collected.
                 self.on_response_complete()

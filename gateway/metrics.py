@@ -18,6 +18,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from gateway.changes import ChangeFollower
 from gateway.resolver import Resolver
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime.metrics import LATENCY_BUCKETS
@@ -49,7 +50,7 @@ _BOUNDS = (
     0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005,
     0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5,
 )  # fmt: skip
-_RESULTS = ("found", "not_found", "failed")
+_RESULTS = ("found", "not_found", "ended", "failed")
 
 
 class RedirectMetrics:
@@ -69,23 +70,30 @@ class GatewayCollector(Collector):
     """Turns the plain integers into metrics when `/metrics` is read."""
 
     def __init__(
-        self, redirects: RedirectMetrics, resolver: Resolver, visits: VisitPipeline
+        self,
+        redirects: RedirectMetrics,
+        resolver: Resolver,
+        changes: ChangeFollower,
+        visits: VisitPipeline,
     ) -> None:
         self._redirects = redirects
         self._resolver = resolver
+        self._changes = changes
         self._visits = visits
 
     def collect(self) -> Iterable[Metric]:
         yield from self._of_redirects()
         yield from self._of_cache()
+        yield from self._of_changes()
         yield from self._of_visits()
         yield from self._of_journal()
 
     def _of_redirects(self) -> Iterable[Metric]:
         answered = CounterMetricFamily(
             "atajo_redirects",
-            "Answers to short addresses by result: found; not_found, no such link; failed, it "
-            "could not be looked up.",
+            "Answers to short addresses by result: found, sent to where its link leads; not_found, "
+            "no such link; ended, its link is expired, removed or blocked; failed, it could not be "
+            "looked up.",
             labels=["result"],
         )
         duration = HistogramMetricFamily(
@@ -108,7 +116,7 @@ class GatewayCollector(Collector):
         resolver = self._resolver
         entries = GaugeMetricFamily(
             "atajo_cache_entries",
-            "Codes in memory: link, which lead somewhere; absent, which lead nowhere.",
+            "Codes in memory: link, which have a link; absent, which have none.",
             labels=["kind"],
         )
         entries.add_metric(["link"], len(resolver))
@@ -124,8 +132,8 @@ class GatewayCollector(Collector):
         )
         yield _counted(
             "atajo_cache_lookups",
-            "Codes looked up in memory by what it could tell: hit; stale, served as it was while "
-            "it is asked for again; miss, asked for while its visitor waits.",
+            "Codes asked for by what memory could tell: hit; stale, served as it was while it is "
+            "looked up again; miss, looked up while its visitor waits.",
             "result",
             resolver.lookups,
         )
@@ -133,6 +141,28 @@ class GatewayCollector(Collector):
             "atajo_lookup_faults",
             "Look-ups that ended with an error nobody foresaw; the log has its traceback.",
             value=resolver.faults,
+        )
+
+    def _of_changes(self) -> Iterable[Metric]:
+        changes = self._changes
+        yield GaugeMetricFamily(
+            "atajo_changes_age_seconds",
+            "For how long links has not told all that changed: about a second at most. While it "
+            "grows, what is in memory is not changed.",
+            value=changes.age_seconds,
+        )
+        yield _counted(
+            "atajo_changes_polls",
+            "Answers of links to what changed, by result: heard; lost, it does not know all "
+            "changes any more and all of memory is looked up anew; failed, there was none; broke, "
+            "it could not be applied, and the log has the traceback.",
+            "result",
+            changes.polls,
+        )
+        yield CounterMetricFamily(
+            "atajo_changes_told",
+            "Changes of links that were told, whether of what is in memory or not.",
+            value=changes.told,
         )
 
     def _of_visits(self) -> Iterable[Metric]:

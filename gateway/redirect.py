@@ -17,32 +17,35 @@ from gateway.edge import Edge
 from gateway.http import BROKEN
 from gateway.identify import identified, identify
 from gateway.metrics import RedirectMetrics
-from gateway.resolver import Resolver, Target, is_code
+from gateway.resolution import LinkState, Resolution, location_of
+from gateway.resolver import Resolver
 from gateway.site import Site
 from gateway.visits.classify import Headers, looks_ahead
 from gateway.visits.pipeline import VisitPipeline
-from services.runtime import logs, tracing
+from services.runtime import codes, logs, tracing
 from services.runtime.errors import AppError
 
 _BODY = b"Redirecting..."
-_QUESTION = "question"
-"""In the state of a scope: a question that is under way."""
+_STATUS_OF_ENDED = {LinkState.EXPIRED: 410, LinkState.REMOVED: 410, LinkState.BLOCKED: 451}
+"""Where a link leads nowhere any more: gone, or unavailable for legal reasons."""
+_LOOKUP = "lookup"
+"""In the state of a scope: the look-up that its answer waits for."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """Where a code leads, and since when (`time.perf_counter`) that is being asked."""
+class _Lookup:
+    """What a code answers, to be awaited, and when (`time.perf_counter`) it was asked for."""
 
     started: float
-    answer: asyncio.Future[Target | None]
+    resolution: asyncio.Future[Resolution | None]
 
 
 class Redirects:
     """Answers `/<code>`; hands everything else to `app`.
 
-    `at_once`, `ask` and `answer` are the shortcut of gateway/http.py: a GET of a code that memory
-    knows is answered before there is a request to speak of; one of a code that is then found needs
-    no task to wait in. Whatever they leave comes here as ASGI.
+    `hit`, `lookup` and `respond` are the shortcut of gateway/http.py: a GET of an active link that
+    memory knows is answered before there is a request to speak of; one of a link that is then found
+    to be active needs no task to wait in. Whatever they leave comes here as ASGI.
     """
 
     def __init__(
@@ -59,7 +62,6 @@ class Redirects:
         self._visits = visits
         self._site = site
         self._metrics = metrics
-        self._pages = frozenset(edge.pages)
         self._headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
             (b"content-length", b"%d" % len(_BODY)),
@@ -70,92 +72,98 @@ class Redirects:
         self._server_headers: Headers = ()
         self._head = b""
 
-    def at_once(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
-        """The whole answer to a GET, its visit taken down, if memory knows the code."""
+    def hit(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
+        """The whole answer to a GET, its visit taken down, if memory has an active link."""
         started = time.perf_counter()
         code = path[1:].decode("latin-1")
-        target = self._resolver.known(code)
-        if target is None:
+        location = self._resolver.hit(code)
+        if location is None:
             return None
-        return self._found(code, target, headers, server_headers, started)
+        return self._redirected(code, location, headers, server_headers, started)
 
-    def ask(self, scope: Scope) -> asyncio.Future[Target | None] | None:
-        """The answer to come of a code of which memory has nothing; the scope keeps the question.
+    def lookup(self, scope: Scope) -> asyncio.Future[Resolution | None] | None:
+        """What a short address answers, to be awaited; the scope keeps the look-up.
 
-        None where that is not the way: no code, or one of which `resolve` knows more. With traces
-        on every question is a span of the application's.
+        None where the path is no short address. With traces on, too: then every look-up is a span
+        of the application's.
         """
         path = scope["path"]
-        if self._traced or path in self._pages or not is_code(path[1:]):
+        if self._traced or not _is_followed(path):
             return None
         started = time.perf_counter()
         if self._resolver.gathers:
-            answer = self._resolver.ask(path[1:])
+            resolution = self._resolver.lookup(path[1:])
         else:  # The call has the id of this request.
             context = contextvars.Context()
             context.run(identify, scope)
-            answer = context.run(self._resolver.ask, path[1:])
-        if answer is not None:
-            scope["state"][_QUESTION] = _Question(started, answer)
-        return answer
+            resolution = context.run(self._resolver.lookup, path[1:])
+        scope["state"][_LOOKUP] = _Lookup(started, resolution)
+        return resolution
 
-    def answer(self, scope: Scope, server_headers: Headers) -> bytes | None:
-        """The whole answer to a GET, its visit taken down, if its question found the code."""
-        question: _Question = scope["state"][_QUESTION]
-        if question.answer.exception() or not (target := question.answer.result()):
+    def respond(self, scope: Scope, server_headers: Headers) -> bytes | None:
+        """The whole answer to a GET, its visit taken down, if its look-up found an active link."""
+        lookup: _Lookup = scope["state"][_LOOKUP]
+        if lookup.resolution.exception():
             return None
-        code = scope["path"][1:]
-        return self._found(code, target, scope["headers"], server_headers, question.started)
+        resolution = lookup.resolution.result()
+        if resolution is None or resolution.state is not LinkState.ACTIVE:
+            return None
+        return self._redirected(
+            scope["path"][1:],
+            location_of(resolution.url),
+            scope["headers"],
+            server_headers,
+            lookup.started,
+        )
 
-    def _found(
-        self, code: str, target: Target, headers: Headers, server_headers: Headers, started: float
+    def _redirected(
+        self, code: str, location: bytes, headers: Headers, server_headers: Headers, started: float
     ) -> bytes:
         self._visit(code, headers)
         if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
             self._server_headers = server_headers
             self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
-        answer = b"%slocation: %s\r\n\r\n%s" % (self._head, target[0], _BODY)
+        response = b"%slocation: %s\r\n\r\n%s" % (self._head, location, _BODY)
         self._metrics.observe("found", time.perf_counter() - started)
-        return answer
+        return response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            path = scope["path"]
-            if len(path) == 9 and scope["method"] in ("GET", "HEAD"):
-                code = path[1:]
-                if path not in self._pages and is_code(code):
-                    with tracing.span("redirect", serves=True):
-                        await self._answer(scope, receive, send, code)
-                    return
-        await self._app(scope, receive, send)
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if reads and _is_followed(scope["path"]):
+            with tracing.span("redirect", serves=True):
+                await self._follow(scope, receive, send, scope["path"][1:])
+        else:
+            await self._app(scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
+    async def _follow(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
         send_with_id = identified(scope, send)
         state = scope.get("state", {})
-        question: _Question | None = state.get(_QUESTION)
-        started = question.started if question else time.perf_counter()
+        lookup: _Lookup | None = state.get(_LOOKUP)
+        started = lookup.started if lookup else time.perf_counter()
         try:
             if broken := state.get(BROKEN):
                 raise broken
-            if question:
-                target = await question.answer
-            else:
-                target = self._resolver.known(code) or await self._resolver.resolve(code)
-            if target and scope["method"] == "GET":
+            resolution = await (lookup.resolution if lookup else self._resolver.lookup(code))
+            is_active = resolution is not None and resolution.state is LinkState.ACTIVE
+            if is_active and scope["method"] == "GET":
                 self._visit(code, scope["headers"])
         except Exception as error:
             self._tell(error, time.perf_counter() - started)
             await self._site.failing(scope, receive, send_with_id)
             result = "failed"
         else:
-            if target is None:
+            if resolution is None:
                 await self._site.missing(scope, receive, send_with_id)
                 result = "not_found"
             else:
-                headers = [*self._headers, (b"location", target[0])]
-                await send({"type": "http.response.start", "status": 302, "headers": headers})
-                await send({"type": "http.response.body", "body": _BODY})
-                result = "found"
+                if target := resolution.target:
+                    headers = [*self._headers, (b"location", location_of(target))]
+                    await send({"type": "http.response.start", "status": 302, "headers": headers})
+                    await send({"type": "http.response.body", "body": _BODY})
+                else:
+                    status = _STATUS_OF_ENDED[resolution.state]
+                    await self._site.missing(scope, receive, send_with_id, status)
+                result = "found" if is_active else "ended"
         self._metrics.observe(result, time.perf_counter() - started)
 
     def _tell(self, error: Exception, seconds: float) -> None:
@@ -177,6 +185,12 @@ class Redirects:
             elif looks_ahead(name, value):
                 return
         self._visits.record(code, user_agent, referrer)
+
+
+def _is_followed(path: str) -> bool:
+    """Whether a path is that of a short address, whether it has a link or not."""
+    code = path[1:]
+    return codes.is_code(code) and not codes.is_route(code)
 
 
 def _lines(headers: Headers) -> bytes:

@@ -1,11 +1,13 @@
-"""What a short address answers, as the gateway knows it."""
+"""What a short address answers, as the gateway knows it: told by links, kept, and answered."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from typing import NamedTuple
 
 
 class LinkState(Enum):
@@ -27,8 +29,7 @@ class BlockReason(Enum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(NamedTuple):
     """What a short address answers.
 
     `url` is where an active link leads and empty in every other state. From `expires_at` on an
@@ -47,6 +48,21 @@ class Resolution:
         """Of a link that leads to `url` and has no end."""
         return cls(LinkState.ACTIVE, url)
 
+    @property
+    def target(self) -> str:
+        """The URL that its visitors are sent to; empty where they are told why there is none."""
+        return self.ended_url if self.state is LinkState.EXPIRED else self.url
+
+    def at(self, moment: float) -> Resolution:
+        """The same at a moment, in seconds since 1970: an active link may have expired by then."""
+        if (
+            self.state is LinkState.ACTIVE
+            and self.expires_at is not None
+            and self.expires_at.timestamp() <= moment
+        ):
+            return self._replace(state=LinkState.EXPIRED, url="")
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
@@ -62,3 +78,15 @@ class Changes:
     gone: frozenset[str]
     more: bool
     lost: bool
+
+
+_ENCODED = re.compile(rb"[^!-~]+")
+"""What a Location header does not carry as it is."""
+
+
+def location_of(url: str) -> bytes:
+    """A URL as a Location header carries it: what ASCII has no place for is percent-encoded."""
+    plain = url.encode()
+    if url.isascii() and url.isprintable() and " " not in url:
+        return plain
+    return _ENCODED.sub(lambda run: b"%" + run[0].hex("%").upper().encode(), plain)

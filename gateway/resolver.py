@@ -1,12 +1,16 @@
-"""Codes into where they lead, from memory where possible, else by one look-up for many.
+"""What short addresses answer: from memory where possible, else by one look-up for many.
 
-- A code is asked for once, however many wait for it; all codes missed in one turn of the loop
-  share a call. While one is under way, those that follow gather until it ends, for some
-  milliseconds at most: a call costs far more than a code in it.
-- What was found is good for a minute; then it is served once more while it is asked for again.
-- What was not found is remembered for two seconds, apart from what was: however many codes of
+- A hit is answered from memory. A miss is looked up once, however many wait for it, and all codes
+  missed in one turn of the loop share a call. While one is in flight, those that follow gather
+  until it ends, for some milliseconds at most: a call costs far more than a code in it.
+- A resolution is fresh for a minute. For another it is stale while it is revalidated: it is served
+  as it is, and looked up again. After that its visitors wait for the look-up.
+- That a code has no link is remembered for two seconds, apart from links: however many codes of
   nobody are asked for, no link leaves memory for them.
 - While the links service is away or slow, what is in memory goes on being served, however old.
+- What links tells of changes (gateway/changes.py) takes the place of what is in memory or in
+  flight. Until changes are heard, a resolution is fresh for two seconds and never served stale.
+- An active link is expired from its `expires_at` on, whatever is in memory.
 """
 
 from __future__ import annotations
@@ -14,68 +18,73 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import math
-import re
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
-from gateway.resolution import LinkState, Resolution
+from gateway.resolution import BlockReason, Changes, LinkState, Resolution, location_of
 from services.runtime import logs
 from services.runtime.errors import AppError, Internal, Unavailable
 
 FRESH_SECONDS = 60.0
-"""For how long an entry is served without a question."""
+"""For how long a resolution is served without a look-up."""
 STALE_SECONDS = 60.0
-"""For how long after that it is served while it is asked for; later, askers wait."""
+"""For how long after that it is served while it is looked up; later, visitors wait."""
+UNHEARD_SECONDS = 2.0
+"""For how long a resolution is fresh that may have changed unheard."""
 PATIENCE_SECONDS = 0.2
-"""For how long an asker waits for news of what is in memory, before it is served as it was."""
+"""For how long a visitor waits for a look-up, where memory could answer as well."""
 ABSENT_SECONDS = 2.0
+"""For how long it is believed that a code has no link."""
 MOST_ABSENT = 20_000
-"""Most codes kept in memory that lead nowhere, which take 5 MB. A gateway can look up fewer than so
+"""Most codes without a link kept in memory, which take 6 MB. A gateway can look up fewer than so
 many in a second; past it, those go first that came first."""
 RETRY_SECONDS = 2.0
-"""How soon a failed question is asked again."""
+"""How soon a failed look-up is made again."""
 MOST_CODES = 500
 """Codes in one call."""
 GATHER_SECONDS = 0.003
 """How long codes wait at most for the call before theirs."""
 MOST_WAITING = 20_000
+"""Most codes in flight."""
+CLOCK_STEP_SECONDS = 0.5
+"""By how much the time of day may differ from the time that passed, before it counts as set."""
 
-
-_ENCODED = re.compile(rb"[^!-~]+")
-"""What a Location header does not carry as it is."""
 _URLS_A_TURN = 50
-"""URLs of a look-up that are encoded before the loop turns: the longest take 0.3 ms each."""
-
-CODE = re.compile(r"[A-Za-z0-9_-]{8}")
-
-
-def is_code(text: str) -> bool:
-    """Whether a text has the shape of a code: nothing else is ever looked up."""
-    return CODE.fullmatch(text) is not None
+"""URLs that are encoded before the loop turns: the longest take 0.3 ms each."""
 
 
 class LinkSource(Protocol):
-    """Where links are looked up: the links service."""
+    """Where links are looked up: the links service. Both methods raise AppError."""
 
-    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]: ...
+    async def resolve(self, codes: Sequence[str]) -> Mapping[str, Resolution]:
+        """What codes answer; one that is left out has no link."""
+        ...
+
+    async def changes(self, mark: int | None) -> Changes:
+        """What changed since the answer with that mark; None asks for the mark of now."""
+        ...
 
 
-Target = tuple[bytes, bytes]
-"""Where a code leads: as a Location header carries it, and the URL in UTF-8 (`url_of`).
+_Entry = tuple[float, float, bool, bytes, bytes, str, datetime | None, bytes, str | None]
+"""A resolution in memory. Its parts, by number:
 
-Most URLs are ASCII, and both are one object. The URL is no `str`: that of an emoji takes four bytes
-a character, and as many again once it was encoded.
-"""
+0. until when it is a hit: up to the end of its freshness or its expiry; never, if it is not active
+1. until when it is fresh
+2. whether it must be looked up before it is served once it is no longer fresh
+3. its URL as a Location header carries it
+4. its URL in UTF-8, which for most is the same object: a `str` takes four bytes a character where
+   there is an emoji, and as many again once it was encoded
+5. its state, 6. its `expires_at`, 7. its `ended_url` in UTF-8, 8. its reason
 
-_Entry = tuple[Target, float]
-"""Where a code leads, and until when that is fresh.
-
-Plain tuples of plain values: the garbage collector forgets those, and does not stop the gateway
+A plain tuple of plain values: the garbage collector forgets those, and does not stop the gateway
 for a tenth of a second, every few, to walk over a full cache.
 """
+_NEVER = -math.inf
+_ACTIVE = LinkState.ACTIVE.value
 
 _SLOT_BYTES = 32 + 6 * 23
 """Most that a place in an OrderedDict takes beside its key and value: a node, and six slots of 23
@@ -88,11 +97,31 @@ def _size_of(value: object) -> int:
     return (size + 15 & -16) + (16 if size > 512 else 0)
 
 
-class Resolver:
-    """A cache of links over a link source, least recently used out first.
+_FLOAT_BYTES = _size_of(0.0)
+_ENTRY_BYTES = _SLOT_BYTES + _size_of((None,) * 9) + _FLOAT_BYTES
+"""What every entry takes: its place, itself, and the end of its freshness."""
 
-    Its links take at most `limit_bytes` of memory, all that belongs to an entry counted. Belongs to
-    the loop it is made in.
+
+class _InFlight:
+    """A code that is being looked up, and who waits for it: one may give up without the others."""
+
+    __slots__ = ("code", "generation", "patience", "waiting")
+
+    def __init__(self, code: str, generation: int) -> None:
+        self.code = code
+        self.generation = generation
+        """The resolver's when the code was asked for."""
+        self.waiting: list[asyncio.Future[Resolution | None]] = []
+        self.patience: asyncio.TimerHandle | None = None
+        """Ends the wait of those who can be served from memory."""
+
+
+class Resolver:
+    """A cache of resolutions over a link source, least recently used out first.
+
+    It takes at most `limit_bytes` of memory, all that belongs to an entry counted. Belongs to the
+    loop it is made in. `clock` is in seconds and never set, `wall` is the time of day in seconds
+    since 1970.
     """
 
     def __init__(
@@ -102,6 +131,7 @@ class Resolver:
         clock: Callable[[], float] = time.monotonic,
         fresh: float = FRESH_SECONDS,
         stale: float = STALE_SECONDS,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._log = logs.Throttled(__name__)
@@ -110,160 +140,227 @@ class Resolver:
         self.bytes = 0
         """What the links in memory take."""
         self._clock = clock
+        self._wall = wall
+        self._clock_offset = wall() - clock()
         self._fresh = fresh
         self._stale = stale
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._invalidated: OrderedDict[str, _Entry] = OrderedDict()
+        """What must be looked up before it is served: hits find it nowhere."""
+        self._generation = 0
+        """How often all was invalidated; 0 until changes are heard."""
         self._absent: OrderedDict[str, float] = OrderedDict()
-        """Codes that lead nowhere, each with the time up to which it is believed; in its order."""
-        self._asked: dict[str, list[asyncio.Future[Target | None]]] = {}
-        """Codes asked for, each with those who wait: one of them may give up without the others."""
-        self._stored: dict[str, Target] = {}
-        """Of codes stored while they are asked for: an answer that knows nothing of it is old."""
-        self._queue: list[str] = []
+        """Codes without a link, each with the time up to which that is believed; in its order."""
+        self._in_flight: dict[str, _InFlight] = {}
+        self._queue: list[_InFlight] = []
+        """Those of them that go with the next call."""
         self._first_asker = contextvars.Context()
         """Of the request that asked for the first code of the queue: its id, and its trace."""
         self._sending: asyncio.Handle | None = None
         self._calls: set[asyncio.Task[None]] = set()
         self._hits = self._stale_hits = self._misses = 0
+        self.changes = 0
+        """Grows with each change that is told, and with what makes all of memory unsure."""
         self.faults = 0
         """Look-ups since the start that ended with an error nobody foresaw."""
 
     @property
     def lookups(self) -> dict[str, int]:
-        """Look-ups since the start by what memory could tell."""
+        """Codes asked for since the start, by what memory could tell."""
         return {"hit": self._hits, "stale": self._stale_hits, "miss": self._misses}
 
     @property
     def gathers(self) -> bool:
-        """Whether the next question joins a call that another one began."""
+        """Whether the next look-up joins a call that another one began."""
         return bool(self._queue)
 
     def __len__(self) -> int:
         """Links in memory."""
-        return len(self._entries)
+        return len(self._entries) + len(self._invalidated)
 
     @property
     def absent(self) -> int:
-        """Codes in memory that lead nowhere."""
+        """Codes without a link in memory."""
         return len(self._absent)
 
-    def known(self, code: str) -> Target | None:
-        """Where a code leads, if memory can tell. None means: ask `resolve`."""
+    def hit(self, code: str) -> bytes | None:
+        """Where an active link leads, as a Location header carries it, if memory may answer.
+
+        None means: ask `lookup`, which answers all that this cannot.
+        """
         entry = self._entries.get(code)
         if entry is None:
             return None
-        target, refresh = entry
-        now = self._clock()
-        if now >= refresh:
-            if now >= refresh + self._stale:
-                return None
-            self._refresh(code)
-            self._stale_hits += 1
-        else:
-            self._hits += 1
+        if self._clock() >= entry[0]:
+            return self._stale_hit(code, entry)
+        self._hits += 1
         self._entries.move_to_end(code)
-        return target
+        return entry[3]
 
-    def ask(self, code: str) -> asyncio.Future[Target | None] | None:
-        """The answer to come of a code of which memory has nothing; None means: `resolve` it.
+    def lookup(self, code: str) -> asyncio.Future[Resolution | None]:
+        """What a well-formed code answers, None where it has no link: to be awaited.
 
-        The answer is what `resolve` would return or raise. `code` is well-formed.
-        """
-        if (
-            code in self._entries
-            or len(self._asked) >= MOST_WAITING
-            or self._clock() < self._absent.get(code, -math.inf)
-        ):
-            return None
-        self._misses += 1
-        return self._answer_to(code)
-
-    async def resolve(self, code: str) -> Target | None:
-        """Where a code leads, None for nowhere. `code` is well-formed.
-
-        Raises Unavailable or DeadlineExceeded when memory cannot tell and the source is away, and
-        Internal where the look-up ended with an error nobody foresaw.
+        It is done already where memory can tell. It ends with Unavailable or DeadlineExceeded where
+        memory cannot and the source is away, and with Internal where the look-up ended with an
+        error nobody foresaw. Raises Unavailable where too many wait already.
         """
         entry = self._entries.get(code)
         if entry is None:
-            if self._clock() < self._absent.get(code, -math.inf):
+            if self._clock() < self._absent.get(code, _NEVER):
                 self._hits += 1
-                return None
-            self._misses += 1
-            return await self._answer_to(code)
-        target, refresh = entry
-        if self._clock() < refresh:
+                return self._done(None)
+            entry = self._invalidated.get(code)
+        elif self._clock() < entry[1]:
             self._hits += 1
             self._entries.move_to_end(code)
-            return target
+            return self._done(self._resolution_of(entry))
+        elif self._may_be_stale(entry):
+            self._serve_stale(code)
+            return self._done(self._resolution_of(entry))
         self._misses += 1
-        try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                return await self._answer_to(code)
-        except TimeoutError:
-            self._keep(code)
-        except AppError:
-            pass
-        return target
+        return self._join(code, entry)
 
-    def put(self, code: str, url: str) -> None:
-        """Remember a link that was just stored."""
-        target = target_of(url)
-        self._remember(code, target)
-        if code in self._asked:
-            self._stored[code] = target
+    def put(self, code: str, resolution: Resolution, since: int) -> None:
+        """Remember what a call told of one code, as its creation does.
+
+        `since` is what `changes` was before the call. Where it has grown meanwhile, this code may
+        have changed after the call was answered: then it is looked up when it is next asked for.
+        """
+        if since == self.changes:
+            self._replace(code, resolution)
+            return
+        self._forget(code)
+        self._absent.pop(code, None)
+        if before := self._in_flight.pop(code, None):  # It may have been answered before the call.
+            again = self._begin(code)
+            again.waiting, before.waiting = before.waiting, []
+
+    async def apply(self, changes: Changes) -> None:
+        """Replace what is in memory or in flight by what changed; other codes are passed over."""
+        told = {**dict.fromkeys(changes.gone), **changes.resolutions}
+        self.changes += len(told)
+        for number, (code, resolution) in enumerate(told.items(), 1):
+            if code in self._entries or code in self._invalidated or code in self._in_flight:
+                self._replace(code, resolution)
+            else:
+                self._absent.pop(code, None)
+            if number % _URLS_A_TURN == 0:
+                await asyncio.sleep(0)
+
+    def invalidate(self) -> None:
+        """From here on changes are heard, and what was looked up before may have changed unheard.
+
+        It is looked up before it is served again, and served as it is while links is away.
+        """
+        self._generation += 1
+        self.changes += 1
+        before, self._entries = self._entries, OrderedDict()
+        if self._invalidated:
+            self._invalidated.update(before)
+        else:
+            self._invalidated = before
+
+    def notice_clock(self) -> None:
+        """See whether the time of day was set, as by who wakes a machine up: to be called often.
+
+        What is in memory counts from the time of then up to its expiry.
+        """
+        offset = self._wall() - self._clock()
+        if self._generation and abs(offset - self._clock_offset) > CLOCK_STEP_SECONDS:
+            self.invalidate()
+        self._clock_offset = offset
 
     async def close(self) -> None:
-        """End the calls under way."""
+        """End the calls in flight."""
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
         queue, self._queue = self._queue, []
-        for code in queue:
-            self._answer(code, _stopping())
+        self._fail(queue, _stopping())
         for call in list(self._calls):
             call.cancel()
         if self._calls:
             await asyncio.wait(self._calls)
 
-    def _refresh(self, code: str) -> None:
-        if len(self._asked) < MOST_WAITING:
-            self._ask(code)
+    def _stale_hit(self, code: str, entry: _Entry) -> bytes | None:
+        """What `hit` answers once the entry is no hit by its time alone."""
+        if self._clock() < entry[1] or not self._may_be_stale(entry) or not self._is_active(entry):
+            return None
+        self._serve_stale(code)
+        return entry[3]
 
-    def _answer_to(self, code: str) -> asyncio.Future[Target | None]:
-        """The answer to the question for a code, which is asked if it is not yet."""
-        waiting = self._ask(code)
-        future = self._loop.create_future()
-        waiting.append(future)
+    def _may_be_stale(self, entry: _Entry) -> bool:
+        return not entry[2] and self._clock() < entry[1] + self._stale
+
+    def _serve_stale(self, code: str) -> None:
+        """Note that a code is served as it is, and look it up meanwhile."""
+        self._stale_hits += 1
+        self._entries.move_to_end(code)
+        if code not in self._in_flight and len(self._in_flight) < MOST_WAITING:
+            self._begin(code)
+
+    def _is_active(self, entry: _Entry) -> bool:
+        expires_at = entry[6]
+        if expires_at is not None and expires_at.timestamp() <= self._wall():
+            return False
+        return entry[5] == _ACTIVE
+
+    def _resolution_of(self, entry: _Entry) -> Resolution:
+        _, _, _, _, url, state, expires_at, ended_url, reason = entry
+        return Resolution(
+            LinkState(state),
+            url.decode(),
+            expires_at,
+            ended_url.decode(),
+            BlockReason(reason) if reason else None,
+        ).at(self._wall())
+
+    def _done(self, resolution: Resolution | None) -> asyncio.Future[Resolution | None]:
+        future: asyncio.Future[Resolution | None] = self._loop.create_future()
+        future.set_result(resolution)
         return future
 
-    def _ask(self, code: str) -> list[asyncio.Future[Target | None]]:
-        """Ask for a code unless that is under way; returns those who wait for it."""
-        waiting = self._asked.get(code)
-        if waiting is None:
-            if len(self._asked) >= MOST_WAITING:
+    def _join(self, code: str, entry: _Entry | None) -> asyncio.Future[Resolution | None]:
+        """Wait for the look-up of a code, which is begun if it is not in flight.
+
+        Who can be served from memory, by `entry`, does not wait for long.
+        """
+        lookup = self._in_flight.get(code)
+        if lookup is None:
+            if len(self._in_flight) >= MOST_WAITING:
+                if entry is not None:
+                    return self._done(self._resolution_of(entry))
                 raise Unavailable("Too many look-ups wait.", "RESOLVER_OVERLOADED")
-            waiting = self._asked[code] = []
-            if self._sending is None:
-                self._sending = (
-                    self._loop.call_later(GATHER_SECONDS, self._send)
-                    if self._calls
-                    else self._loop.call_soon(self._send)
-                )
-            if not self._queue:
-                self._first_asker = contextvars.copy_context()
-            self._queue.append(code)
-        return waiting
+            lookup = self._begin(code)
+        future: asyncio.Future[Resolution | None] = self._loop.create_future()
+        lookup.waiting.append(future)
+        if entry is not None and lookup.patience is None:
+            lookup.patience = self._loop.call_later(PATIENCE_SECONDS, self._lose_patience, lookup)
+        return future
+
+    def _begin(self, code: str) -> _InFlight:
+        """Look a code up with the next call."""
+        lookup = self._in_flight[code] = _InFlight(code, self._generation)
+        if self._sending is None:
+            self._sending = (
+                self._loop.call_later(GATHER_SECONDS, self._send)
+                if self._calls
+                else self._loop.call_soon(self._send)
+            )
+        if not self._queue:
+            self._first_asker = contextvars.copy_context()
+        self._queue.append(lookup)
+        return lookup
 
     def _send(self) -> None:
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
-        queue, self._queue = self._queue, []
+        queue, self._queue = [one for one in self._queue if self._is_in_flight(one)], []
         for start in range(0, len(queue), MOST_CODES):
             # One call has one id, however many asked.
-            look_up = self._look_up(queue[start : start + MOST_CODES])
-            call = asyncio.create_task(look_up, context=self._first_asker)
+            work = self._look_up(queue[start : start + MOST_CODES])
+            call = asyncio.create_task(work, context=self._first_asker)
             self._calls.add(call)
             call.add_done_callback(self._called)
 
@@ -272,69 +369,135 @@ class Resolver:
         if self._queue and not call.cancelled():
             self._send()
 
-    async def _look_up(self, codes: list[str]) -> None:
+    async def _look_up(self, lookups: Sequence[_InFlight]) -> None:
         try:
-            resolutions = await self._source.resolve(codes)
-            found: dict[str, Target] = {}
-            for number, (code, resolution) in enumerate(resolutions.items(), 1):
-                if resolution.state is LinkState.ACTIVE:
-                    found[code] = target_of(resolution.url)
+            found = await self._source.resolve([one.code for one in lookups])
+            locations: dict[str, bytes] = {}
+            for number, (code, resolution) in enumerate(found.items(), 1):
+                locations[code] = location_of(resolution.url)
                 if number % _URLS_A_TURN == 0:
                     await asyncio.sleep(0)
-            for code in codes:
-                target = found.get(code)
-                if target is None and code in self._stored:
-                    target = self._stored[code]
-                else:
-                    self._remember(code, target)
-                self._answer(code, target)
+            for one in lookups:
+                if self._is_in_flight(one):
+                    answer = found.get(one.code)
+                    heard = one.generation == self._generation
+                    self._remember(one.code, answer, locations.get(one.code, b""), heard)
+                    self._settle(one, answer)
         except AppError as error:
-            self._fail(codes, error)
+            self._fail(lookups, error)
         except asyncio.CancelledError:
-            for code in codes:
-                self._answer(code, _stopping())
+            self._fail(lookups, _stopping())
             raise
         except Exception as error:
             self.faults += 1
             self._log.error("look_up_broke", exc_info=error)
-            self._fail(codes, Internal())
+            self._fail(lookups, Internal())
 
-    def _fail(self, codes: Iterable[str], error: AppError) -> None:
-        for code in codes:
-            self._keep(code)
-            self._answer(code, error)
+    def _is_in_flight(self, lookup: _InFlight) -> bool:
+        """Whether nothing has answered it yet: a change that was told may have."""
+        return self._in_flight.get(lookup.code) is lookup
 
-    def _answer(self, code: str, answer: Target | AppError | None) -> None:
-        """Answer who waits for a code, if somebody does: an answer is given once."""
-        self._stored.pop(code, None)
-        for future in self._asked.pop(code, ()):
+    def _fail(self, lookups: Sequence[_InFlight], error: AppError) -> None:
+        for one in lookups:
+            if self._is_in_flight(one):
+                self._settle(one, self._keep(one.code) or error)
+
+    def _settle(self, lookup: _InFlight, outcome: Resolution | AppError | None) -> None:
+        """End a look-up: who waits for it is answered."""
+        del self._in_flight[lookup.code]
+        self._serve(lookup, outcome)
+
+    def _serve(self, lookup: _InFlight, outcome: Resolution | AppError | None) -> None:
+        """Answer those who wait for a look-up; it goes on unless it was settled."""
+        if lookup.patience is not None:
+            lookup.patience.cancel()
+            lookup.patience = None
+        waiting, lookup.waiting = lookup.waiting, []
+        for future in waiting:
             if future.done():  # Its asker gave up.
                 continue
-            if isinstance(answer, AppError):
-                future.set_exception(answer)
+            if isinstance(outcome, AppError):
+                future.set_exception(outcome)
             else:
-                future.set_result(answer)
+                future.set_result(outcome and outcome.at(self._wall()))
 
-    def _keep(self, code: str) -> None:
-        """Go on with what is known: the question failed, or its answer is late."""
+    def _lose_patience(self, lookup: _InFlight) -> None:
+        """Serve those who wait from memory, if it still has what it had."""
+        lookup.patience = None
+        kept = self._keep(lookup.code)
+        if kept is not None:
+            self._serve(lookup, kept)
+
+    def _keep(self, code: str) -> Resolution | None:
+        """Go on with what is in memory, where it has something: its look-up failed, or is late."""
         entry = self._entries.get(code)
         if entry is not None:
-            self._entries[code] = (entry[0], self._clock() + RETRY_SECONDS)
+            must_revalidate = entry[2]
+        elif (entry := self._invalidated.pop(code, None)) is not None:
+            must_revalidate = True
+        else:
+            return None
+        fresh_until = self._clock() + RETRY_SECONDS
+        kept: _Entry = (
+            self._hit_until(fresh_until, entry[5], entry[6]),
+            fresh_until,
+            must_revalidate,
+            *entry[3:],
+        )
+        self.bytes += _bytes_of(code, kept) - _bytes_of(code, entry)
+        self._entries[code] = kept
+        return self._resolution_of(kept)
 
-    def _remember(self, code: str, target: Target | None) -> None:
+    def _replace(self, code: str, resolution: Resolution | None) -> None:
+        """Remember what a code answers from now on, and answer those who wait for it."""
+        location = location_of(resolution.url) if resolution else b""
+        self._remember(code, resolution, location, heard=True)
+        if lookup := self._in_flight.get(code):
+            self._settle(lookup, resolution)
+
+    def _remember(
+        self, code: str, resolution: Resolution | None, location: bytes, heard: bool
+    ) -> None:
+        """Keep what a code answers. `heard` says that a change since would have been heard of."""
         self._forget(code)
-        if target is None:
+        if resolution is None:
             self._remember_absent(code)
             return
         self._absent.pop(code, None)
-        entry = (target, self._clock() + self._fresh)
+        must_revalidate = not (heard and self._generation)
+        fresh = min(self._fresh, UNHEARD_SECONDS) if must_revalidate else self._fresh
+        fresh_until = self._clock() + fresh
+        state = resolution.state.value
+        url = resolution.url.encode()
+        entry: _Entry = (
+            self._hit_until(fresh_until, state, resolution.expires_at),
+            fresh_until,
+            must_revalidate,
+            location,
+            location if url == location else url,
+            state,
+            resolution.expires_at,
+            resolution.ended_url.encode(),
+            resolution.reason.value if resolution.reason else None,
+        )
+        size = _bytes_of(code, entry)
+        while self.bytes + size > self.limit_bytes:
+            if not len(self):  # It takes more than all the room there is.
+                return
+            entries = self._invalidated or self._entries
+            self.bytes -= _bytes_of(*entries.popitem(last=False))
         self._entries[code] = entry
-        self.bytes += _bytes_of(code, entry)
-        while self.bytes > self.limit_bytes:
-            self.bytes -= _bytes_of(*self._entries.popitem(last=False))
+        self.bytes += size
+
+    def _hit_until(self, fresh_until: float, state: str, expires_at: datetime | None) -> float:
+        if state != _ACTIVE:
+            return _NEVER
+        if expires_at is None:
+            return fresh_until
+        return min(fresh_until, self._clock() + expires_at.timestamp() - self._wall())
 
     def _forget(self, code: str) -> None:
-        entry = self._entries.pop(code, None)
+        entry = self._entries.pop(code, None) or self._invalidated.pop(code, None)
         if entry is not None:
             self.bytes -= _bytes_of(code, entry)
 
@@ -352,25 +515,19 @@ class Resolver:
 
 
 def _bytes_of(code: str, entry: _Entry) -> int:
-    """Memory that a link takes in the cache."""
-    target, refresh = entry
-    location, url = target
-    own = (code, entry, target, refresh, location)
-    return _SLOT_BYTES + sum(map(_size_of, own)) + (0 if url is location else _size_of(url))
+    """Memory that a link takes in the cache; words for states and reasons are there once."""
+    hit_until, fresh_until, _, location, url, _, expires_at, ended_url, _ = entry
+    size = _ENTRY_BYTES + _size_of(code) + _size_of(location)
+    if hit_until is not fresh_until:
+        size += _FLOAT_BYTES
+    if url is not location:
+        size += _size_of(url)
+    if expires_at is not None:
+        size += _size_of(expires_at)
+    if ended_url:
+        size += _size_of(ended_url)
+    return size
 
 
 def _stopping() -> Unavailable:
     return Unavailable("The gateway stops.")
-
-
-def target_of(url: str) -> Target:
-    """The target of a stored URL: in a header, what ASCII has no place for is percent-encoded."""
-    plain = url.encode()
-    if url.isascii() and url.isprintable() and " " not in url:
-        return plain, plain
-    return _ENCODED.sub(lambda run: b"%" + run[0].hex("%").upper().encode(), plain), plain
-
-
-def url_of(target: Target) -> str:
-    """The URL that was stored."""
-    return target[1].decode()

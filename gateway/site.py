@@ -81,9 +81,9 @@ class Site:
         else:
             await self.missing(scope, receive, send)
 
-    async def missing(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """404 with the document: its own routes say the rest."""
-        await _send_file(scope, send, self._missing, 404)
+    async def missing(self, scope: Scope, receive: Receive, send: Send, status: int = 404) -> None:
+        """404, or why else nothing is here, with the document: its own routes say the rest."""
+        await _send_file(scope, send, self._missing, status)
 
     async def failing(self, scope: Scope, receive: Receive, send: Send) -> None:
         """503 with the document, and when to ask again."""

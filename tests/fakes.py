@@ -15,7 +15,7 @@ import bcrypt
 
 from gateway.ports import Session
 from gateway.profiles import StoredLink
-from gateway.resolution import Resolution
+from gateway.resolution import Changes, Resolution
 from gateway.visits.ledger import Batch
 from services.analytics import domain as analytics
 from services.auth import domain as auth
@@ -89,6 +89,8 @@ class FakeLinks(Fake):
         super().__init__()
         self._urls = links.UrlPolicy(public_url)
         self._links: dict[str, links.Link] = {}
+        self._changed: dict[str, Resolution | None] = {}
+        self._announced: list[str] = []
 
     async def create(self, code: str, url: str, creator: str | None) -> str:
         self._reach("create")
@@ -100,13 +102,34 @@ class FakeLinks(Fake):
             raise links.CodeTaken("This code is taken.")
         return held.url
 
+    def change(self, code: str, resolution: Resolution | None) -> None:
+        """What somebody does to a link that ends so; None removes it for good."""
+        self._changed[code] = resolution
+        self._announced.append(code)
+
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         self._reach("resolve")
         if len(codes) > links.MAX_CODES:
             raise links.TooManyCodes("These are too many codes.")
-        return {
-            code: Resolution.active(self._links[code].url) for code in codes if code in self._links
-        }
+        found = {code: self._resolution(code) for code in codes}
+        return {code: resolution for code, resolution in found.items() if resolution is not None}
+
+    async def changes(self, mark: int | None) -> Changes:
+        self._reach("changes")
+        codes = set() if mark is None else set(self._announced[mark:])
+        now = {code: self._resolution(code) for code in codes}
+        return Changes(
+            len(self._announced),
+            {code: resolution for code, resolution in now.items() if resolution is not None},
+            frozenset(code for code, resolution in now.items() if resolution is None),
+            more=False,
+            lost=False,
+        )
+
+    def _resolution(self, code: str) -> Resolution | None:
+        if code in self._changed:
+            return self._changed[code]
+        return Resolution.active(self._links[code].url) if code in self._links else None
 
     async def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
         self._reach("of_account")

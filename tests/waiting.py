@@ -11,6 +11,10 @@ SETTLED = 20.0
 """Seconds within which all is well again, and every visit counted, once all parts are up. It is a
 promise, and with leeway: a gateway that finds analytics away pauses for some seconds."""
 
+CHANGED = 5.0
+"""Seconds within which a change of a link holds on every gateway, while links answers or after its
+return. It is a promise."""
+
 
 def await_that(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Return once `condition` holds; fails where it does not in time.

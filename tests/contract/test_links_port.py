@@ -10,7 +10,7 @@ import pytest
 
 from gateway.clients import LinksClient
 from gateway.ports import Links
-from gateway.resolution import Resolution
+from gateway.resolution import Changes, Resolution
 from services.runtime.errors import AlreadyExists, InvalidArgument
 from tests import services
 from tests.fakes import FakeLinks
@@ -80,6 +80,13 @@ async def test_a_thousand_codes_are_the_most_of_one_look_up(links: Links) -> Non
     with pytest.raises(InvalidArgument) as refused:
         await links.resolve(["unknown-"] * 1001)
     assert refused.value.reason == "TOO_MANY_CODES"
+
+
+async def test_changes_are_told_from_a_mark_on_and_a_new_link_is_none(links: Links) -> None:
+    first = await links.changes(None)
+    assert first == Changes(first.mark, {}, frozenset(), more=False, lost=False)
+    await links.create("abcdefgh", "a.example", None)
+    assert await links.changes(first.mark) == first
 
 
 async def test_an_account_has_its_links_newest_first_in_pages(links: Links) -> None:

@@ -20,7 +20,7 @@ from gateway.edge import Edge
 from gateway.http import protocol_with
 from gateway.metrics import RedirectMetrics
 from gateway.redirect import Redirects
-from gateway.resolution import Resolution
+from gateway.resolution import Changes, Resolution
 from gateway.resolver import Resolver
 from gateway.site import Site
 from services.runtime import logs
@@ -169,6 +169,9 @@ class Source:
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         return dict.fromkeys(codes, Resolution.active(URL))
 
+    async def changes(self, mark: int | None) -> Changes:
+        raise AssertionError("nobody follows changes here")
+
 
 class Visits:
     """Counts the visits it is told of."""
@@ -289,7 +292,7 @@ async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
     assert (counted("broke"), counted("invalid")) == (broke + 2, invalid)
 
 
-@pytest.mark.parametrize("part", ["known", "ask", "record"])
+@pytest.mark.parametrize("part", ["hit", "lookup", "record"])
 async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,12 +8,16 @@ import re
 import signal
 import socket
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.product import BROWSER, Product, new_code
-from tests.waiting import await_that
+from gateway.resolution import BlockReason, LinkState, Resolution
+from tests.in_process import InProcess
+from tests.product import BROWSER, Client, Product, new_code
+from tests.waiting import CHANGED, await_that
 
 BOTS = {
     "a crawler": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
@@ -387,3 +391,106 @@ def test_headers_that_are_long_and_never_the_same_leave_no_memory(forgetful: Pro
             assert head.startswith(b"HTTP/1.1 302 "), head
             answers.read(len(b"Redirecting..."))
     assert resident_megabytes(forgetful.pid("gateway")) - before < 30
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    """A gateway by itself, whose links the test makes what it wants."""
+    with InProcess(tmp_path_factory.mktemp("alone")) as gateway:
+        yield gateway
+
+
+LEADS_ON = "https://example.com/ñ"
+ENDED = {
+    "expired": (Resolution(LinkState.EXPIRED), 410, {"state": "expired"}),
+    "expired since": (
+        Resolution(LinkState.ACTIVE, "https://example.com/", datetime(2026, 1, 1, tzinfo=UTC)),
+        410,
+        {"state": "expired"},
+    ),
+    "expired, and leads on": (
+        Resolution(LinkState.EXPIRED, ended_url=LEADS_ON),
+        302,
+        {"state": "expired"},
+    ),
+    "removed": (Resolution(LinkState.REMOVED), 410, {"state": "removed"}),
+    "blocked": (
+        Resolution(LinkState.BLOCKED, reason=BlockReason.PHISHING),
+        451,
+        {"state": "blocked", "reason": "phishing"},
+    ),
+}
+"""Links by what became of them, with the status of their short address and what accessLink says."""
+
+
+@pytest.mark.parametrize(("resolution", "status", "said"), ENDED.values(), ids=ENDED)
+def test_a_link_that_is_not_active_says_so_and_counts_nothing(
+    alone: InProcess, resolution: Resolution, status: int, said: dict[str, str]
+) -> None:
+    code = new_code()
+    alone.links.change(code, resolution)
+    counted = [
+        ("atajo_visits_total", {"kind": "person"}),
+        ("atajo_redirects_total", {"result": "ended"}),
+        ("atajo_redirects_total", {"result": "not_found"}),
+    ]
+    visits, ended, not_found = (alone.metric(name, **labels) for name, labels in counted)
+    paths = (code, code, f"{code}?a=b")  # A miss, from memory, and what takes the longer way.
+    for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
+        answer = alone.http.request(method, f"{alone.url}/{path}", headers={"user-agent": BROWSER})
+        assert answer.status_code == status, (method, path)
+        assert answer.headers["cache-control"] == "private, no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        if status == 302:
+            assert answer.headers["location"] == "https://example.com/%C3%B1"
+            assert answer.text == ("Redirecting..." if method == "GET" else "")
+        else:
+            assert "location" not in answer.headers
+            missing = alone.http.request(method, f"{alone.url}/{new_code()}")
+            assert answer.content == missing.content
+            left_out = ("date", "x-request-id")
+            assert {k: v for k, v in answer.headers.items() if k not in left_out} == {
+                k: v for k, v in missing.headers.items() if k not in left_out
+            }
+    told = alone.data("accessLink", {"code": code})
+    target = [{"long_link": LEADS_ON}] if status == 302 else []
+    assert told == {"success": True, "longUrl": target, **said}
+    asked_for_nothing = 0 if status == 302 else 6
+    assert [alone.metric(name, **labels) for name, labels in counted] == [
+        visits,
+        ended + 6,
+        not_found + asked_for_nothing,
+    ]
+
+
+def answers(gateway: Client, code: str, status: int) -> bool:
+    return gateway.visit(code).status_code == status
+
+
+def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(alone: InProcess) -> None:
+    code = alone.shorten("https://example.com/")
+    assert alone.visit(code).status_code == 302
+    for resolution, status in (
+        (Resolution(LinkState.BLOCKED, reason=BlockReason.SPAM), 451),
+        (Resolution.active("https://example.com/"), 302),
+        (None, 404),
+    ):
+        alone.links.change(code, resolution)
+        await_that(partial(answers, alone, code, status), CHANGED)
+
+
+@pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
+def test_codes_of_every_length_are_followed_at_once(alone: InProcess, code: str) -> None:
+    alone.links.change(code, Resolution.active("https://example.com/"))
+    hits = alone.metric("atajo_cache_lookups_total", result="hit")
+    for _ in range(3):
+        assert alone.visit(code).headers["location"] == "https://example.com/"
+    assert alone.metric("atajo_cache_lookups_total", result="hit") == hits + 2
+
+
+@pytest.mark.parametrize("path", ["abc", "a" * 33, "abc+", "status", "login", "accessLink"])
+def test_what_is_no_code_or_a_route_is_never_looked_up(alone: InProcess, path: str) -> None:
+    before = alone.links.calls["resolve"]
+    for method in ("GET", "HEAD"):
+        assert alone.http.request(method, f"{alone.url}/{path}").status_code in (200, 400, 404)
+    assert alone.links.calls["resolve"] == before

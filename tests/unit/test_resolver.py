@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import string
+import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from gateway.resolution import Resolution
+from gateway.resolution import BlockReason, Changes, LinkState, Resolution, location_of
 from gateway.resolver import (
     ABSENT_SECONDS,
     FRESH_SECONDS,
     MOST_ABSENT,
     RETRY_SECONDS,
     STALE_SECONDS,
+    UNHEARD_SECONDS,
+    LinkSource,
     Resolver,
-    target_of,
-    url_of,
 )
 from services.runtime.errors import Internal, Unavailable
 
@@ -33,6 +37,7 @@ class Source:
 
     def __init__(self) -> None:
         self.urls = {"aaaaaaaa": "https://example.com/a"}
+        self.others: dict[str, Resolution] = {}
         self.calls: list[list[str]] = []
         self.called = asyncio.Event()
         self.away = False
@@ -43,7 +48,16 @@ class Source:
         await asyncio.sleep(0)
         if self.away:
             raise Unavailable("away")
-        return {code: Resolution.active(self.urls[code]) for code in codes if code in self.urls}
+        urls = {code: Resolution.active(url) for code, url in self.urls.items()}
+        links = {**urls, **self.others}
+        return {code: links[code] for code in codes if code in links}
+
+    async def changes(self, mark: int | None) -> Changes:
+        return told(mark=mark or 0)
+
+
+def told(resolutions: Mapping[str, Resolution] | None = None, *gone: str, mark: int = 1) -> Changes:
+    return Changes(mark, resolutions or {}, frozenset(gone), more=False, lost=False)
 
 
 class Clock:
@@ -51,6 +65,24 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def cache(
+    source: LinkSource, room: int = ROOM, clock: Callable[[], float] = time.monotonic, **more: Any
+) -> Resolver:
+    """A resolver in a gateway that hears of changes."""
+    resolver = Resolver(source, room, clock, **more)
+    resolver.invalidate()
+    return resolver
+
+
+async def look_up(resolver: Resolver, code: str) -> Resolution | None:
+    return await resolver.lookup(code)
+
+
+def put(resolver: Resolver, code: str, url: str) -> None:
+    """A link was just stored."""
+    resolver.put(code, Resolution.active(url), resolver.changes)
 
 
 @pytest.fixture
@@ -64,11 +96,11 @@ def clock() -> Clock:
 
 
 async def test_many_askers_of_many_codes_share_one_call(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, ROOM, clock)
+    resolver = cache(source, ROOM, clock)
     codes = ["aaaaaaaa", "bbbbbbbb"] * 50
-    found = await asyncio.gather(*(resolver.resolve(code) for code in codes))
+    found = await asyncio.gather(*(resolver.lookup(code) for code in codes))
     assert source.calls == [["aaaaaaaa", "bbbbbbbb"]]
-    assert [target is not None for target in found] == [True, False] * 50
+    assert [resolution is not None for resolution in found] == [True, False] * 50
 
 
 class SlowSource(Source):
@@ -92,7 +124,7 @@ async def ask_one_by_one(resolver: Resolver, codes: Sequence[str]) -> list[async
     """Ask for each code in a turn of the loop of its own."""
     tasks: list[asyncio.Task[object]] = []
     for code in codes:
-        tasks.append(asyncio.create_task(resolver.resolve(code)))
+        tasks.append(asyncio.create_task(look_up(resolver, code)))
         for _ in range(3):
             await asyncio.sleep(0)
     return tasks
@@ -103,7 +135,7 @@ async def test_codes_missed_while_a_call_is_under_way_share_the_next(
 ) -> None:
     monkeypatch.setattr("gateway.resolver.GATHER_SECONDS", 60.0)
     source = SlowSource()
-    resolver = Resolver(source, ROOM, clock)
+    resolver = cache(source, ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["aaaaaaaa", "bbbbbbbb", "cccccccc", "bbbbbbbb"])
     assert len(source.let_go) == 1
 
@@ -118,7 +150,7 @@ async def test_codes_missed_while_a_call_is_under_way_share_the_next(
 
 async def test_a_call_that_hangs_holds_the_next_up_for_a_moment_alone(clock: Clock) -> None:
     source = SlowSource()
-    resolver = Resolver(source, ROOM, clock)
+    resolver = cache(source, ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     async with asyncio.timeout(5):
         await source.asked_twice.wait()
@@ -133,7 +165,7 @@ async def test_closing_answers_those_who_wait_for_the_next_call_too(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.resolver.GATHER_SECONDS", 60.0)
-    resolver = Resolver(SlowSource(), ROOM, clock)
+    resolver = cache(SlowSource(), ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     await resolver.close()
     for task in tasks:
@@ -144,107 +176,102 @@ async def test_closing_answers_those_who_wait_for_the_next_call_too(
 async def test_a_found_code_is_fresh_then_served_while_asked_again(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, ROOM, clock)
-    assert resolver.known("aaaaaaaa") is None
-    await resolver.resolve("aaaaaaaa")
+    resolver = cache(source, ROOM, clock)
+    assert resolver.hit("aaaaaaaa") is None
+    await resolver.lookup("aaaaaaaa")
     clock.now += FRESH_SECONDS - 1
-    assert resolver.known("aaaaaaaa") is not None
+    assert resolver.hit("aaaaaaaa") is not None
     assert len(source.calls) == 1
     clock.now += 2
-    assert resolver.known("aaaaaaaa") is not None
-    assert resolver.known("aaaaaaaa") is not None
+    assert resolver.hit("aaaaaaaa") is not None
+    assert resolver.hit("aaaaaaaa") is not None
     await asyncio.sleep(0.01)
     assert len(source.calls) == 2, "asked again once, beside the answer"
 
 
 async def test_a_removed_code_ends_after_its_time(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, ROOM, clock)
-    await resolver.resolve("aaaaaaaa")
+    resolver = cache(source, ROOM, clock)
+    await resolver.lookup("aaaaaaaa")
     source.urls.clear()
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
-    assert resolver.known("aaaaaaaa") is None
-    assert await resolver.resolve("aaaaaaaa") is None
+    assert resolver.hit("aaaaaaaa") is None
+    assert await resolver.lookup("aaaaaaaa") is None
 
 
 async def test_an_absent_code_is_remembered_briefly(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, ROOM, clock)
+    resolver = cache(source, ROOM, clock)
     for _ in range(5):
-        assert await resolver.resolve("bbbbbbbb") is None
+        assert await resolver.lookup("bbbbbbbb") is None
     assert len(source.calls) == 1
     clock.now += ABSENT_SECONDS + 0.1
     source.urls["bbbbbbbb"] = "https://example.com/b"
-    assert await resolver.resolve("bbbbbbbb") is not None
+    assert await resolver.lookup("bbbbbbbb") is not None
 
 
 async def test_a_stored_link_is_known_at_once(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, ROOM, clock)
-    await resolver.resolve("cccccccc")
-    resolver.put("cccccccc", "https://example.com/c")
-    target = resolver.known("cccccccc")
-    assert target is not None
-    assert target[0] == b"https://example.com/c"
+    resolver = cache(source, ROOM, clock)
+    await resolver.lookup("cccccccc")
+    put(resolver, "cccccccc", "https://example.com/c")
+    assert resolver.hit("cccccccc") == b"https://example.com/c"
 
 
 async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, ROOM, clock)
-    asked = asyncio.create_task(resolver.resolve("cccccccc"))
+    resolver = cache(source, ROOM, clock)
+    asked = asyncio.create_task(look_up(resolver, "cccccccc"))
     await source.called.wait()
-    resolver.put("cccccccc", "https://example.com/c")
+    put(resolver, "cccccccc", "https://example.com/c")
     assert await asked is not None
-    assert resolver.known("cccccccc") is not None
+    assert resolver.hit("cccccccc") is not None
 
 
 @pytest.mark.parametrize(("room", "lasts"), [(0, FRESH_SECONDS), (ROOM, 0.0)])
 async def test_who_asks_while_a_link_is_stored_is_led_there_though_memory_has_it_no_more(
     source: Source, clock: Clock, room: int, lasts: float
 ) -> None:
-    resolver = Resolver(source, room, clock, fresh=lasts, stale=lasts)
-    asked = asyncio.create_task(resolver.resolve("cccccccc"))
+    resolver = cache(source, room, clock, fresh=lasts, stale=lasts)
+    asked = asyncio.create_task(look_up(resolver, "cccccccc"))
     await source.called.wait()
-    resolver.put("cccccccc", "https://example.com/c")
-    assert resolver.known("cccccccc") is None
-    target = await asked
-    assert target is not None
-    assert url_of(target) == "https://example.com/c"
+    put(resolver, "cccccccc", "https://example.com/c")
+    assert resolver.hit("cccccccc") is None
+    assert await asked == Resolution.active("https://example.com/c")
 
 
 async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, ROOM, clock)
-    await resolver.resolve("aaaaaaaa")
+    resolver = cache(source, ROOM, clock)
+    await resolver.lookup("aaaaaaaa")
     source.away = True
     for _ in range(100):
         clock.now += FRESH_SECONDS
-        target = resolver.known("aaaaaaaa") or await resolver.resolve("aaaaaaaa")
-        assert target is not None
+        assert resolver.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa")
         await asyncio.sleep(0.001)
     with pytest.raises(Unavailable):
-        await resolver.resolve("dddddddd")
+        await resolver.lookup("dddddddd")
     source.away = False
     source.urls["dddddddd"] = "https://example.com/d"
-    assert await resolver.resolve("dddddddd") is not None, "a failure is not remembered"
+    assert await resolver.lookup("dddddddd") is not None, "a failure is not remembered"
 
 
 def size_of(*urls: str) -> int:
     """Bytes that links to some URLs take in the cache."""
-    resolver = Resolver(Source(), ROOM)
+    resolver = cache(Source(), ROOM)
     for number, url in enumerate(urls):
-        resolver.put(f"{number:08}", url)
+        put(resolver, f"{number:08}", url)
     return resolver.bytes
 
 
 async def test_the_least_recently_used_go_first(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, size_of(*["https://example.com/xxxxxxxx"] * 3), clock)
+    resolver = cache(source, size_of(*["https://example.com/xxxxxxxx"] * 3), clock)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
-        resolver.put(code, f"https://example.com/{code}")
-    assert resolver.known("aaaaaaaa")
-    resolver.put("dddddddd", "https://example.com/dddddddd")
+        put(resolver, code, f"https://example.com/{code}")
+    assert resolver.hit("aaaaaaaa")
+    put(resolver, "dddddddd", "https://example.com/dddddddd")
     assert len(resolver) == 3
-    assert resolver.known("bbbbbbbb") is None
-    assert resolver.known("aaaaaaaa")
+    assert resolver.hit("bbbbbbbb") is None
+    assert resolver.hit("aaaaaaaa")
 
 
 WORST = {
@@ -262,52 +289,50 @@ async def test_what_the_cache_takes_is_bounded_whatever_is_in_it(
     limit = 4_000_000
     codes = [f"{n:08x}" for n in range(20_000)]
     urls = [url(0), url(1)]
-    resolver = Resolver(source, limit)
+    resolver = cache(source, limit)
     tracemalloc.start()
     try:
         for code in codes:
-            resolver.put(code, urls[0])
+            put(resolver, code, urls[0])
             urls[0], urls[1] = urls[1], urls[0]
         taken, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert taken < limit
     assert limit / 2 < resolver.bytes <= limit
-    last = resolver.known(codes[-1])
-    assert last is not None
-    assert url_of(last) == urls[1]
+    assert await resolver.lookup(codes[-1]) == Resolution.active(urls[1])
 
 
 async def test_a_link_that_is_replaced_is_counted_once(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, ROOM, clock)
+    resolver = cache(source, ROOM, clock)
     for url in (
         "https://example.com/" + "a" * 900,
         "https://example.com/ñ",
         "https://example.com/",
     ):
-        resolver.put("aaaaaaaa", url)
+        put(resolver, "aaaaaaaa", url)
     assert (len(resolver), resolver.bytes) == (1, size_of("https://example.com/"))
     source.urls.clear()
     clock.now += FRESH_SECONDS + STALE_SECONDS
-    assert await resolver.resolve("aaaaaaaa") is None
+    assert await resolver.lookup("aaaaaaaa") is None
     assert (len(resolver), resolver.bytes) == (0, 0)
 
 
 async def test_codes_of_nobody_push_no_link_out(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, size_of("https://example.com/a", "https://example.com/b"), clock)
-    resolver.put("aaaaaaaa", "https://example.com/a")
+    resolver = cache(source, size_of("https://example.com/a", "https://example.com/b"), clock)
+    put(resolver, "aaaaaaaa", "https://example.com/a")
     for start in range(0, 2 * MOST_ABSENT, 1000):
         codes = [f"{number:08}" for number in range(start, start + 1000)]
-        assert not any(await asyncio.gather(*(resolver.resolve(code) for code in codes)))
-    assert resolver.known("aaaaaaaa") is not None
+        assert not any(await asyncio.gather(*(resolver.lookup(code) for code in codes)))
+    assert resolver.hit("aaaaaaaa") is not None
     assert resolver.absent == MOST_ABSENT, "and are few themselves"
     clock.now += ABSENT_SECONDS
     for number in range(MOST_ABSENT):
-        await resolver.resolve(f"x{number:07}")
+        await resolver.lookup(f"x{number:07}")
     assert resolver.absent <= MOST_ABSENT
     clock.now += ABSENT_SECONDS
     for _ in range(MOST_ABSENT):
-        await resolver.resolve("y-------")
+        await resolver.lookup("y-------")
         clock.now += ABSENT_SECONDS
     assert resolver.absent == 1, "what is no longer believed goes"
 
@@ -324,26 +349,26 @@ async def test_an_error_nobody_foresaw_is_told_to_all_askers_and_kept_for_none(
         broken = True
 
     broken = Broken()
-    resolver = Resolver(broken, ROOM, clock)
+    resolver = cache(broken, ROOM, clock)
     async with asyncio.timeout(5):
-        asked = [resolver.resolve(code) for code in ("aaaaaaaa", "bbbbbbbb", "aaaaaaaa")]
+        asked = [resolver.lookup(code) for code in ("aaaaaaaa", "bbbbbbbb", "aaaaaaaa")]
         told = await asyncio.gather(*asked, return_exceptions=True)
         assert [type(error) for error in told] == [Internal] * 3
         assert resolver.faults == 1
         broken.broken = False
-        assert await resolver.resolve("aaaaaaaa") is not None
+        assert await resolver.lookup("aaaaaaaa") is not None
         # What is in memory goes on being served.
         broken.broken = True
         clock.now += FRESH_SECONDS + STALE_SECONDS
-        assert await resolver.resolve("aaaaaaaa") is not None
+        assert await resolver.lookup("aaaaaaaa") is not None
     assert resolver.faults == 2
 
 
 async def test_a_url_that_is_none_leaves_nobody_waiting(source: Source, clock: Clock) -> None:
     source.urls["bbbbbbbb"] = "http://\ud800"
-    resolver = Resolver(source, ROOM, clock)
+    resolver = cache(source, ROOM, clock)
     async with asyncio.timeout(5):
-        asked = [resolver.resolve(code) for code in ("aaaaaaaa", "bbbbbbbb")]
+        asked = [resolver.lookup(code) for code in ("aaaaaaaa", "bbbbbbbb")]
         told = await asyncio.gather(*asked, return_exceptions=True)
     assert [type(error) for error in told] == [Internal] * 2
 
@@ -351,9 +376,9 @@ async def test_a_url_that_is_none_leaves_nobody_waiting(source: Source, clock: C
 async def test_an_answer_that_cannot_be_kept_leaves_nobody_waiting(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, ROOM, clock)
+    resolver = cache(source, ROOM, clock)
     asked = asyncio.gather(
-        *[resolver.resolve(code) for code in ("aaaaaaaa", "bbbbbbbb")], return_exceptions=True
+        *[resolver.lookup(code) for code in ("aaaaaaaa", "bbbbbbbb")], return_exceptions=True
     )
     await source.called.wait()
     resolver.limit_bytes = None  # type: ignore[assignment]
@@ -371,8 +396,8 @@ async def test_the_loop_turns_while_long_urls_are_encoded(clock: Clock) -> None:
         async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
             return dict.fromkeys(codes, Resolution.active("https://example.com/\N{SNAIL}"))
 
-    resolver = Resolver(Prompt(), ROOM, clock)
-    asked = asyncio.gather(*[resolver.resolve(code) for code in codes])
+    resolver = cache(Prompt(), ROOM, clock)
+    asked = asyncio.gather(*[resolver.lookup(code) for code in codes])
     turns = 0
     while not asked.done():
         await asyncio.sleep(0)
@@ -382,21 +407,23 @@ async def test_the_loop_turns_while_long_urls_are_encoded(clock: Clock) -> None:
 
 
 async def test_a_header_carries_a_url_percent_encoded_as_everywhere() -> None:
+    resolver = cache(Source())
     alphabet = [*map(chr, range(0x20, 0x80)), "\x01", "é", "漢", "\u2028", "\N{SNAIL}", "😀"]
     draw = random.Random(1)
     for _ in range(2000):
         url = "".join(draw.choices(alphabet, k=draw.randrange(40)))
-        location, _ = target = target_of(url)
-        assert location.decode("ascii") == quote(url, safe=string.punctuation)
-        assert url_of(target) == url
+        assert location_of(url).decode("ascii") == quote(url, safe=string.punctuation)
+        put(resolver, "aaaaaaaa", url)
+        assert resolver.hit("aaaaaaaa") == location_of(url)
+        assert await resolver.lookup("aaaaaaaa") == Resolution.active(url)
 
 
 async def test_an_asker_who_leaves_does_not_take_the_answer_along(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, ROOM, clock)
-    leaver = asyncio.create_task(resolver.resolve("aaaaaaaa"))
-    stayer = asyncio.create_task(resolver.resolve("aaaaaaaa"))
+    resolver = cache(source, ROOM, clock)
+    leaver = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
+    stayer = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0)
     leaver.cancel()
     assert await stayer is not None
@@ -411,38 +438,363 @@ async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: C
             return await super().resolve(codes)
 
     source = Hanging()
-    resolver = Resolver(source, ROOM, clock)
-    await resolver.resolve("aaaaaaaa")
+    resolver = cache(source, ROOM, clock)
+    await resolver.lookup("aaaaaaaa")
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
     source.away = True
-    assert resolver.known("aaaaaaaa") is None
+    assert resolver.hit("aaaaaaaa") is None
     async with asyncio.timeout(1):
-        target = await resolver.resolve("aaaaaaaa")
-    assert target is not None
-    assert url_of(target) == source.urls["aaaaaaaa"]
-    assert resolver.known("aaaaaaaa") is not None, "the next ones do not wait at all"
+        resolution = await resolver.lookup("aaaaaaaa")
+    assert resolution == Resolution.active(source.urls["aaaaaaaa"])
+    assert resolver.hit("aaaaaaaa") is not None, "the next ones do not wait at all"
     await resolver.close()
 
 
 async def test_the_times_are_as_told(source: Source, clock: Clock) -> None:
-    resolver = Resolver(source, ROOM, clock, fresh=5, stale=2)
-    await resolver.resolve("aaaaaaaa")
+    resolver = cache(source, ROOM, clock, fresh=5, stale=2)
+    await resolver.lookup("aaaaaaaa")
     clock.now += 4
-    assert resolver.known("aaaaaaaa") is not None
+    assert resolver.hit("aaaaaaaa") is not None
     clock.now += 4
-    assert resolver.known("aaaaaaaa") is None
+    assert resolver.hit("aaaaaaaa") is None
 
 
 async def test_a_source_that_is_away_does_not_lengthen_the_time_that_was_told(
     source: Source, clock: Clock
 ) -> None:
-    resolver = Resolver(source, ROOM, clock, fresh=5, stale=2)
-    await resolver.resolve("aaaaaaaa")
+    resolver = cache(source, ROOM, clock, fresh=5, stale=2)
+    await resolver.lookup("aaaaaaaa")
     source.away = True
     clock.now += 7
-    assert await resolver.resolve("aaaaaaaa") is not None
+    assert await resolver.lookup("aaaaaaaa") is not None
     clock.now += RETRY_SECONDS + 1
-    assert resolver.known("aaaaaaaa") is not None
+    assert resolver.hit("aaaaaaaa") is not None
     await asyncio.sleep(0.01)
     clock.now += RETRY_SECONDS + 2
-    assert resolver.known("aaaaaaaa") is None
+    assert resolver.hit("aaaaaaaa") is None
+
+
+URL = "https://example.com/a"
+TODAY = datetime(2026, 3, 1, tzinfo=UTC)
+ENDED = {
+    "expired": Resolution(LinkState.EXPIRED),
+    "expired, and leads on": Resolution(
+        LinkState.EXPIRED, expires_at=TODAY, ended_url="https://example.com/é"
+    ),
+    "removed": Resolution(LinkState.REMOVED),
+    "blocked": Resolution(LinkState.BLOCKED, reason=BlockReason.PHISHING),
+}
+
+
+class WallClock:
+    """The time of day, which passes as another clock does and can be set."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.ahead = TODAY.timestamp() - clock.now
+
+    def __call__(self) -> float:
+        return self.clock.now + self.ahead
+
+
+@pytest.fixture
+def wall(clock: Clock) -> WallClock:
+    return WallClock(clock)
+
+
+def lasting(seconds: float, ended_url: str = "") -> Resolution:
+    """Of an active link that ends so many seconds after `TODAY`."""
+    end = TODAY + timedelta(seconds=seconds)
+    return Resolution(LinkState.ACTIVE, URL, end, ended_url)
+
+
+@pytest.mark.parametrize("ended", ENDED.values(), ids=ENDED)
+async def test_a_link_that_has_ended_is_remembered_as_any_and_is_no_hit(
+    source: Source, clock: Clock, wall: WallClock, ended: Resolution
+) -> None:
+    source.others["aaaaaaaa"] = ended
+    resolver = cache(source, ROOM, clock, wall=wall)
+    for _ in range(3):
+        assert await resolver.lookup("aaaaaaaa") == ended
+        assert resolver.hit("aaaaaaaa") is None
+    assert resolver.lookups == {"hit": 2, "stale": 0, "miss": 1}
+    clock.now += FRESH_SECONDS
+    source.others.clear()
+    assert await resolver.lookup("aaaaaaaa") == ended, "stale"
+    assert resolver.hit("aaaaaaaa") is None
+    await asyncio.sleep(0.01)
+    assert resolver.hit("aaaaaaaa") == URL.encode(), "it was restored"
+    assert len(source.calls) == 2
+
+
+@pytest.mark.parametrize("ended_url", ["", "https://example.com/over"])
+async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
+    source: Source, clock: Clock, wall: WallClock, ended_url: str
+) -> None:
+    source.others["aaaaaaaa"] = link = lasting(30, ended_url)
+    resolver = cache(source, ROOM, clock, wall=wall)
+    assert await resolver.lookup("aaaaaaaa") == link
+    clock.now += 29.9
+    assert resolver.hit("aaaaaaaa") == URL.encode()
+    clock.now += 0.1
+    assert resolver.hit("aaaaaaaa") is None
+    expired = Resolution(LinkState.EXPIRED, "", link.expires_at, ended_url)
+    assert await resolver.lookup("aaaaaaaa") == expired
+    assert expired.target == ended_url
+    assert len(source.calls) == 1
+
+
+@pytest.mark.parametrize("seconds", [FRESH_SECONDS + 10, FRESH_SECONDS + STALE_SECONDS + 10])
+async def test_an_expiry_holds_while_the_link_is_stale_and_while_links_is_away(
+    source: Source, clock: Clock, wall: WallClock, seconds: float
+) -> None:
+    source.others["aaaaaaaa"] = lasting(seconds)
+    resolver = cache(source, ROOM, clock, wall=wall)
+    await resolver.lookup("aaaaaaaa")
+    source.away = True
+    clock.now += seconds - 1
+    assert resolver.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa") == lasting(seconds)
+    assert resolver.hit("aaaaaaaa") == URL.encode()
+    await asyncio.sleep(0.01)
+    clock.now += 1
+    assert resolver.hit("aaaaaaaa") is None
+    resolution = await resolver.lookup("aaaaaaaa")
+    assert resolution is not None
+    assert resolution.state is LinkState.EXPIRED
+
+
+async def test_an_expiry_holds_for_what_nobody_asked_for_since_it_was_fresh(
+    source: Source, clock: Clock, wall: WallClock
+) -> None:
+    source.others["aaaaaaaa"] = lasting(FRESH_SECONDS + 10)
+    resolver = cache(source, ROOM, clock, wall=wall)
+    await resolver.lookup("aaaaaaaa")
+    clock.now += FRESH_SECONDS + 10
+    assert resolver.hit("aaaaaaaa") is None
+    resolution = await resolver.lookup("aaaaaaaa")
+    assert resolution is not None
+    assert resolution.state is LinkState.EXPIRED
+
+
+async def test_an_expired_link_that_links_tells_as_active_is_expired(
+    source: Source, clock: Clock, wall: WallClock
+) -> None:
+    """Its clock may be behind ours."""
+    source.others["aaaaaaaa"] = lasting(-1)
+    resolver = cache(source, ROOM, clock, wall=wall)
+    for _ in range(2):
+        resolution = await resolver.lookup("aaaaaaaa")
+        assert resolution is not None
+        assert (resolution.state, resolution.target) == (LinkState.EXPIRED, "")
+        assert resolver.hit("aaaaaaaa") is None
+
+
+async def test_an_expiry_holds_though_the_clock_is_set(
+    source: Source, clock: Clock, wall: WallClock
+) -> None:
+    source.others["aaaaaaaa"] = lasting(30)
+    resolver = cache(source, ROOM, clock, wall=wall)
+    await resolver.lookup("aaaaaaaa")
+    resolver.notice_clock()
+    assert resolver.hit("aaaaaaaa") is not None
+    wall.ahead += 3600.0  # The machine slept.
+    resolver.notice_clock()
+    assert resolver.hit("aaaaaaaa") is None
+    resolution = await resolver.lookup("aaaaaaaa")
+    assert resolution is not None
+    assert resolution.state is LinkState.EXPIRED
+
+
+async def test_a_change_holds_at_once_for_what_is_in_memory(source: Source, clock: Clock) -> None:
+    source.urls["bbbbbbbb"] = "https://example.com/b"
+    resolver = cache(source, ROOM, clock)
+    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+        await resolver.lookup(code)
+    calls = len(source.calls)
+    removed, changed = Resolution(LinkState.REMOVED), Resolution.active("https://example.com/é")
+    await resolver.apply(told({"aaaaaaaa": changed, "bbbbbbbb": removed}))
+    assert resolver.hit("aaaaaaaa") == b"https://example.com/%C3%A9"
+    assert resolver.hit("bbbbbbbb") is None
+    assert await resolver.lookup("bbbbbbbb") == removed
+    await resolver.apply(told({"bbbbbbbb": Resolution.active("https://example.com/b")}))
+    assert resolver.hit("bbbbbbbb") == b"https://example.com/b"
+    await resolver.apply(told({}, "aaaaaaaa"))
+    assert resolver.hit("aaaaaaaa") is None
+    assert await resolver.lookup("aaaaaaaa") is None
+    assert len(source.calls) == calls
+    source.urls["cccccccc"] = "https://example.com/c"
+    await resolver.apply(told({"cccccccc": Resolution.active("https://example.com/c")}))
+    assert await resolver.lookup("cccccccc") is not None, "it is absent no more"
+
+
+async def test_changes_of_other_codes_take_no_memory(source: Source, clock: Clock) -> None:
+    resolver = cache(source, ROOM, clock)
+    await resolver.lookup("aaaaaaaa")
+    before = (len(resolver), resolver.bytes, resolver.absent)
+    codes = [f"{number:08}" for number in range(1000)]
+    await resolver.apply(told(dict.fromkeys(codes, Resolution.active(URL)), "bbbbbbbb"))
+    assert (len(resolver), resolver.bytes, resolver.absent) == before
+
+
+@pytest.mark.parametrize("state", [None, LinkState.REMOVED])
+async def test_a_look_up_from_before_a_change_does_not_put_the_old_answer_back(
+    clock: Clock, state: LinkState | None
+) -> None:
+    source = SlowSource()
+    resolver = cache(source, ROOM, clock)
+    asked = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
+    await asyncio.sleep(0.01)
+    now = Resolution(state) if state else None
+    await resolver.apply(told({"aaaaaaaa": now}) if now else told({}, "aaaaaaaa"))
+    async with asyncio.timeout(5):
+        assert await asked == now, "who waits is answered at once"
+    source.let_go[0].set()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert source.calls == [["aaaaaaaa"]], "links has answered as before the change"
+    assert resolver.hit("aaaaaaaa") is None
+    assert await resolver.lookup("aaaaaaaa") == now
+    await resolver.close()
+
+
+async def test_a_look_up_begun_after_a_change_is_not_taken_for_one_from_before(
+    clock: Clock,
+) -> None:
+    source = SlowSource()
+    resolver = cache(source, ROOM, clock)
+    before = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
+    await asyncio.sleep(0.01)
+    await resolver.apply(told({}, "aaaaaaaa"))
+    assert await before is None
+    clock.now += ABSENT_SECONDS
+    after = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
+    async with asyncio.timeout(5):
+        await source.asked_twice.wait()
+    source.let_go[0].set()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not after.done()
+    source.let_go[1].set()
+    assert await after == Resolution.active(URL)
+    await resolver.close()
+
+
+async def test_a_creation_that_a_change_overtook_is_looked_up(source: Source, clock: Clock) -> None:
+    """The change may have been of its very link, and after it was stored."""
+    resolver = cache(source, ROOM, clock)
+    since = resolver.changes
+    asked = asyncio.create_task(look_up(resolver, "cccccccc"))
+    await source.called.wait()  # Its answer will be: no link.
+    await resolver.apply(told({}, "bbbbbbbb"))
+    source.urls["cccccccc"] = "https://example.com/c"
+    resolver.put("cccccccc", Resolution.active("https://example.com/old"), since)
+    assert resolver.hit("cccccccc") is None
+    assert await asked == Resolution.active("https://example.com/c")
+    assert resolver.hit("cccccccc") == b"https://example.com/c"
+
+
+async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
+    source: Source, clock: Clock
+) -> None:
+    source.urls["bbbbbbbb"] = "https://example.com/b"
+    resolver = cache(source, ROOM, clock)
+    for code in ("aaaaaaaa", "bbbbbbbb"):
+        await resolver.lookup(code)
+    source.urls["aaaaaaaa"] = "https://example.com/now"
+    resolver.invalidate()
+    assert resolver.hit("aaaaaaaa") is None
+    assert await resolver.lookup("aaaaaaaa") == Resolution.active("https://example.com/now")
+    assert resolver.hit("aaaaaaaa") == b"https://example.com/now"
+    assert (len(resolver), resolver.bytes) == (2, size_of("https://example.com/now", URL))
+    resolver.invalidate()
+    await resolver.apply(told({"bbbbbbbb": Resolution.active(URL)}))
+    assert resolver.hit("bbbbbbbb") == URL.encode(), "what is told is known"
+    assert resolver.hit("aaaaaaaa") is None
+
+
+async def test_what_may_have_changed_unheard_is_served_while_links_is_away_and_no_longer(
+    source: Source, clock: Clock
+) -> None:
+    resolver = cache(source, ROOM, clock)
+    await resolver.lookup("aaaaaaaa")
+    taken = resolver.bytes
+    resolver.invalidate()
+    source.away = True
+    for _ in range(10):
+        assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
+        assert resolver.hit("aaaaaaaa") is not None, "and not asked for each time"
+        clock.now += RETRY_SECONDS
+        assert resolver.hit("aaaaaaaa") is None
+    assert (len(source.calls), len(resolver), resolver.bytes) == (11, 1, taken)
+    source.away = False
+    source.urls.clear()
+    assert await resolver.lookup("aaaaaaaa") is None
+    assert (len(resolver), resolver.bytes) == (0, 0)
+
+
+async def test_a_look_up_from_before_is_not_believed_for_long(clock: Clock) -> None:
+    source = SlowSource()
+    resolver = cache(source, ROOM, clock)
+    asked = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
+    await asyncio.sleep(0.01)
+    resolver.invalidate()
+    source.let_go[0].set()
+    assert await asked is not None
+    assert resolver.hit("aaaaaaaa") is not None
+    clock.now += UNHEARD_SECONDS
+    assert resolver.hit("aaaaaaaa") is None
+    await resolver.close()
+
+
+async def test_nothing_is_believed_for_long_until_changes_are_heard(
+    source: Source, clock: Clock
+) -> None:
+    resolver = Resolver(source, ROOM, clock)
+    await resolver.lookup("aaaaaaaa")
+    put(resolver, "bbbbbbbb", "https://example.com/b")
+    for code in ("aaaaaaaa", "bbbbbbbb"):
+        assert resolver.hit(code) is not None
+    clock.now += UNHEARD_SECONDS
+    for code in ("aaaaaaaa", "bbbbbbbb"):
+        assert resolver.hit(code) is None
+    source.urls.clear()
+    assert await resolver.lookup("aaaaaaaa") is None
+
+
+async def test_what_is_invalidated_is_counted_and_goes_first(source: Source, clock: Clock) -> None:
+    resolver = cache(source, size_of(URL, URL, URL), clock)
+    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+        put(resolver, code, URL)
+    resolver.invalidate()
+    put(resolver, "bbbbbbbb", URL)
+    resolver.invalidate()
+    put(resolver, "dddddddd", URL)
+    put(resolver, "eeeeeeee", URL)
+    assert (len(resolver), resolver.bytes) == (3, size_of(URL, URL, URL))
+    assert resolver.hit("dddddddd")
+    source.away = True
+    assert await resolver.lookup("bbbbbbbb") is not None, "the last of the invalidated"
+    with pytest.raises(Unavailable):
+        await resolver.lookup("cccccccc")
+
+
+async def test_links_of_every_state_are_counted_and_seen_by_no_garbage_collection(
+    source: Source, clock: Clock, wall: WallClock
+) -> None:
+    resolver = cache(source, ROOM, clock, wall=wall)
+    links = [*ENDED.values(), lasting(30, URL), lasting(3600), Resolution.active("https://a.b/é")]
+
+    def fill() -> None:
+        for number in range(700):
+            resolver.put(f"{number:08}", links[number % len(links)], resolver.changes)
+
+    gc.collect()
+    before = len(gc.get_objects())
+    fill()
+    gc.collect()
+    assert len(gc.get_objects()) - before < 50
+    taken = resolver.bytes
+    fill()
+    assert (len(resolver), resolver.bytes) == (700, taken)
+    await resolver.apply(told({}, *(f"{number:08}" for number in range(700))))
+    assert (len(resolver), resolver.bytes) == (0, 0)

@@ -1,0 +1,243 @@
+"""Following what changes in links: what is asked, what holds in memory, and what is told of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.changes import MOST_PAGES, ChangeFollower
+from gateway.resolution import Changes, LinkState, Resolution
+from gateway.resolver import Resolver
+from services.runtime.errors import DeadlineExceeded, Unavailable
+
+URL = "https://example.com/a"
+REMOVED = Resolution(LinkState.REMOVED)
+
+
+class Links:
+    """Links with one change after another, of which one answer tells two at most."""
+
+    def __init__(self) -> None:
+        self.resolutions: dict[str, Resolution] = {}
+        self.log: list[str] = []
+        """Changed codes: a mark is how many of them were told."""
+        self.forgotten = 0
+        """How many of the first changes are no longer known."""
+        self.marks: list[int | None] = []
+        """What was asked with."""
+        self.asked = asyncio.Condition()
+        self.error: Exception | None = None
+        self.silent = 0
+        """How many of the next questions are never answered."""
+        self.looked_up: list[str] = []
+
+    def change(self, code: str, resolution: Resolution | None) -> None:
+        if resolution is None:
+            self.resolutions.pop(code, None)
+        else:
+            self.resolutions[code] = resolution
+        self.log.append(code)
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+        if self.error is not None:
+            raise self.error
+        self.looked_up += codes
+        return {code: self.resolutions[code] for code in codes if code in self.resolutions}
+
+    async def changes(self, mark: int | None) -> Changes:
+        self.marks.append(mark)
+        async with self.asked:
+            self.asked.notify_all()
+        if self.silent:
+            self.silent -= 1
+            await asyncio.sleep(0.01)
+            raise DeadlineExceeded("Failed.")
+        if self.error is not None:
+            raise self.error
+        if mark is None:
+            return Changes(len(self.log), {}, frozenset(), more=False, lost=False)
+        lost = mark < self.forgotten
+        start = len(self.log) if lost else mark
+        codes = self.log[start : start + 2]
+        end = start + len(codes)
+        return Changes(
+            end,
+            {code: self.resolutions[code] for code in codes if code in self.resolutions},
+            frozenset(code for code in codes if code not in self.resolutions),
+            more=end < len(self.log),
+            lost=lost,
+        )
+
+
+class Following:
+    """A resolver and its follower over links of the test's."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.links = Links()
+        clock = wall = lambda: self.now
+        self.resolver = Resolver(self.links, 1_000_000, clock, wall=wall)
+        self.follower = ChangeFollower(self.links, self.resolver, clock)
+
+    async def rounds(self, count: int = 2) -> None:
+        """Wait until links was asked so often from here on, and its answers were applied."""
+        wanted = len(self.links.marks) + count
+        async with asyncio.timeout(10), self.links.asked:
+            await self.links.asked.wait_for(lambda: len(self.links.marks) >= wanted)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not holds():
+                await self.rounds(1)
+
+
+@pytest.fixture
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.changes.EVERY_SECONDS", 0.001)
+
+
+@asynccontextmanager
+async def following(**resolutions: Resolution) -> AsyncIterator[Following]:
+    """In a gateway that has heard the first mark, and has some links in memory."""
+    it = Following()
+    it.links.resolutions.update(resolutions)
+    await it.follower.start()
+    try:
+        for code in resolutions:
+            await it.resolver.lookup(code)
+        yield it
+    finally:
+        await it.follower.stop()
+
+
+@pytest.mark.usefixtures("fast")
+async def test_what_changes_holds_without_a_look_up_however_many_answers_it_takes() -> None:
+    codes = [f"code-{number}" for number in range(5)]
+    async with following(**dict.fromkeys(codes, Resolution.active(URL))) as it:
+        assert it.links.marks[0] is None
+        it.links.looked_up.clear()
+        for code in (*codes[:4], "elsewhere"):
+            it.links.change(code, None if code == codes[0] else REMOVED)
+        await it.until(lambda: it.links.marks[-1] == 5)
+        assert it.resolver.hit(codes[4]) == URL.encode()
+        assert await it.resolver.lookup(codes[0]) is None
+        for code in codes[1:4]:
+            assert await it.resolver.lookup(code) == REMOVED
+        assert it.links.looked_up == []
+        assert len(it.resolver) == 4
+        assert it.follower.told == 5
+        assert it.follower.polls.keys() == {"heard", "lost", "failed", "broke"}
+        assert it.follower.polls["lost"] == it.follower.polls["failed"] == 0
+
+
+@pytest.mark.usefixtures("fast")
+async def test_what_links_does_not_know_any_more_is_looked_up_anew() -> None:
+    async with following(kept=Resolution.active(URL)) as it:
+        for code in ("kept", "other", "other"):
+            it.links.change(code, REMOVED)
+        it.links.forgotten = 3
+        await it.until(lambda: it.follower.polls["lost"] > 0)
+        assert it.resolver.hit("kept") is None
+        assert await it.resolver.lookup("kept") == REMOVED
+        await it.rounds(3)
+        assert it.follower.polls["lost"] == 1, "once, not each time"
+
+
+@pytest.mark.usefixtures("fast")
+async def test_a_change_while_links_is_away_holds_once_it_is_back() -> None:
+    async with following(kept=Resolution.active(URL), gone=Resolution.active(URL)) as it:
+        it.links.error = Unavailable("away")
+        with capture_logs() as told:
+            await it.rounds(10)
+            it.links.change("gone", REMOVED)
+            it.now += 30
+            await it.rounds(10)
+        assert it.resolver.hit("gone") == URL.encode(), "what is known goes on"
+        assert it.follower.age_seconds == 30
+        assert it.follower.polls["failed"] > 1
+        [line] = told
+        assert (line["event"], line["reason"]) == ("changes_unheard", "UNAVAILABLE")
+        it.links.error = None
+        await it.until(lambda: it.follower.age_seconds == 0)
+        assert it.resolver.hit("gone") is None
+        assert it.resolver.hit("kept") == URL.encode(), "all others need no look-up"
+
+
+@pytest.mark.usefixtures("fast")
+async def test_a_gateway_that_starts_while_links_is_away_hears_from_its_return_on() -> None:
+    it = Following()
+    it.links.error = Unavailable("away")
+    await it.follower.start()
+    it.links.resolutions["early"] = Resolution.active(URL)
+    it.links.error = None
+    # It may be looked up before the first mark, and change before that.
+    await it.resolver.lookup("early")
+    it.links.resolutions["early"] = REMOVED
+    await it.until(lambda: it.links.marks[-1] is not None)
+    assert await it.resolver.lookup("early") == REMOVED
+    await it.follower.stop()
+
+
+async def test_one_replica_that_is_silent_holds_no_change_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another is asked at once: the next round would be too late."""
+    monkeypatch.setattr("gateway.changes.EVERY_SECONDS", 0.1)
+    async with following(kept=Resolution.active(URL)) as it:
+        it.links.silent = 3  # The question, and two of the three that follow it.
+        it.links.change("kept", REMOVED)
+        await it.until(lambda: it.follower.told == 1)
+        assert await it.resolver.lookup("kept") == REMOVED
+        assert it.follower.polls["failed"] == 0
+        assert it.links.silent == 0
+
+
+@pytest.mark.usefixtures("fast")
+async def test_what_cannot_be_applied_is_told_and_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with following(kept=Resolution.active(URL)) as it:
+        with capture_logs() as told:
+            it.links.change("kept", Resolution.active("http://\ud800"))
+            await it.until(lambda: it.follower.polls["broke"] > 0)
+            await it.until(lambda: it.links.marks[-1] == 1)
+        assert [line["event"] for line in told] == ["changes_broke"]
+        assert it.follower.polls["broke"] == 1, "it is passed over"
+        it.links.change("kept", REMOVED)
+        await it.until(lambda: it.links.marks[-1] == 2)
+        assert await it.resolver.lookup("kept") == REMOVED
+
+
+async def test_links_that_always_has_more_is_asked_so_often_and_no_more() -> None:
+    it = Following()
+
+    async def endless(mark: int | None) -> Changes:
+        it.links.marks.append(mark)
+        return Changes((mark or 0) + 1, {}, frozenset(), more=True, lost=False)
+
+    it.links.changes = endless  # type: ignore[method-assign]
+    await it.follower.start()
+    assert len(it.links.marks) == MOST_PAGES
+    it.now += 1
+    assert it.follower.age_seconds == 1
+    await it.follower.stop()
+
+
+async def test_a_start_waits_a_moment_alone_for_links_that_hangs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.changes.START_SECONDS", 0.01)
+    it = Following()
+
+    async def hangs(mark: int | None) -> Changes:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    it.links.changes = hangs  # type: ignore[method-assign]
+    async with asyncio.timeout(5):
+        await it.follower.start()
+        await it.follower.stop()
