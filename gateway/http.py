@@ -17,6 +17,7 @@ each, as many as they like. A request to speak another protocol is read as one t
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import httptools
@@ -54,6 +55,9 @@ class Shortcut(Protocol):
     Where one of these raises, the application finds the error under `BROKEN`.
     """
 
+    before_sending: Callable[[], None]
+    """Is called before anything is handed to a transport: visits that it answers go on file."""
+
     def hit(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
         """The whole answer, the server's own headers in it, if memory has it."""
         ...
@@ -83,7 +87,8 @@ class _Protocol(HttpToolsProtocol):
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(_CorkedTransport(transport, self.loop))  # type: ignore[arg-type]
+        corked = _CorkedTransport(transport, self.loop, self.shortcut.before_sending)
+        super().connection_made(corked)  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
@@ -259,9 +264,15 @@ def _nothing() -> None:
 class _CorkedTransport:
     """A transport whose writes of one turn of the loop leave together; else the one it wraps."""
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        before_sending: Callable[[], None],
+    ) -> None:
         self._transport = transport
         self._loop = loop
+        self._before_sending = before_sending
         self._held: list[bytes] = []
 
     def write(self, data: bytes) -> None:
@@ -278,6 +289,7 @@ class _CorkedTransport:
     def _flush(self) -> None:
         held, self._held = self._held, []
         if held and not self._transport.is_closing():  # Who has left is sent nothing.
+            self._before_sending()
             self._transport.write(b"".join(held))
 
     def __getattr__(self, name: str) -> Any:

@@ -60,6 +60,7 @@ class Redirects:
         self._app = app
         self._resolver = resolver
         self._visits = visits
+        self.before_sending = visits.flush
         self._site = site
         self._metrics = metrics
         self._headers = [

@@ -28,6 +28,8 @@ class ActiveSegment:
 
     def __init__(self, folder: Folder, files: Retention, path: Path) -> None:
         self.path = path
+        self.size = 0
+        """Bytes of it, 0 before it is begun."""
         self._folder = folder
         self._files = files
         self._fd = -1
@@ -42,11 +44,6 @@ class ActiveSegment:
     def is_begun(self) -> bool:
         """Whether there is a file with its first line."""
         return self._fd >= 0
-
-    @property
-    def size(self) -> int:
-        """Bytes of it, 0 before it is begun."""
-        return self._files.size_of(self.path)
 
     @property
     def has_next(self) -> bool:
@@ -100,7 +97,7 @@ class ActiveSegment:
             raise JournalFullError(f"The journal cannot be written: {error.strerror}") from error
         if not written:
             raise JournalFullError("The disk of the journal is full.")
-        self._files.resize(self.path, size + written)
+        self.size = size + written
         self.dirty = True
         return written
 
@@ -144,9 +141,10 @@ class ActiveSegment:
             return
         if self._fd >= 0:
             self._retired.append(self._fd)
+            self._files.resize(self.path, self.size)
         self._fd = fd
         self.path = path
-        self._files.resize(path, len(header))
+        self.size = len(header)
         self.dirty = True
 
     def _not_begun(self, error: OSError) -> None:

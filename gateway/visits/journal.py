@@ -108,7 +108,7 @@ class Journal:
     @property
     def size(self) -> int:
         """Bytes on file."""
-        return self._files.size
+        return self._files.size + self._active.size
 
     @property
     def limit(self) -> int:
@@ -156,20 +156,24 @@ class Journal:
 
         Raises JournalFullError where there is room for a part of them, or none.
         """
-        data = b"".join(map(self._lines.__getitem__, visits))
-        room = self._limit - self._files.size
-        fits = data if len(data) <= room else data[: data.rfind(b"\n", 0, max(0, room)) + 1]
+        data = fits = b"".join(map(self._lines.__getitem__, visits))
+        why = "The journal or its disk has no room."
+        room = self._limit - self._files.size - self._active.size
+        if len(data) > room:
+            fits = data[: data.rfind(b"\n", 0, max(0, room)) + 1]
         try:
             written = self._active.write(fits) if fits else 0
-            why = "The journal or its disk has no room."
         except JournalFullError as error:
             written, why = 0, str(error)
-        appended = len(visits) if written == len(data) else data.count(b"\n", 0, written)
+        appended = len(visits)
+        if written < len(data):
+            appended = data.count(b"\n", 0, written)
+            visits = visits[:appended]
         counts = self._open
-        for visit in visits[:appended]:
+        for visit in visits:
             counts[visit] = counts.get(visit, 0) + 1
         self._taken += appended
-        if appended < len(visits):
+        if written < len(data):
             self._refused = True
             raise JournalFullError(why, appended)
 

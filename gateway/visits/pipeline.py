@@ -22,10 +22,17 @@ TICK_SECONDS = 0.1
 MOST_ROWS = 5_000
 """Different visits of a batch, or few more: a message has room for twice as many of the longest."""
 MOST_VISITS = 50_000
+_MOST_HELD = 500
+"""Visits that are written at once, however many there are in a turn of the event loop."""
 
 
 class VisitPipeline:
-    """From an answered visit to its count. `record` never waits and never fails a redirect."""
+    """From an answered visit to its count. `record` never waits and never fails a redirect.
+
+    The visits of one turn of the event loop are put on file with one write. So who answers calls
+    `flush` after `record` and before the first byte of the answer is handed to the transport: that
+    is the promise that a process which is killed loses no visit that was answered.
+    """
 
     def __init__(
         self, journal: Journal, sink: VisitSink, clock: Callable[[], float] = time.time
@@ -99,11 +106,13 @@ class VisitPipeline:
             raise Unavailable("The journal is full.", "JOURNAL_FULL")
 
     def record(self, code: str, user_agent: bytes, referrer: bytes) -> None:
-        """Put a visit on file, before its answer leaves."""
+        """Take a visit down, to be put on file by the next `flush`: at the latest by the tick's."""
         kind = classify.kind_of(user_agent)
         host = classify.host_of(referrer) if referrer else ""
-        self._held.append(Visit(code, int(self._clock()) // 3600, kind, host))
-        self.flush()
+        held = self._held
+        held.append(Visit(code, int(self._clock()) // 3600, kind, host))
+        if len(held) >= _MOST_HELD:
+            self.flush()
         self._recorded.set()
 
     def flush(self) -> None:
@@ -112,15 +121,14 @@ class VisitPipeline:
         if not held:
             return
         self._held = []
-        appended = len(held)
         try:
             self._journal.append(*held)
         except JournalFullError as error:  # Room is looked for at the next tick.
-            appended = error.appended
-            self._lose(len(held) - appended, str(error))
-        for visit in held[:appended]:
+            self._lose(len(held) - error.appended, str(error))
+            held = held[: error.appended]
+        for visit in held:
             self.visits[visit.kind] += 1
-        if appended and self._open_since is None:
+        if self._open_since is None and held:
             self._open_since = self._clock()
             self._note_oldest()
         if self._journal.open_rows >= MOST_ROWS:  # However late the next tick is.

@@ -1,4 +1,4 @@
-"""The segments that are on file, and which of them can go."""
+"""The segments behind the active one, and which of them can go."""
 
 from __future__ import annotations
 
@@ -33,18 +33,14 @@ class Retention:
         self._removal: asyncio.Task[None] | None = None
         self._throttled = logs.Throttled(__name__)
         self.size = sum(self._sizes.values())
-        """Bytes of all segments."""
+        """Bytes of them all."""
         self.unread: Path | None = found[0] if found else None
         """The oldest segment of earlier runs that was not read yet."""
         self.checkpoint: Path | None = None
         """The newest segment whose first line is on disk; while there is none, all are kept."""
 
-    def size_of(self, segment: Path) -> int:
-        """Bytes of one segment; 0 for one that is not on file."""
-        return self._sizes.get(segment, 0)
-
     def resize(self, segment: Path, size: int) -> None:
-        """Take note of a segment, the newest if it is new, or of its length."""
+        """Take note of a segment that was the active one until now, or of a new length."""
         self.size += size - self._sizes.get(segment, 0)
         self._sizes[segment] = size
 
@@ -54,7 +50,10 @@ class Retention:
             return
         oldest = self._ledger.oldest
         needed = (oldest.segment if oldest else None, self.unread, self.checkpoint)
-        while not self._removal and (segment := next(iter(self._sizes))) not in needed:
+        while self._sizes and not self._removal:
+            segment = next(iter(self._sizes))
+            if segment in needed:
+                return
             if self._sizes[segment] > _LONG_TO_REMOVE:
                 self._removal = background.run(self._remove_long(segment), "journal_remove")
                 return

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import selectors
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import cast
 
 import httpx
 import pytest
 
 from tests.load_generator import Load
-from tests.product import PROCESSES, Product
+from tests.processes import PATIENCE
+from tests.product import BROWSER, PROCESSES, Product
 from tests.waiting import SETTLED, await_that
 
 
@@ -77,6 +82,64 @@ def test_the_gateway_killed_many_times(product: Product) -> None:
             product.start("gateway")
         load.await_more(visits=50)
     check(product, token, load)
+
+
+def visit_until_killed(product: Product, code: str, at_once: int, answers: int) -> tuple[int, int]:
+    """Keep many visits in each turn of the gateway's loop, and kill it after so many answers.
+
+    Returns how many visits were sent and how many were answered.
+    """
+    request = f"GET /{code} HTTP/1.1\r\nhost: x\r\nuser-agent: {BROWSER}\r\n\r\n".encode()
+    address = ("127.0.0.1", int(product.url.rpartition(":")[2]))
+    sent = answered = 0
+    with ExitStack() as stack:
+        selector = stack.enter_context(selectors.DefaultSelector())
+        for _ in range(8):
+            connection = stack.enter_context(socket.create_connection(address, timeout=10))
+            selector.register(connection, selectors.EVENT_READ, bytearray())
+            connection.sendall(request * at_once)
+            sent += at_once
+        killed = False
+        while open_connections := len(selector.get_map()):
+            ready = selector.select(PATIENCE)
+            assert ready, f"{open_connections} connections say nothing"
+            for key, _ in ready:
+                connection, received = cast(socket.socket, key.fileobj), key.data
+                try:
+                    data = connection.recv(65_536)
+                except ConnectionResetError:
+                    data = b""
+                received += data
+                if not data:
+                    selector.unregister(connection)
+                complete = received.count(b"Redirecting...")
+                if complete:
+                    del received[: received.rfind(b"Redirecting...") + len(b"Redirecting...")]
+                    answered += complete
+                    if not killed:
+                        connection.sendall(request * complete)
+                        sent += complete
+            if answered >= answers and not killed:
+                product.kill("gateway")
+                killed = True
+    return sent, answered
+
+
+@pytest.mark.timeout(240)
+def test_the_gateway_killed_among_many_visits_of_one_turn(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    assert product.visit(code).status_code == 302
+    sent = answered = 1
+    for turn in range(10):
+        more = visit_until_killed(product, code, at_once=turn % 5 + 1, answers=500 + 37 * turn)
+        sent += more[0]
+        answered += more[1]
+        product.start("gateway")
+    await_that(lambda: product.metric("atajo_visits_restoring") == 0, SETTLED)
+    await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
+    assert answered <= product.views(token)[code] <= sent
+    assert product.metric("atajo_visits_lost_total") == 0
 
 
 def test_a_clean_stop_leaves_no_visit_uncounted(product: Product) -> None:

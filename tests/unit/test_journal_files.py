@@ -76,7 +76,7 @@ async def test_lines_go_to_the_next_file_once_that_is_ready(tmp_path: Path) -> N
         b"first\none\n",
         b"second\ntwo\n",
     ]
-    assert (active.size, parts.files.size) == (11, 21)
+    assert (active.size, parts.files.size) == (11, 10)
     await active.sync()
     assert not active.dirty
     await parts.close()
