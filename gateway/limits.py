@@ -11,19 +11,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Self
 
 from starlette.requests import Request
 
 from gateway.metrics import LIMITED
+from services.runtime import addresses
 from services.runtime.errors import ResourceExhausted
 
 _RATE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,5})?(second|minute|hour|day)s?")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 
-_IPV6_BYTES = (8, 6)
-"""Of an IPv6 address, what a household or a machine has, and what a network may hand out."""
+_IPV6_BYTES = (addresses.HOUSEHOLD_BITS // 8, addresses.NETWORK_BITS // 8)
 _NETWORK_SHARE = 16
 """How many times the limit of one address a whole network of IPv6 has."""
 MOST_WINDOWS = 65_536
@@ -148,19 +148,9 @@ class ClientAddresses:
         forwarded = ",".join(request.headers.getlist("x-forwarded-for"))
         client = None
         # Nothing left of what is no address, or of who is not trusted, can be believed.
-        while (address := _parsed(hop.strip())) is not None:
+        while (address := addresses.parse(hop.strip())) is not None:
             client = address
             if not any(address in network for network in self._trusted):
                 break
             forwarded, _, hop = forwarded.rpartition(",")
         return client
-
-
-def _parsed(text: str) -> IPv4Address | IPv6Address | None:
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return None
-    if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        return address.ipv4_mapped
-    return address

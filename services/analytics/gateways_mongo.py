@@ -43,7 +43,7 @@ class Gateways:
         begun = {"begun": batch.number, "seen_at": seconds, "live": True}
         for _ in range(_TURNS):
             held = await self._database.read(
-                "analytics_gateway", lambda of: of.gateways.find_one({"_id": batch.gateway_id})
+                "analytics_gateway", lambda db: db.gateways.find_one({"_id": batch.gateway_id})
             )
             if held is None:
                 new = {"_id": batch.gateway_id, "last_batch": 0, "dropped": 0, **begun}
@@ -76,7 +76,7 @@ class Gateways:
             return
         query = {"live": True, "seen_at": {"$lte": int((now - GATEWAY_IDLE).timestamp())}}
         idle = await self._database.read(
-            "analytics_idle", lambda of: of.gateways.find(query).to_list(None)
+            "analytics_idle", lambda db: db.gateways.find(query).to_list(None)
         )
         for one in idle:
             as_read = {name: one[name] for name in ("_id", "begun", "seen_at", "live")}
@@ -92,7 +92,7 @@ class Gateways:
             return {}
         found = await self._database.read(
             "analytics_dropped",
-            lambda of: of.gateways.find(
+            lambda db: db.gateways.find(
                 {"_id": {"$in": unknown}}, {"dropped": 1, "live": 1}
             ).to_list(None),
         )
@@ -102,7 +102,7 @@ class Gateways:
     async def _insert(self, document: Document) -> bool:
         try:
             await self._database.write(
-                "analytics_begin", lambda of: of.gateways.insert_one(document)
+                "analytics_begin", lambda db: db.gateways.insert_one(document)
             )
         except DuplicateKeyError:
             return False
@@ -110,6 +110,6 @@ class Gateways:
 
     async def _update(self, query: Document, change: Document) -> bool:
         updated = await self._database.write(
-            "analytics_advance", lambda of: of.gateways.update_one(query, change)
+            "analytics_advance", lambda db: db.gateways.update_one(query, change)
         )
         return updated.matched_count == 1

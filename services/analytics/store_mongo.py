@@ -104,20 +104,20 @@ class MongoAnalyticsStore:
         query = {"_id": {"$gte": _day_id(code, first), "$lte": _day_id(code, last)}}
         found = await self._database.read(
             "analytics_days",
-            lambda of: of.days.find(query, {"seen": 0}, sort=[("_id", ASCENDING)]).to_list(None),
+            lambda db: db.days.find(query, {"seen": 0}, sort=[("_id", ASCENDING)]).to_list(None),
         )
         return [_day(one) for one in found]
 
     async def remove(self, codes: Sequence[str]) -> None:
         named = {"_id": {"$in": list(codes)}}
-        await self._database.write("analytics_remove", lambda of: of.totals.delete_many(named))
+        await self._database.write("analytics_remove", lambda db: db.totals.delete_many(named))
         for code in codes:
             # Every day of the code: a semicolon comes next after the colon.
             days = {"_id": {"$gte": f"{code}:", "$lt": f"{code};"}}
             await self._remove_days(days)
 
     async def _remove_days(self, query: Document) -> None:
-        await self._database.write("analytics_remove", lambda of: of.days.delete_many(query))
+        await self._database.write("analytics_remove", lambda db: db.days.delete_many(query))
 
     async def _add(self, collection: str, chunk: Mapping[str, _Addition], batch: Batch) -> None:
         """Add to each document what the batch has for it, unless it holds the batch already."""
@@ -148,8 +148,8 @@ class MongoAnalyticsStore:
         named = list(keys)
         return await self._database.read(
             f"analytics_{collection}",
-            lambda of: (
-                of[collection]
+            lambda db: (
+                db[collection]
                 .find({"_id": {"$in": named}}, dict.fromkeys(fields, 1), batch_size=len(named))
                 .to_list(None)
             ),
@@ -160,7 +160,7 @@ class MongoAnalyticsStore:
         try:
             result = await self._database.write(
                 f"analytics_add_{collection}",
-                lambda of: of[collection].bulk_write(changes, ordered=False),
+                lambda db: db[collection].bulk_write(changes, ordered=False),
             )
         except BulkWriteError:  # Others inserted some of the documents first.
             return False

@@ -107,13 +107,13 @@ class AttemptLimiter:
 
     async def _take(self, rule: Rule, key: str) -> tuple[str, datetime]:
         now = self._now()
-        taken = await self._store.take(key, rule.limit, self._window, now)
-        if not taken.granted:
+        attempt = await self._store.take(key, rule.limit, self._window, now)
+        if not attempt.granted:
             raise TooManyAttempts(
                 "Too many failed log-ins.",
-                retry_after=max(1.0, (taken.window_ends - now).total_seconds()),
+                retry_after=max(1.0, (attempt.window_ends - now).total_seconds()),
             )
-        return key, taken.window_ends
+        return key, attempt.window_ends
 
     async def _give_back(self, taken: Sequence[tuple[str, datetime]]) -> None:
         await asyncio.gather(*(self._store.give_back(key, ends) for key, ends in taken))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address
 
 from services.auth.domain import busy
+from services.runtime import addresses
 
 _REMEMBERED = 10_000
 """Networks whose share is kept in mind; of more, the one served longest ago is forgotten."""
@@ -15,27 +16,19 @@ _REMEMBERED = 10_000
 
 def household_of(address: str) -> str:
     """What failures are counted by: an IPv4 address, or the /64 of an IPv6 one."""
-    return _prefix_of(address, 64)
+    return _prefix_of(address, addresses.HOUSEHOLD_BITS)
 
 
 def network_of(address: str) -> str:
-    """What has one share: an IPv4 address, or the /48 of an IPv6 one.
-
-    So much a network may hand out to one customer, who then has 65,536 of the /64.
-    """
-    return _prefix_of(address, 48)
+    """What has one share of the time: an IPv4 address, or the /48 of an IPv6 one."""
+    return _prefix_of(address, addresses.NETWORK_BITS)
 
 
 def _prefix_of(address: str, bits: int) -> str:
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    if parsed.ipv4_mapped:
-        return str(parsed.ipv4_mapped)
-    return f"{int(parsed) >> 128 - bits:x}/{bits}"
+    parsed = addresses.parse(address)
+    if isinstance(parsed, IPv6Address):
+        return f"{int(parsed) >> 128 - bits:x}/{bits}"
+    return address if parsed is None else str(parsed)
 
 
 class WaitingRoom:

@@ -38,8 +38,9 @@ class AccountStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """The answer to a wish for one attempt: `granted`, and the end of the window it falls in."""
+class Attempt:
+    """An attempt that was asked for: whether it was granted, and when the window that it falls in
+    ends."""
 
     granted: bool
     window_ends: datetime
@@ -52,7 +53,7 @@ class AttemptStore(Protocol):
     back. It ends by the clock of the caller: what tidies old rows up decides nothing.
     """
 
-    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Taken:
+    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:
         """Count one attempt more, unless the window already counts `limit`."""
         ...
 

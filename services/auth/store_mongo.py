@@ -15,7 +15,7 @@ from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from services.auth.domain import Account
-from services.auth.store import Taken
+from services.auth.store import Attempt
 from services.runtime.errors import Unavailable
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Database, Document, Schema
@@ -43,18 +43,18 @@ class MongoAccountStore:
         new = _document(account)
         same_email = {"email_key": account.email_key}
         try:
-            await self._database.write("accounts_add", lambda of: of.accounts.insert_one(new))
+            await self._database.write("accounts_add", lambda db: db.accounts.insert_one(new))
         except DuplicateKeyError:
             return _account(
                 await self._database.read_held(
-                    "accounts_held", lambda of: of.accounts.find_one(same_email)
+                    "accounts_held", lambda db: db.accounts.find_one(same_email)
                 )
             )
         return account
 
     async def by_email(self, email_key: str) -> Account | None:
         found = await self._database.read(
-            "accounts_by_email", lambda of: of.accounts.find_one({"email_key": email_key})
+            "accounts_by_email", lambda db: db.accounts.find_one({"email_key": email_key})
         )
         return _account(found) if found else None
 
@@ -63,7 +63,7 @@ class MongoAccountStore:
         change = {"$set": {"email_key": email_key}}
         try:
             changed = await self._database.write(
-                "accounts_rekey", lambda of: of.accounts.update_one(query, change)
+                "accounts_rekey", lambda db: db.accounts.update_one(query, change)
             )
         except DuplicateKeyError:
             return False
@@ -72,14 +72,14 @@ class MongoAccountStore:
     async def exists(self, account_id: str) -> bool:
         found = await self._database.read(
             "accounts_exists",
-            lambda of: of.accounts.find_one({"_id": account_id}, {"closed": 1}),
+            lambda db: db.accounts.find_one({"_id": account_id}, {"closed": 1}),
         )
         return found is not None and not found["closed"]
 
     async def close(self, email_key: str) -> str | None:
         closed = await self._database.write(
             "accounts_close",
-            lambda of: of.accounts.find_one_and_update(
+            lambda db: db.accounts.find_one_and_update(
                 {"email_key": email_key}, {"$set": {"closed": True}}, {"_id": 1}
             ),
         )
@@ -90,7 +90,7 @@ class MongoAccountStore:
 
     async def remove(self, account_id: str) -> None:
         query = {"_id": account_id, "closed": True}
-        await self._database.write("accounts_remove", lambda of: of.accounts.delete_one(query))
+        await self._database.write("accounts_remove", lambda db: db.accounts.delete_one(query))
 
 
 class MongoAttemptStore:
@@ -103,33 +103,33 @@ class MongoAttemptStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Taken:
+    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:
         for _ in range(_TURNS):
             held = await self._database.read(
-                "attempts_read", lambda of: of.attempts.find_one({"_id": key})
+                "attempts_read", lambda db: db.attempts.find_one({"_id": key})
             )
             if held is None:
                 ends, taken = now + window, await self._begin(key, now + window)
             elif held["count"] <= 0 or held["window_ends"] <= micros_of(now):
                 ends, taken = now + window, await self._begin_again(held, now + window)
             elif held["count"] >= limit:
-                return Taken(False, moment_of(held["window_ends"]))
+                return Attempt(False, moment_of(held["window_ends"]))
             else:
                 ends, taken = moment_of(held["window_ends"]), await self._go_on(held, limit)
             if taken:
-                return Taken(True, ends)
+                return Attempt(True, ends)
         raise Unavailable("Too many attempts at once.", "STORE_OVERLOADED")
 
     async def give_back(self, key: str, window_ends: datetime) -> None:
         window = {"_id": key, "window_ends": micros_of(window_ends)}
         await self._update({**window, "count": {"$gt": 0}}, {"$inc": {"count": -1}})
         none_left = {**window, "count": {"$lte": 0}}
-        await self._database.write("attempts_end", lambda of: of.attempts.delete_one(none_left))
+        await self._database.write("attempts_end", lambda db: db.attempts.delete_one(none_left))
 
     async def _begin(self, key: str, ends: datetime) -> bool:
         new = {"_id": key, **_window(ends)}
         try:
-            await self._database.write("attempts_begin", lambda of: of.attempts.insert_one(new))
+            await self._database.write("attempts_begin", lambda db: db.attempts.insert_one(new))
         except DuplicateKeyError:
             return False
         return True
@@ -145,7 +145,7 @@ class MongoAttemptStore:
 
     async def _update(self, query: Document, change: Document) -> bool:
         updated = await self._database.write(
-            "attempts_update", lambda of: of.attempts.update_one(query, change)
+            "attempts_update", lambda db: db.attempts.update_one(query, change)
         )
         return updated.matched_count == 1
 

@@ -6,7 +6,7 @@ import sqlite3
 from datetime import datetime, timedelta
 
 from services.auth.domain import Account
-from services.auth.store import Taken
+from services.auth.store import Attempt
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
@@ -119,7 +119,7 @@ class SqliteAttemptStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Taken:
+    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:
         values = {
             "key": key,
             "limit": limit,
@@ -128,7 +128,7 @@ class SqliteAttemptStore:
             "tidied": _TIDIED,
         }
 
-        def operation(connection: sqlite3.Connection) -> Taken:
+        def operation(connection: sqlite3.Connection) -> Attempt:
             connection.execute(
                 "DELETE FROM attempts WHERE key IN (SELECT key FROM attempts "
                 "WHERE window_ends <= :now ORDER BY window_ends LIMIT :tidied)",
@@ -143,11 +143,11 @@ class SqliteAttemptStore:
                 values,
             ).fetchall()
             if taken:
-                return Taken(True, moment_of(taken[0][0]))
+                return Attempt(True, moment_of(taken[0][0]))
             (ends,) = connection.execute(
                 "SELECT window_ends FROM attempts WHERE key = :key", values
             ).fetchone()
-            return Taken(False, moment_of(ends))
+            return Attempt(False, moment_of(ends))
 
         return await self._database.write("attempts_take", operation)
 

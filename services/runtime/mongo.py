@@ -47,6 +47,7 @@ Document = dict[str, Any]
 Documents = AsyncIOMotorDatabase[Document]
 """The collections of a database, by name."""
 Operation = Callable[[Documents], Awaitable[T]]
+"""What is asked of a database, such as `lambda db: db.links.find_one({"_id": code})`."""
 Indexes = Mapping[str, Sequence[pymongo.IndexModel]]
 """Some of those an adapter needs, by collection."""
 Schema = Sequence[Indexes]

@@ -542,8 +542,8 @@ async def test_mongodb_keeps_only_gateways_that_are_not_idle_in_seen(mongo_url: 
 
         async def seen() -> list[dict[str, int]]:
             """Of the day and of the totals."""
-            day = await database.read("", lambda of: of.days.find_one())
-            totals = await database.read("", lambda of: of.totals.find_one())
+            day = await database.read("", lambda db: db.days.find_one())
+            totals = await database.read("", lambda db: db.totals.find_one())
             assert day is not None
             assert totals is not None
             return [day["seen"], totals["seen"]]
@@ -574,7 +574,7 @@ async def test_mongodb_drops_a_gateway_that_closed_from_seen(mongo_url: str) -> 
 
         store = store_mongo.MongoAnalyticsStore(database)
         await store.apply(Batch("new", 1, (visit(),)), NOW + CLOSED_IDLE)
-        totals = await database.read("", lambda of: of.totals.find_one())
+        totals = await database.read("", lambda db: db.totals.find_one())
         assert totals is not None
         assert totals["seen"] == {"open": 1, "new": 1}
 
@@ -588,7 +588,7 @@ async def test_mongodb_refuses_half_a_batch_that_was_dropped_from_seen(mongo_url
         faulty.arm(2, done=False)
         with pytest.raises(Crash):
             await store_mongo.MongoAnalyticsStore(cast("mongo.Database", faulty)).apply(half, NOW)
-        assert len(await database.read("", lambda of: of.days.find().to_list(None))) == 2
+        assert len(await database.read("", lambda db: db.days.find().to_list(None))) == 2
 
         store = store_mongo.MongoAnalyticsStore(database)
         assert await store.apply(Batch("two", 1, (visit(),)), later)

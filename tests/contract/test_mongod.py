@@ -39,10 +39,10 @@ async def test_attempts_whose_window_is_long_over_are_cleared_away(url: str) -> 
         await attempts.take("old", 1, timedelta(minutes=15), NOW - timedelta(days=1))
         await attempts.take("live", 1, timedelta(minutes=15), NOW)
         deadline = time.monotonic() + 180  # The server looks once a minute.
-        while await database.read("", lambda of: of.attempts.find_one({"_id": "old"})):
+        while await database.read("", lambda db: db.attempts.find_one({"_id": "old"})):
             assert time.monotonic() < deadline
             await asyncio.sleep(1)
-        assert await database.read("", lambda of: of.attempts.find_one({"_id": "live"}))
+        assert await database.read("", lambda db: db.attempts.find_one({"_id": "live"}))
 
 
 async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
@@ -53,14 +53,14 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
             at = NOW + timedelta(microseconds=n)
             await store.add(Link(f"code{n:04}", "http://a.example", owner, at))
         await database.write(
-            "", lambda of: of.command("profile", 2, filter={"command.find": "links"})
+            "", lambda db: db.command("profile", 2, filter={"command.find": "links"})
         )
         pages = [page async for page in store.by_owner(owners.Account("one"), 20)]
-        await database.write("", lambda of: of.command("profile", 0))
+        await database.write("", lambda db: db.command("profile", 0))
         assert sum(map(len, pages)) == 67
 
         seen = await database.read(
-            "", lambda of: of["system.profile"].find({"command.find": "links"}).to_list(None)
+            "", lambda db: db["system.profile"].find({"command.find": "links"}).to_list(None)
         )
         assert len(seen) == 4
         for query in seen:
@@ -72,15 +72,15 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
 async def test_a_log_in_that_is_refused_ends_with_one_line(url: str) -> None:
     async with mongo.opened(url, "", ()) as database:
         created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
-        await database.write("", lambda of: of.command("createUser", "walker", **created))
+        await database.write("", lambda db: db.command("createUser", "walker", **created))
         try:
             parts = urlsplit(url)
             own = f"mongodb://walker:{{}}@{parts.netloc.rpartition('@')[2]}{parts.path}"
             async with mongo.opened(own.format("Camino-42"), "", ()) as known:
-                await known.read("", lambda of: of.things.find_one())
+                await known.read("", lambda db: db.things.find_one())
             with pytest.raises(SystemExit) as refused:
                 async with mongo.opened(own.format("camino"), "", ()):
                     pass
             assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
         finally:
-            await database.write("", lambda of: of.command("dropUser", "walker"))
+            await database.write("", lambda db: db.command("dropUser", "walker"))

@@ -138,7 +138,7 @@ async def test_a_file_that_is_gone_is_not_well_and_takes_nothing_more(
     async with sqlite.opened(f"sqlite:///{tmp_path}/db", ["CREATE TABLE t (n INTEGER)"]) as store:
 
         async def insert() -> None:
-            await store.write("add", lambda of: of.execute("INSERT INTO t VALUES (1)").rowcount)
+            await store.write("add", lambda db: db.execute("INSERT INTO t VALUES (1)").rowcount)
 
         await insert()
         await store.answers()

@@ -219,7 +219,7 @@ async def test_whatever_the_driver_meets_is_unavailable(
         with pytest.raises(Unavailable) as away:
             await database.write("test", fail)
         assert away.value.reason == "STORE_UNAVAILABLE"
-        await database.read("test", lambda of: of.things.find_one())
+        await database.read("test", lambda db: db.things.find_one())
 
 
 async def test_replicas_make_the_indexes_at_once_and_duplicates_never_come_in(
@@ -298,7 +298,7 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
         for use in (
             database.answers(),
             database.write("test", inserting({"name": "same"})),
-            database.read("test", lambda of: of.things.find_one()),
+            database.read("test", lambda db: db.things.find_one()),
         ):
             with pytest.raises(Unavailable) as unready:
                 async with asyncio.timeout(0.5):

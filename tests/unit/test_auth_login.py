@@ -23,7 +23,7 @@ from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.domain import InvalidToken, LoginsBusy, TooManyAttempts, WrongPassword
 from services.auth.hasher import Hasher
 from services.auth.marks import Marks
-from services.auth.store import Taken
+from services.auth.store import Attempt
 from services.auth.store_sqlite import MIGRATIONS, SqliteAttemptStore
 from services.auth.tokens import Tokens
 from services.runtime import sqlite
@@ -155,7 +155,7 @@ async def test_what_is_refused_by_address_does_not_use_up_the_account(
         # Not even for a moment, in which others would be refused.
         take, asked = store.take, set()
 
-        async def watched(key: str, limit: int, window: timedelta, now: datetime) -> Taken:
+        async def watched(key: str, limit: int, window: timedelta, now: datetime) -> Attempt:
             asked.add(limit)
             return await take(key, limit, window, now)
 
