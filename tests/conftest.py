@@ -5,6 +5,7 @@ Each worker of a run has one of its own, as it has everything of this scope.
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -83,6 +84,15 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+_MOST_WORKERS = 8
+"""Each has a product, a browser and a database of its own."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Workers of `-n auto`: one more than there are cores, since most tests wait for something."""
+    return min((os.cpu_count() or 1) + 1, _MOST_WORKERS)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
