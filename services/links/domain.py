@@ -33,10 +33,12 @@ and ended URL of 999 characters of four bytes, are 2 MB, half of gRPC's limit on
 ANNOUNCED_FOR = timedelta(days=1)
 """For how long announcements are kept."""
 MIN_ANNOUNCEMENTS = 1000
-"""How many of the last ones are kept, however old they seem. Replicas' clocks may be days apart:
-the one that is ahead would clear away what the others have just announced. And a replica that found
-out the next number some seconds ago must not be able to take it once it was taken and cleared
-away."""
+"""How many of the last ones are kept, however old they seem.
+
+Clocks of replicas may be days apart: the one that is ahead would clear away what the others have
+just announced. And a replica that found out the next number some seconds ago must not be able to
+take it once it was taken and cleared away.
+"""
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
 
