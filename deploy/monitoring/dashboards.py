@@ -365,7 +365,7 @@ GATEWAY = Dashboard(
                 graph(
                     "Codes in memory",
                     "short",
-                    "Those that lead somewhere (link) and those that lead nowhere (absent).",
+                    "Those that have a link (link) and those that have none (absent).",
                     ("atajo_cache_entries", "{{instance}} {{kind}}"),
                 ),
                 graph(
@@ -375,6 +375,14 @@ GATEWAY = Dashboard(
                     ("atajo_cache_bytes", "{{instance}}"),
                     ("max(atajo_cache_limit_bytes)", "limit"),
                     runbook="redirects-slow",
+                ),
+                graph(
+                    "Changes unheard for",
+                    "s",
+                    "A second or two: each is asked of links once a second. While it grows, links "
+                    "does not tell what changed, and what was removed is followed from memory.",
+                    ("atajo_changes_age_seconds", "{{instance}}"),
+                    runbook="dependency-away",
                 ),
             ],
         ),

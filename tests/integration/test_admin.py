@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from tests.conftest import store_of_product
 from tests.processes import ROOT
 from tests.product import SERVICES, Product, new_code
+from tests.waiting import CHANGED, SETTLED, await_that
 
 
 def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
@@ -41,10 +43,8 @@ def addresses(product: Product) -> dict[str, str]:
     return {f"ATAJO_{name.upper()}_ADMIN_ADDRESS": product.admin_address(name) for name in SERVICES}
 
 
-def restart_gateway(product: Product) -> None:
-    """Forget what the gateway has in memory, sooner than it does so by itself."""
-    product.stop("gateway")
-    product.start("gateway")
+def is_unknown(product: Product, code: str) -> bool:
+    return product.visit(code).status_code == 404
 
 
 @pytest.fixture(scope="module", params=["sqlite", "mongodb"])
@@ -69,9 +69,8 @@ def test_a_removed_link_is_unknown_and_its_code_taken_for_good(product: Product)
         line = "The link is removed; its code is never given out again."
         assert admin(addresses(product), "remove-link", code) == (0, line)
     assert product.views(token) == {other: 0}
-    restart_gateway(product)
 
-    assert product.visit(code).status_code == 404
+    await_that(partial(is_unknown, product, code), CHANGED)
     assert product.data("accessLink", {"code": code}) == {"success": True, "longUrl": []}
     for again in (token, None):
         payload = {"code": code, "url": "https://example.com/", "token": again}
@@ -90,14 +89,16 @@ def test_visits_that_come_after_the_removal_show_nowhere(tmp_path: Path) -> None
         product.start()
         token = product.log_in(product.register())
         code = product.shorten("https://example.com/", token)
-        assert admin(addresses(product), "remove-link", code)[0] == 0
+        product.kill("analytics")
+        assert product.visit(code).status_code == 302
+        with product.asleep("gateway"):  # It hands the visit on afterwards.
+            product.start("analytics")
+            assert admin(addresses(product), "remove-link", code)[0] == 0
 
-        assert product.visit(code).status_code == 302  # From the gateway's memory.
-        product.stop("gateway")  # It hands the visit on first.
-        product.start("gateway")
-
+        await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
+        assert product.metric('atajo_visits_counted_total{kind="person"}', "analytics") == 1
         assert product.views(token) == {}
-        assert product.visit(code).status_code == 404
+        await_that(partial(is_unknown, product, code), CHANGED)
 
 
 def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product) -> None:
@@ -122,8 +123,8 @@ def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product
         3,
         "There is no account with this e-mail address.",
     )
-    restart_gateway(product)
-    assert [product.visit(code).status_code for code in codes] == [404] * 3
+    for code in codes:
+        await_that(partial(is_unknown, product, code), CHANGED)
     assert product.visit(kept).status_code == 302
 
     product.register(email)
