@@ -28,6 +28,10 @@ tells that all its visits are there, and its number follows the one before it.
 
 **What is counted twice:** a batch that was sent, and whose end was spoilt after that as the last
 line of the last segment. Nothing tells this from visits that were in no batch.
+
+**What waits:** a segment that the disk does not give, or that a later version wrote so that this
+one cannot read it, and all that is behind it, the visits of this run included: they have higher
+numbers. Meanwhile visits are taken down as ever, and nothing is lost.
 """
 
 from __future__ import annotations

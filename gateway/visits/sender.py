@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from gateway.visits.journal import Journal
@@ -40,11 +40,13 @@ class Sender:
         sink: VisitSink,
         acknowledged: Callable[[], object],
         lose: Callable[[int, str], object],
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._journal = journal
         self._sink = sink
         self._acknowledged = acknowledged
         self._lose = lose
+        self._sleep = sleep
         self._ready = asyncio.Event()
         self._throttled = logs.Throttled(__name__)
         self.batches = {"acknowledged": 0, "refused": 0, "failed": 0}
@@ -66,7 +68,7 @@ class Sender:
                 reason = error.reason if isinstance(error, AppError) else str(error)
                 pending = self._journal.pending
                 self._throttled.error("visits_not_sent", reason=reason, pending=pending)
-                await asyncio.sleep(pause)
+                await self._sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def drain(self) -> None:
