@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -9,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import Self
 
@@ -44,7 +47,7 @@ class Web:
         self.script = START
         self._env = {
             "TMPDIR": str(folder),
-            "ATAJO_WEB_DIR": str(folder / "web"),
+            "ATAJO_WEB_DIR": str(_laid_out()),
             "ATAJO_PUBLIC_URL": public_url,
             "ATAJO_GATEWAY": gateway,
             "ATAJO_LISTEN": self.address,
@@ -54,8 +57,6 @@ class Web:
 
     def run(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the script, with further arguments for nginx."""
-        if not (self.folder / "web").exists():
-            _lay_out(self.folder / "web")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATAJO_")}
         # Debian's nginx gives up root for a user who cannot read a test's folders.
         user = ("-g", "user root;") if os.geteuid() == 0 else ()
@@ -143,9 +144,14 @@ def need_nginx() -> None:
         raise FileNotFoundError("There is no nginx; on Debian: apt-get install nginx-light")
 
 
-def _lay_out(folder: Path) -> None:
+@cache
+def _laid_out() -> Path:
+    """The built pages as the image has them, laid out once a run; nginx only reads them."""
     if not (BUILT / "index.html").exists():
         raise FileNotFoundError("The pages are not built: make web/dist/index.html")
+    folder = Path(mkdtemp(prefix="atajo-web-"))
+    atexit.register(shutil.rmtree, folder)
     # Without packages, as the image does it.
-    command = (sys.executable, "-S", "-m", "gateway.nginx.webroot", str(BUILT), str(folder))
+    command = (sys.executable, "-S", "-m", "gateway.nginx.webroot", str(BUILT), str(folder / "web"))
     subprocess.run(command, cwd=ROOT, check=True)
+    return folder / "web"
