@@ -67,6 +67,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     Raises SystemExit with one line where the journal or the pages cannot be used.
     """
     edge = Edge.load()
+    site = _read_site(settings, edge)
     visits = VisitPipeline(_open_journal(settings), analytics)
     resolver = Resolver(
         links,
@@ -75,7 +76,6 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         stale=settings.cache_stale_seconds,
     )
     changes = ChangeFollower(links, resolver)
-    site = _read_site(settings, edge)
     # None is needed: with all services away, codes in memory are still answered.
     health = Health(
         {

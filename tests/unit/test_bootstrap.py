@@ -1,0 +1,86 @@
+"""The gateway put together over fakes, as the ASGI application that it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway.bootstrap import Gateway, bootstrap
+from gateway.settings import GatewaySettings
+from tests.fakes import FakeAnalytics, FakeAuth, FakeLinks
+from tests.product import BROWSER
+
+URL = "https://atajo.example"
+
+
+class Services:
+    def __init__(self) -> None:
+        self.auth, self.links, self.analytics = FakeAuth(), FakeLinks(URL), FakeAnalytics()
+
+    def gateway(self, folder: Path, web_dir: Path | None = None) -> Gateway:
+        """A gateway over them with its journal in the folder."""
+        settings = GatewaySettings(
+            public_url=URL,  # type: ignore[arg-type]
+            journal_dir=folder / "journal",
+            web_dir=web_dir,
+            auth_address="auth:1",
+            links_address="links:1",
+            analytics_address="analytics:1",
+        )
+        return bootstrap(settings, self.auth, self.links, self.analytics)
+
+
+def visitor(gateway: Gateway) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(gateway.app), base_url=URL, headers={"user-agent": BROWSER}
+    )
+
+
+async def test_visits_of_the_last_moment_are_counted_before_it_ends(tmp_path: Path) -> None:
+    services = Services()
+    gateway = services.gateway(tmp_path)
+    async with visitor(gateway) as http, gateway.at_work():
+        link = {"code": "abcdefgh", "url": "example.com/a", "token": None}
+        created = await http.post("/createShortLink", json={"data": link})
+        assert created.json()["data"]["success"]
+        followed = await http.get("/abcdefgh")
+        assert (followed.status_code, followed.headers["location"]) == (
+            302,
+            "http://example.com/a",
+        )
+    assert await services.analytics.people(["abcdefgh"]) == {"abcdefgh": 1}
+    assert list(services.analytics.closed.values()) == [1], "its journal is said to be empty"
+
+
+async def test_visits_that_cannot_be_counted_wait_for_the_next_one(tmp_path: Path) -> None:
+    services = Services()
+    await services.links.create("abcdefgh", "example.com", None)
+    services.analytics.away = True
+    first = services.gateway(tmp_path)
+    async with visitor(first) as http, first.at_work():
+        for _ in range(3):
+            assert (await http.get("/abcdefgh")).status_code == 302
+    assert services.analytics.closed == {}
+    services.analytics.away = False
+    async with services.gateway(tmp_path).at_work():
+        pass
+    assert await services.analytics.people(["abcdefgh"]) == {"abcdefgh": 3}
+
+
+async def test_a_journal_that_another_one_has_is_refused_in_one_line(tmp_path: Path) -> None:
+    services = Services()
+    async with services.gateway(tmp_path).at_work():
+        with pytest.raises(SystemExit) as refused:
+            services.gateway(tmp_path)
+    assert str(tmp_path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+async def test_a_folder_without_pages_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as refused:
+        Services().gateway(tmp_path, web_dir=tmp_path)
+    assert str(refused.value).startswith(f"Cannot read the pages in {tmp_path}: ")
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "journal").exists()
