@@ -33,7 +33,7 @@ function colour(name: string, theme: 'light' | 'dark'): string {
 
 const grounds = ['--paper', '--ground'];
 const textPairs = [
-  ...['--ink', '--quiet', '--error', '--good'].flatMap((text) =>
+  ...['--ink', '--quiet', '--error'].flatMap((text) =>
     grounds.map((ground) => [text, ground] as const),
   ),
   ['--on-sign', '--sign'],
@@ -84,4 +84,46 @@ describe('style sheets beside the tokens', () => {
       }
     }
   });
+
+  it('uses every token that is there', () => {
+    const used = new Set(
+      [...sheets, 'styles/tokens.css', 'styles/fonts.css']
+        .map((path) => read(`../src/${path}`))
+        .flatMap((sheet) => Array.from(sheet.matchAll(/var\((--[\w-]+)/g), ([, name]) => name)),
+    );
+    const defined = read('../src/styles/tokens.css').match(/--[\w-]+(?=:)/g) ?? [];
+    expect(defined.filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  const components = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.tsx'))
+    .map((path) => ({ path, code: read(`../src/${path}`) }));
+
+  it.each(sheets.filter((path) => path.endsWith('.module.css')))(
+    '%s and the components that import it have the same classes',
+    (sheet) => {
+      const rules = read(`../src/${sheet}`).replace(
+        /\/\*.*?\*\/|:global\([^)]*\)|\{[^{}]*\}/gs,
+        '',
+      );
+      const classes = new Set(
+        Array.from(rules.matchAll(/\.([a-z]\w*)/gi), ([, name = '']) => name),
+      );
+      const used = new Set<string>();
+      for (const { path, code } of components) {
+        const found = Array.from(code.matchAll(/import (\w+) from '(\..*?\.css)'/g)).find(
+          ([, , from = '']) =>
+            new URL(from, new URL(path, folder)).href === new URL(sheet, folder).href,
+        );
+        if (!found) continue;
+        const [, name = ''] = found;
+        for (const [, one = ''] of code.matchAll(new RegExp(`(?<!/)\\b${name}\\.(\\w+)`, 'g')))
+          used.add(one);
+        // One that a property picks stands somewhere in the code as a word.
+        if (!code.includes(`${name}[`)) continue;
+        for (const one of classes) if (new RegExp(`\\b${one}\\b`).test(code)) used.add(one);
+      }
+      expect([...used].sort()).toEqual([...classes].sort());
+    },
+  );
 });

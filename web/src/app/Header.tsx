@@ -6,7 +6,7 @@ import { paths } from '../lib/paths';
 import styles from './Header.module.css';
 
 /** Below this width the menu is a sheet; Header.module.css says the same. */
-export const WIDE = '(min-width: 1100px)';
+const WIDE = '(min-width: 1100px)';
 
 const common = [
   { to: paths.home, text: 'HOME' },

@@ -1,7 +1,10 @@
 import { useId, useState, type ComponentProps, type ReactNode } from 'react';
+import control from './control.module.css';
 import styles from './Field.module.css';
+import { Label } from './Label';
+import { TextButton } from './TextButton';
 
-export type FieldProps = Omit<ComponentProps<'input'>, 'className' | 'id'> & {
+type FieldProps = Omit<ComponentProps<'input'>, 'className' | 'id'> & {
   label: ReactNode;
   error?: string | undefined;
   /** Which try the error is of: the same error of another try is announced again. */
@@ -16,9 +19,7 @@ export function Field({ label, error, attempt, toasted, describedBy, ...input }:
   const id = useId();
   return (
     <div>
-      <label className={styles.label} htmlFor={id}>
-        {label}
-      </label>
+      <Label htmlFor={id}>{label}</Label>
       <Input id={id} error={error} describedBy={describedBy} {...input} />
       <FieldError id={`${id}-error`} text={error} attempt={attempt} toasted={toasted} />
     </div>
@@ -38,9 +39,7 @@ export function PasswordField({
   const [shown, setShown] = useState(false);
   return (
     <div>
-      <label className={styles.label} htmlFor={id}>
-        {label}
-      </label>
+      <Label htmlFor={id}>{label}</Label>
       <div className={styles.withToggle}>
         <Input
           id={id}
@@ -52,15 +51,15 @@ export function PasswordField({
           {...input}
           type={shown ? 'text' : 'password'}
         />
-        <button
-          type="button"
-          className={styles.toggle}
-          aria-controls={id}
-          aria-label={shown ? 'Hide password' : 'Show password'}
-          onClick={() => setShown(!shown)}
-        >
-          {shown ? 'Hide' : 'Show'}
-        </button>
+        <span className={styles.toggle}>
+          <TextButton
+            aria-controls={id}
+            aria-label={shown ? 'Hide password' : 'Show password'}
+            onClick={() => setShown(!shown)}
+          >
+            {shown ? 'Hide' : 'Show'}
+          </TextButton>
+        </span>
       </div>
       <FieldError id={`${id}-error`} text={error} attempt={attempt} toasted={toasted} />
     </div>
@@ -82,7 +81,7 @@ function Input({
     <input
       {...input}
       id={id}
-      className={styles.input}
+      className={`${control.control} ${styles.input}`}
       aria-invalid={error !== undefined || input['aria-invalid'] || undefined}
       aria-describedby={described || undefined}
     />

@@ -4,7 +4,7 @@ import { copyText } from '../lib/clipboard';
 
 const SHOWN = 2_000;
 
-export type CopyState = 'idle' | 'copied' | 'refused';
+type CopyState = 'idle' | 'copied' | 'refused';
 
 export const copyWords: Record<CopyState, string> = {
   idle: 'Copy',

@@ -7,7 +7,7 @@ export type Theme = (typeof themes)[number];
 const KEY = 'theme';
 const listeners = new Set<() => void>();
 
-export function currentTheme(): Theme {
+function currentTheme(): Theme {
   const stored = readItem(KEY);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }

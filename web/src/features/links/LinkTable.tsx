@@ -2,6 +2,7 @@ import { memo, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { ProfileLink } from '../../api';
 import { ShortAddress } from '../../components/ShortAddress';
+import { TextButton } from '../../components/TextButton';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress } from '../../lib/config';
@@ -40,12 +41,7 @@ export function LinkTable({ links }: { links: ProfileLink[] }) {
   });
 
   return (
-    <div
-      className={styles.table}
-      role="table"
-      aria-label="Your links"
-      aria-rowcount={links.length + 1}
-    >
+    <div role="table" aria-label="Your links" aria-rowcount={links.length + 1}>
       <div role="rowgroup">
         <div role="row" aria-rowindex={1} className={`${styles.row} ${styles.head}`}>
           <span role="columnheader">Short address</span>
@@ -91,13 +87,13 @@ const Cells = memo(function Cells({ link }: { link: ProfileLink }) {
   return (
     <>
       <div role="cell" className={styles.code}>
-        <button
-          type="button"
+        <TextButton
+          look="text"
           title="Click to copy"
           onClick={() => copy(shortAddress(link.short_link))}
         >
           <ShortAddress code={link.short_link} />
-        </button>
+        </TextButton>
         {copied !== 'idle' && (
           <span className={styles.copied} aria-hidden="true">
             {copyWords[copied]}

@@ -1,7 +1,9 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { HexColorPicker } from 'react-colorful';
 import 'virtual:react-colorful.css';
+import control from '../../components/control.module.css';
 import { Field } from '../../components/Field';
+import { Label } from '../../components/Label';
 import styles from './ColorPicker.module.css';
 import { parseColor } from './colors';
 
@@ -41,14 +43,12 @@ export function ColorPicker({ label, color, onColor, open, setOpen }: ColorPicke
 
   return (
     <div ref={root} className={styles.picker}>
-      <span id={`${id}-label`} className={styles.label}>
-        {label}
-      </span>
+      <Label id={`${id}-label`}>{label}</Label>
       <button
         ref={button}
         id={`${id}-button`}
         type="button"
-        className={styles.button}
+        className={`${control.control} ${styles.button}`}
         aria-labelledby={`${id}-label ${id}-button`}
         aria-expanded={open}
         aria-controls={`${id}-panel`}

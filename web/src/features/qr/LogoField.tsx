@@ -1,5 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
+import { Label } from '../../components/Label';
 import { Spinner } from '../../components/Spinner';
+import { TextButton } from '../../components/TextButton';
 import styles from './LogoField.module.css';
 import { qrMessages } from './messages';
 import type { LogoState } from './useLogo';
@@ -52,9 +54,7 @@ export function LogoField({ state, choose, remove }: LogoFieldProps) {
 
   return (
     <div>
-      <span id={`${id}-label`} className={styles.label}>
-        Center image
-      </span>
+      <Label id={`${id}-label`}>Center image</Label>
       <div className={styles.row}>
         <label className={styles.file} data-over={over}>
           <input
@@ -75,11 +75,7 @@ export function LogoField({ state, choose, remove }: LogoFieldProps) {
             {state.step === 2 ? 'Choose another image' : 'Choose, drop or paste an image'}
           </span>
         </label>
-        {state.step === 2 && (
-          <button type="button" className={styles.remove} onClick={remove}>
-            Remove image
-          </button>
-        )}
+        {state.step === 2 && <TextButton onClick={remove}>Remove image</TextButton>}
       </div>
     </div>
   );

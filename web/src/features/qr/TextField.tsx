@@ -1,4 +1,6 @@
 import { useId } from 'react';
+import control from '../../components/control.module.css';
+import { Label } from '../../components/Label';
 import { formatNumber } from '../../lib/format';
 import type { QrSymbol } from './symbol';
 import styles from './TextField.module.css';
@@ -19,13 +21,11 @@ export function TextField({ label, value, onValue, symbol }: TextFieldProps) {
   const { used, capacity, unit } = symbol;
   return (
     <div>
-      <label className={styles.label} htmlFor={id}>
-        {label}
-      </label>
+      <Label htmlFor={id}>{label}</Label>
       <textarea
         id={id}
         rows={1}
-        className={styles.input}
+        className={`${control.control} ${styles.input}`}
         inputMode="url"
         autoComplete="off"
         autoCapitalize="none"

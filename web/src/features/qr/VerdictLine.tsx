@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { Mark } from '../../components/Mark';
+import { TextButton } from '../../components/TextButton';
 import { announce } from '../../lib/announce';
 import { verdictWords } from './messages';
 import type { Verdict } from './verdict';
@@ -34,9 +35,9 @@ export function VerdictLine({ verdict, mend, hint }: VerdictLineProps) {
       {verdict === 'scans' && <Mark kind="level" size="small" />}
       <span className={styles.words}>{words || hint}</span>
       {mend && (
-        <button type="button" className={styles.mend} onClick={mend.act}>
+        <TextButton look="sign" onClick={mend.act}>
           {mend.words}
-        </button>
+        </TextButton>
       )}
     </div>
   );

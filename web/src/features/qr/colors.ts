@@ -62,7 +62,7 @@ export function brightness(hex: string): number {
  * The least distance in brightness from which three independent decoders read every file that was
  * measured; two of them read its photos too: tests/qr/table.md, "Colours" (make qr-table).
  */
-export const LEAST_DISTANCE = 128;
+const LEAST_DISTANCE = 128;
 
 /** A distance with room to spare, for colours that are mended. */
 const AMPLE = LEAST_DISTANCE + 8;

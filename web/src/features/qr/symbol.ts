@@ -31,7 +31,7 @@ const lengthBits: Record<Mode, [number, number, number]> = {
 };
 
 /** Below this version, 100 x 100 pixels hide more than level H mends: tests/qr/table.md, "Logos". */
-export const LEAST_VERSION_WITH_LOGO = 3;
+const LEAST_VERSION_WITH_LOGO = 3;
 
 export interface QrSymbol {
   level: Level;

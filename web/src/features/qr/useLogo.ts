@@ -3,7 +3,7 @@ import { showToast } from '../../components/toast';
 import { qrMessages } from './messages';
 
 /** Drawn in the center, fitted into a square of this many pixels. */
-export const LOGO_SIZE = 100;
+const LOGO_SIZE = 100;
 
 /** Kept with as many pixels along its longer side, sharp in print too. */
 const KEPT = 512;

@@ -10,7 +10,7 @@ export type Verdict =
  * Pixels of a module below which the best of three decoders begins to lose photos. The other two
  * lose dense codes sooner: tests/qr/table.md, "Density" (make qr-table).
  */
-export const LEAST_PIXELS = 4;
+const LEAST_PIXELS = 4;
 
 interface Drawn extends Colors {
   text: string;

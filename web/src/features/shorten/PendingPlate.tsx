@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Spinner } from '../../components/Spinner';
+import { TextButton } from '../../components/TextButton';
 import { useOnline } from '../../lib/online';
 import styles from './SignPlate.module.css';
 import { tryingAgain, type Wait } from './wait';
@@ -33,9 +34,11 @@ export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
         </span>
       </span>
       {wait && (
-        <button type="button" className={styles.giveUp} onClick={onGiveUp}>
-          Give up
-        </button>
+        <span className={styles.giveUp}>
+          <TextButton look="sign" onClick={onGiveUp}>
+            Give up
+          </TextButton>
+        </span>
       )}
     </div>
   );
