@@ -1,7 +1,7 @@
 /**
- * What the server said of an owner, for every page that shows it: one cache in the whole app, which
- * comes with the first route that needs it. A key begins with the owner, so that nothing of one is
- * ever shown to another, and what is known of an account goes with its session.
+ * What the server said of an owner, for every page that shows it. The app has one cache; its code
+ * comes with the first route that needs it. A key begins with the owner, such as [owner, 'links'], so
+ * that nothing of one owner is ever shown to another.
  */
 import { focusManager, QueryCache, QueryClient } from '@tanstack/react-query';
 import { currentOwner, endSessionOf, type Owner } from '../lib/owner';
@@ -13,7 +13,7 @@ declare module '@tanstack/react-query' {
   interface Register {
     queryKey: readonly [Owner, ...string[]];
     queryMeta: {
-      /** Tells of a failure that is not dealt with here. What was known before stays. */
+      /** Tells people that the call failed, where the cache does not know better what to do. */
       onFailure: () => void;
     };
   }
@@ -22,7 +22,6 @@ declare module '@tanstack/react-query' {
 /** Milliseconds for which an answer is not asked for again. */
 const FRESH_FOR = 5_000;
 
-/** Nobody who logged out comes back to their lists; any other list is there for the whole visit. */
 export const cache = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, { queryKey: [owner], meta }) => {
@@ -37,17 +36,18 @@ export const cache = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: FRESH_FOR,
+      // For the whole visit; an account's go with its session (below).
       gcTime: Infinity,
-      // A page that is looked at again asks again, but one that just failed not at once.
+      // Who looks at the page again sees what is new; a server that just failed is left alone.
       refetchOnWindowFocus: ({ state }) => Date.now() - state.errorUpdatedAt > FRESH_FOR,
-      // A failure is told at once, offline too; to try again is up to who looks.
+      // A failure is told at once, offline too, and people try again themselves.
       networkMode: 'always',
       retry: false,
     },
   },
 });
 
-// Windows that stand side by side are all visible: the one that is turned to gets the focus.
+// Of two windows side by side both are visible all the time: only the focus says who is looked at.
 focusManager.setEventListener((onFocus) => {
   const listener = () => onFocus();
   addEventListener('focus', listener);
@@ -58,6 +58,8 @@ focusManager.setEventListener((onFocus) => {
   };
 });
 cache.mount();
+
+// What is known of an account does not outlive its session, whichever page is open.
 subscribe(() => {
   cache.removeQueries({
     predicate: ({ queryKey: [owner] }) => owner.kind === 'account' && owner !== currentOwner(),

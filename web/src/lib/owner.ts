@@ -1,4 +1,4 @@
-/** Who calls: the account of a session, or nobody. A guest, who is a browser with a key, comes here. */
+/** On whose behalf the page calls: the account of the session, or nobody. */
 import { useSyncExternalStore } from 'react';
 import { currentSession, endSession, subscribe } from './session';
 
