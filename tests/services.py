@@ -12,7 +12,7 @@ from services.auth.__main__ import opened as auth_opened
 from services.auth.settings import AuthSettings
 from services.links.__main__ import opened as links_opened
 from services.links.settings import LinksSettings
-from services.runtime.server import Listener, Opened
+from services.runtime.server import Listener, Opening
 
 SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
 
@@ -46,10 +46,10 @@ def _file(folder: Path) -> str:
 
 
 @asynccontextmanager
-async def _served(opened: Opened) -> AsyncIterator[str]:
-    async with opened as (served, store):
+async def _served(opening: Opening) -> AsyncIterator[str]:
+    async with opening as (servicers, store):
         await store.prepared()
-        listener = Listener(served.calls, "127.0.0.1:0")
+        listener = Listener(servicers.calls, "127.0.0.1:0")
         await listener.start()
         await listener.health.tell(True)
         yield listener.address

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from services.analytics import store_mongo, store_sqlite
-from services.analytics.grpc_api import served
+from services.analytics.grpc_api import servicers
 from services.analytics.service import AnalyticsService
 from services.analytics.settings import AnalyticsSettings
 from services.analytics.store import AnalyticsStore
@@ -22,10 +22,12 @@ ADAPTERS = stores.Adapters[AnalyticsStore](
 
 
 @asynccontextmanager
-async def opened(settings: AnalyticsSettings) -> AsyncIterator[tuple[server.Served, stores.Store]]:
+async def opened(
+    settings: AnalyticsSettings,
+) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """The service over its opened store, closed at the end."""
     async with stores.opened(settings.store, "analytics", ADAPTERS) as (store, database):
-        yield served(AnalyticsService(store, lambda: datetime.now(UTC))), database
+        yield servicers(AnalyticsService(store, lambda: datetime.now(UTC))), database
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from grpc.aio import ServicerContext
@@ -18,7 +17,7 @@ from services.analytics.domain import (
     VisitKind,
 )
 from services.analytics.service import AnalyticsService
-from services.runtime.server import Served, Servicer
+from services.runtime.server import Servicer, Servicers
 
 _KINDS: dict[int, VisitKind] = {
     pb.VISIT_KIND_PERSON: VisitKind.PERSON,
@@ -86,17 +85,20 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         return pb.RemoveCountsResponse()
 
 
-def served(service: AnalyticsService) -> Served:
-    """The servicers as a process takes them in."""
-    services = pb.DESCRIPTOR.services_by_name
-    return Served(
-        Servicer(
-            services["AnalyticsService"],
-            partial(pb_grpc.add_AnalyticsServiceServicer_to_server, AnalyticsServicer(service)),
+def servicers(service: AnalyticsService) -> Servicers:
+    """What a process serves of it."""
+    return Servicers(
+        calls=Servicer.of(
+            pb.DESCRIPTOR,
+            "AnalyticsService",
+            pb_grpc.add_AnalyticsServiceServicer_to_server,
+            AnalyticsServicer(service),
         ),
-        Servicer(
-            services["AdminService"],
-            partial(pb_grpc.add_AdminServiceServicer_to_server, AdminServicer(service)),
+        admin=Servicer.of(
+            pb.DESCRIPTOR,
+            "AdminService",
+            pb_grpc.add_AdminServiceServicer_to_server,
+            AdminServicer(service),
         ),
     )
 

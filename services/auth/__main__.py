@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from services.auth import store_mongo, store_sqlite
 from services.auth.attempts import AttemptLimiter, Rule
-from services.auth.grpc_api import served
+from services.auth.grpc_api import servicers
 from services.auth.hasher import Hasher
 from services.auth.marks import Marks
 from services.auth.metrics import show_password_checks
@@ -41,7 +41,7 @@ def _rules(settings: AuthSettings) -> list[Rule]:
 
 
 @asynccontextmanager
-async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Served, stores.Store]]:
+async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """The service over its opened store, closed at the end."""
     secret = settings.token_secret.get_secret_value()
     async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), database):
@@ -58,7 +58,7 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Served, s
         try:
             tokens, marks = Tokens(secret, _now), Marks(secret, _now)
             service = AuthService(accounts, attempts, hasher, tokens, marks, _now)
-            yield served(service), database
+            yield servicers(service), database
         finally:
             await hasher.close()
 

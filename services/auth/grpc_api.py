@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from grpc.aio import ServicerContext
@@ -10,7 +9,7 @@ from grpc.aio import ServicerContext
 from atajo.auth.v1 import auth_pb2 as pb
 from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
 from services.auth.service import AuthService
-from services.runtime.server import Served, Servicer
+from services.runtime.server import Servicer, Servicers
 
 
 class AuthServicer(pb_grpc.AuthServiceServicer):
@@ -64,16 +63,19 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         return pb.RemoveAccountResponse()
 
 
-def served(service: AuthService) -> Served:
-    """The servicers as a process takes them in."""
-    services = pb.DESCRIPTOR.services_by_name
-    return Served(
-        Servicer(
-            services["AuthService"],
-            partial(pb_grpc.add_AuthServiceServicer_to_server, AuthServicer(service)),
+def servicers(service: AuthService) -> Servicers:
+    """What a process serves of it."""
+    return Servicers(
+        calls=Servicer.of(
+            pb.DESCRIPTOR,
+            "AuthService",
+            pb_grpc.add_AuthServiceServicer_to_server,
+            AuthServicer(service),
         ),
-        Servicer(
-            services["AdminService"],
-            partial(pb_grpc.add_AdminServiceServicer_to_server, AdminServicer(service)),
+        admin=Servicer.of(
+            pb.DESCRIPTOR,
+            "AdminService",
+            pb_grpc.add_AdminServiceServicer_to_server,
+            AdminServicer(service),
         ),
     )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from services.links import store_mongo, store_sqlite
 from services.links.domain import UrlPolicy
-from services.links.grpc_api import served
+from services.links.grpc_api import servicers
 from services.links.service import LinksService
 from services.links.settings import LinksSettings
 from services.links.store import LinkStore
@@ -23,11 +23,11 @@ ADAPTERS = stores.Adapters[LinkStore](
 
 
 @asynccontextmanager
-async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Served, stores.Store]]:
+async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """The service over its opened store, closed at the end."""
     urls = UrlPolicy(str(settings.public_url))
     async with stores.opened(settings.store, "links", ADAPTERS) as (store, database):
-        yield served(LinksService(store, urls, lambda: datetime.now(UTC))), database
+        yield servicers(LinksService(store, urls, lambda: datetime.now(UTC))), database
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from functools import partial
 from typing import Any
 
 from grpc.aio import ServicerContext
@@ -21,7 +20,7 @@ from services.links.domain import (
     Resolution,
 )
 from services.links.service import LinksService
-from services.runtime.server import Served, Servicer
+from services.runtime.server import Servicer, Servicers
 
 _STATES = {
     LinkState.EXPIRED: pb.LINK_STATE_EXPIRED,
@@ -93,17 +92,20 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         return pb.RemoveLinksResponse(codes=await self._service.remove(request.codes))
 
 
-def served(service: LinksService) -> Served:
-    """The servicers as a process takes them in."""
-    services = pb.DESCRIPTOR.services_by_name
-    return Served(
-        Servicer(
-            services["LinksService"],
-            partial(pb_grpc.add_LinksServiceServicer_to_server, LinksServicer(service)),
+def servicers(service: LinksService) -> Servicers:
+    """What a process serves of it."""
+    return Servicers(
+        calls=Servicer.of(
+            pb.DESCRIPTOR,
+            "LinksService",
+            pb_grpc.add_LinksServiceServicer_to_server,
+            LinksServicer(service),
         ),
-        Servicer(
-            services["AdminService"],
-            partial(pb_grpc.add_AdminServiceServicer_to_server, AdminServicer(service)),
+        admin=Servicer.of(
+            pb.DESCRIPTOR,
+            "AdminService",
+            pb_grpc.add_AdminServiceServicer_to_server,
+            AdminServicer(service),
         ),
     )
 

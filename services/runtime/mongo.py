@@ -188,7 +188,7 @@ class Database:
             ready.ask_for_patience(f"the database {self._name}")
             await asyncio.wait([self._upgrading])
 
-    async def answers(self) -> None:
+    async def check(self) -> None:
         """Raises Unavailable where the store cannot be read and written. Unmeasured.
 
         A secondary answers a ping, too, and a primary that lost its majority: so what is there is

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import grpc
 import uvloop
-from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
 from grpc_health.v1 import health
 from grpc_reflection.v1alpha import reflection
 
@@ -22,6 +24,8 @@ from services.runtime.settings import ServiceSettings, split_address
 from services.runtime.stores import Store
 
 log = logs.get(__name__)
+
+Handlers = TypeVar("Handlers")
 
 _OPTIONS = (
     # Left at 1, a second process shares the port in silence, and half of the calls.
@@ -41,21 +45,32 @@ class Servicer:
     descriptor: ServiceDescriptor
     add_to: Callable[[grpc.aio.Server], None]
 
+    @classmethod
+    def of(
+        cls,
+        file: FileDescriptor,
+        name: str,
+        add_to_server: Callable[[Handlers, grpc.aio.Server], None],
+        handlers: Handlers,
+    ) -> Servicer:
+        """The service of that name in a proto file: what gRPC generated for it, and handlers."""
+        return cls(file.services_by_name[name], partial(add_to_server, handlers))
+
 
 @dataclass(frozen=True)
-class Served:
+class Servicers:
     """What a process serves: to its callers, and on a port of its own to the operator."""
 
     calls: Servicer
     admin: Servicer
 
 
-Opened = AbstractAsyncContextManager[tuple[Served, Store]]
-"""What is served over an opened store, and that store."""
+Opening = AbstractAsyncContextManager[tuple[Servicers, Store]]
+"""Opens a store; gives what is served over it, and the store. Closes it at the end."""
 
 
-def run(name: str, settings: ServiceSettings, opened: Opened) -> None:
-    """Serve what `opened` gives until SIGTERM or SIGINT, then drain and close it.
+def run(name: str, settings: ServiceSettings, opening: Opening) -> None:
+    """Serve what `opening` gives until SIGTERM or SIGINT, then drain and close it.
 
     While its store is brought up to date, only the observation port listens: callers pass over a
     replica that refuses their connection, but not over one that refuses their calls.
@@ -65,16 +80,16 @@ def run(name: str, settings: ServiceSettings, opened: Opened) -> None:
     """
     logs.configure(name, settings.log_level)
     tracing.start(name, settings.version)
-    uvloop.run(_serve(name, settings, opened))
+    uvloop.run(_serve(name, settings, opening))
     background.exit_if_failed()
 
 
-async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
+async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None:
     stop = ready.stop_requested()
     background.stop_on_failure(stop)
-    async with opened as (served, store):
+    async with opening as (servicers, store):
         listeners: list[Listener] = []
-        process = Health({"store": store.answers}, needed=["store"])
+        process = Health({"store": store.check}, needed=["store"])
         observation = ObservationServer(name, settings, process)
 
         async def tell(is_ready: bool) -> None:
@@ -84,8 +99,8 @@ async def _serve(name: str, settings: ServiceSettings, opened: Opened) -> None:
         await process.start()
         await _await_unless(stop, store.prepared())
         if not stop.is_set():
-            listeners.append(Listener(served.calls, settings.listen))
-            listeners.append(Listener(served.admin, settings.admin_listen))
+            listeners.append(Listener(servicers.calls, settings.listen))
+            listeners.append(Listener(servicers.admin, settings.admin_listen))
             calls, admin = (listener.address for listener in listeners)
             for listener in listeners:
                 await listener.start()

@@ -116,7 +116,7 @@ class Database:
     async def prepared(self) -> None:
         """It is since it was opened."""
 
-    async def answers(self) -> None:
+    async def check(self) -> None:
         """Raises Unavailable when the file cannot be read or written. Unmeasured.
 
         What the last commits came to decides; another is made for a try where they were long ago

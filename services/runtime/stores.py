@@ -15,7 +15,7 @@ Stores = TypeVar("Stores")
 class Store(Protocol):
     """What is opened, as a process sees it."""
 
-    async def answers(self) -> None:
+    async def check(self) -> None:
         """Raises Unavailable where it cannot be read and written."""
 
     async def prepared(self) -> None:

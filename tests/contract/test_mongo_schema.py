@@ -43,7 +43,7 @@ async def opened(url: str, schema: mongo.Schema, before: Any) -> AsyncIterator[m
     assert "schema" not in before.list_collection_names()
     async with mongo.opened(url, "", schema) as database:
         await database.prepared()
-        await database.answers()
+        await database.check()
         yield database
     assert before.schema.find_one() == {"_id": "version", "version": len(schema)}
 
@@ -179,5 +179,5 @@ async def test_an_index_that_went_missing_is_made_again(mongo_url: str, before: 
         pass
     before.accounts.drop_index("accounts_by_email_key")
     async with mongo.opened(mongo_url, "", auth.SCHEMA) as database:
-        await database.answers()
+        await database.check()
         assert "accounts_by_email_key" in before.accounts.index_information()

@@ -142,17 +142,17 @@ async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path
         kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.add(replace(kept, code="removed1")) is None
-        await database.answers()
+        await database.check()
     async with sqlite.opened(f"sqlite:///{tmp_path}/auth", auth.MIGRATIONS) as database:
         accounts = auth.SqliteAccountStore(database)
         assert await accounts.by_email("a@b") == Account(
             "id", "A@b", "a@b", "Ana", "hash", "salt", CREATED
         )
-        await database.answers()
+        await database.check()
     async with sqlite.opened(f"sqlite:///{tmp_path}/analytics", analytics.MIGRATIONS) as database:
         counts = analytics.SqliteAnalyticsStore(database)
         assert await counts.totals(["abcdefgh"]) == {"abcdefgh": Totals(7, 2)}
-        await database.answers()
+        await database.check()
         await counts_of_the_first_files_go_on(counts)
     for name in FIRST_FILES:
         assert version_of(tmp_path / name) == len(MIGRATIONS[name])

@@ -141,14 +141,14 @@ async def test_a_file_that_is_gone_is_not_well_and_takes_nothing_more(
             await store.write("add", lambda db: db.execute("INSERT INTO t VALUES (1)").rowcount)
 
         await insert()
-        await store.answers()
+        await store.check()
         (tmp_path / part).rename(tmp_path / "elsewhere")
-        for use in (store.answers, insert):
+        for use in (store.check, insert):
             with pytest.raises(Unavailable) as gone:
                 await use()
             assert gone.value.reason == "STORE_FILE_GONE"
         (tmp_path / "elsewhere").rename(tmp_path / part)
-        await store.answers()
+        await store.check()
         await insert()
 
 
@@ -171,20 +171,20 @@ async def test_a_store_that_nobody_writes_is_written_for_a_try(
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Disk))
     async with sqlite.opened(f"sqlite:///{tmp_path}/db", []) as store:
         for _ in range(20):
-            await store.answers()
+            await store.check()
         assert tried == 1
         full = True
-        await store.answers()
+        await store.check()
         assert tried == 1, "the last one was not long ago"
         monkeypatch.setattr(sqlite, "_TRIED_EVERY", 0.0)
         for _ in range(20):
             with pytest.raises(Unavailable) as unwritable:
-                await store.answers()
+                await store.check()
             assert unwritable.value.reason == "STORE_UNWRITABLE"
         assert tried == 2, "a store that is in doubt is not tried at each look"
         full = False
         monkeypatch.setattr(sqlite, "_DOUBTED", 0.0)
-        await store.answers()
+        await store.check()
 
 
 async def test_what_writes_nothing_says_nothing_of_the_disk(
@@ -199,12 +199,12 @@ async def test_what_writes_nothing_says_nothing_of_the_disk(
     monkeypatch.setattr(sqlite, "_TRIED_EVERY", 0.5)
     migrations = ["CREATE TABLE t (n INTEGER PRIMARY KEY)", insert]
     async with sqlite.opened(f"sqlite:///{tmp_path}/db", migrations) as store:
-        await store.answers()
+        await store.check()
 
         async def repeat() -> None:
             while True:
                 await store.write("again", insert_again)
-                await store.answers()
+                await store.check()
 
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         room = (tmp_path / "db-wal").stat().st_size

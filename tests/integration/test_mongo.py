@@ -279,7 +279,7 @@ async def until_well(database: mongo.Database) -> None:
     deadline = time.monotonic() + 10
     while True:
         try:
-            await database.answers()
+            await database.check()
         except Unavailable:
             assert time.monotonic() < deadline
             await asyncio.sleep(0.02)
@@ -296,7 +296,7 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
     building.answers = [AutoReconnect("cut off"), NotPrimaryError("failover")]
     async with mongo.opened(mongo_url, "", SCHEMA) as database:
         for use in (
-            database.answers(),
+            database.check(),
             database.write("test", inserting({"name": "same"})),
             database.read("test", lambda db: db.things.find_one()),
         ):
@@ -322,7 +322,7 @@ async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
     building.answers = [OperationFailure("a key is there twice", 11000)]
     async with mongo.opened(mongo_url, "", SCHEMA) as database:
         with pytest.raises(Unavailable) as failed:
-            await database.answers()
+            await database.check()
         assert failed.value.reason == "SCHEMA_FAILED"
     monkeypatch.setattr(mongo, "_REFUSED_SECONDS", 0.01)
     building.answers = [OperationFailure("a key is there twice", 11000)]
@@ -423,7 +423,7 @@ async def test_whoever_waits_for_a_process_is_told_of_a_schema_that_takes_its_ti
         building.is_made.set()
         async with asyncio.timeout(PATIENCE):
             await waiting
-        await database.answers()
+        await database.check()
     async with mongo.opened(mongo_url, "", SCHEMA) as database:
         await database.prepared()
     os.close(tell)
@@ -461,7 +461,7 @@ async def test_the_version_before_goes_on_while_the_next_one_adds_to_the_schema(
         async with mongo.opened(mongo_url, "", newer) as new:
             await new.write("test", inserting({"name": "two", "size": 1}))
             await old.write("test", inserting({"name": "three"}))
-            await old.answers()
+            await old.check()
             assert await old.read("test", version) == 2
     with pytest.raises(SystemExit) as refused:
         async with mongo.opened(mongo_url, "", SCHEMA):
@@ -503,7 +503,7 @@ async def test_a_server_that_takes_no_writes_is_not_well_and_is_read_all_the_sam
         with monkeypatch.context() as patched:
             patched.setattr(AsyncIOMotorCollection, "update_one", refuse)
             with pytest.raises(Unavailable) as unwritable:
-                await database.answers()
+                await database.check()
             assert unwritable.value.reason == "STORE_UNWRITABLE"
             assert await database.read("test", version) == 1
         await until_well(database)
@@ -520,7 +520,7 @@ async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
 
     async def look_on() -> None:
         while True:
-            await database.answers()
+            await database.check()
 
     async def slow(*arguments: Any, **options: Any) -> Any:
         nonlocal tries
@@ -531,7 +531,7 @@ async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
     async with mongo.opened(mongo_url, "", SCHEMA) as database:
         monkeypatch.setattr(AsyncIOMotorCollection, "update_one", slow)
         for _ in range(20):
-            await database.answers()
+            await database.check()
         assert tries == 1, "all looks share it"
         with pytest.raises(Unavailable) as unwritable:
             await asyncio.wait_for(look_on(), 10)
