@@ -51,7 +51,7 @@ class InvalidBatch(InvalidArgument):
 
 
 class GatewayForgotten(InvalidBatch):
-    """The batch was sent before, so long ago that nobody knows any more what became of it."""
+    """A batch was sent again so late that the store no longer knows whether it was counted."""
 
     default_reason = "GATEWAY_FORGOTTEN"
 
@@ -153,7 +153,7 @@ class DaySums:
 
 
 def check_batch(batch: Batch) -> None:
-    """Refuse a batch that no gateway of ours makes, as a whole. Raises InvalidBatch."""
+    """Refuse a whole batch if one row of it is none that our gateways send. Raises InvalidBatch."""
     check_number(batch.gateway_id, batch.number)
     if len(batch.visits) > MAX_VISITS:
         raise InvalidBatch(f"A batch has at most {MAX_VISITS} rows.")
@@ -212,7 +212,7 @@ def count_names(added: Breakdown, known: Collection[str]) -> dict[str, int]:
 
 
 def check_number(gateway_id: str, number: int) -> None:
-    """Refuse what names no batch of a gateway of ours. Raises InvalidBatch."""
+    """Refuse an id or a batch number that our gateways cannot have. Raises InvalidBatch."""
     if not _GATEWAY_ID.fullmatch(gateway_id):
         raise InvalidBatch("A gateway's id has 1 to 64 characters of A-Z, a-z, 0-9, - and _.")
     if number < 1:
@@ -220,8 +220,10 @@ def check_number(gateway_id: str, number: int) -> None:
 
 
 def closed_seen_at(now: datetime) -> int:
-    """When a gateway that closes now is taken to have been seen, in seconds since the Unix epoch:
-    so long ago that it is idle for long once `CLOSED_IDLE` is over."""
+    """What is noted as the last sign of a gateway that closes now, in seconds since the Unix epoch.
+
+    It is so long ago that the gateway has been idle for `GATEWAY_IDLE` once `CLOSED_IDLE` is over.
+    """
     return int((now - GATEWAY_IDLE + CLOSED_IDLE).timestamp())
 
 

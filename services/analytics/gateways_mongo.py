@@ -65,12 +65,15 @@ class Gateways:
         return await self._update(not_yet, {"$set": {"last_batch": batch.number}})
 
     async def close(self, gateway_id: str, number: int, now: datetime) -> None:
-        """Take a gateway whose last batch has a number to be idle soon."""
+        """Let a gateway count as idle after `CLOSED_IDLE`, if `number` is still its last batch."""
         last = {"_id": gateway_id, "begun": number, "live": True}
         await self._update(last, {"$set": {"seen_at": closed_seen_at(now)}})
 
     async def forget_idle(self, now: datetime) -> None:
-        """Now and then: from here on, refuse what gateways that are idle have sent so far."""
+        """Drop the gateways that are idle: all that they sent so far is refused from then on.
+
+        Looks for them once in `_FORGET_EVERY` seconds, however often it is called.
+        """
         looked_at = time.monotonic()
         if self._looked_at is not None and looked_at - self._looked_at < _FORGET_EVERY:
             return
@@ -86,7 +89,7 @@ class Gateways:
         self._looked_at = looked_at
 
     async def dropped(self, ids: Iterable[str]) -> dict[str, int]:
-        """Up to which batch each of the gateways was dropped, of those that were."""
+        """The last batch that is refused, by id, of those of the gateways that were dropped."""
         unknown = sorted(set(ids) - self._live)
         if not unknown:
             return {}

@@ -29,7 +29,7 @@ log = logs.get(__name__)
 
 
 class AnalyticsService:
-    """The use cases of visits over a store, with the clock handed in."""
+    """What can be asked about visits. `now` tells the time, in UTC."""
 
     def __init__(self, store: AnalyticsStore, now: Callable[[], datetime]) -> None:
         self._store = store

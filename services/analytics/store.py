@@ -22,9 +22,9 @@ class AnalyticsStore(Protocol):
         ...
 
     async def close_gateway(self, gateway_id: str, number: int, now: datetime) -> None:
-        """Take a gateway to be idle for long in `CLOSED_IDLE`, unless it begins another batch.
+        """Note that a gateway closed; if it sends nothing for `CLOSED_IDLE`, it counts as idle.
 
-        `number` is that of its last batch; where another one was begun last, nothing happens.
+        `number` is that of its last batch. Where the store knows of a later one, nothing happens.
         """
         ...
 

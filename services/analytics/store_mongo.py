@@ -156,7 +156,7 @@ class MongoAnalyticsStore:
         )
 
     async def _write(self, collection: str, changes: list[_Change]) -> bool:
-        """Whether all of the changes took place."""
+        """Make the changes; False where another writer was faster at one of them."""
         try:
             result = await self._database.write(
                 f"analytics_add_{collection}",
@@ -202,7 +202,10 @@ def _additions(batch: Batch) -> tuple[dict[str, _Addition], dict[str, _Addition]
 
 
 def _chunks(added: Mapping[str, _Addition]) -> Iterator[dict[str, _Addition]]:
-    """In the order of their keys: engines that lock would else wait for each other."""
+    """At most `CHUNK` documents each, in the order of their keys.
+
+    Writers that all lock in the same order never wait for each other in a circle.
+    """
     keys = sorted(added)
     for start in range(0, len(keys), CHUNK):
         yield {key: added[key] for key in keys[start : start + CHUNK]}
@@ -253,7 +256,7 @@ def _named(added: _Addition, held: Document) -> tuple[dict[str, dict[str, int]],
 
 
 def _key(name: str) -> str:
-    """A name as that of a field, in which dots and dollars would have a meaning."""
+    """A name as the name of a field: `a.example` is `a%2Eexample`, as a dot would part fields."""
     return name.replace("%", "%25").replace(".", "%2E").replace("$", "%24")
 
 

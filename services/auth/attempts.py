@@ -23,9 +23,11 @@ from services.auth.store import AttemptStore
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """At most `limit` failures of one account: in all, from each address or each known browser.
+    """At most `limit` failed log-ins to one account, counted `by` what the rule names.
 
-    Those from a browser that the account knows are counted by its rule alone.
+    `account` counts all of them, `address` those from each address, `browser` those from each
+    browser that the account knows. A log-in from a known browser counts for the rule by browser
+    and for no other.
     """
 
     limit: int
@@ -33,7 +35,7 @@ class Rule:
 
 
 class AttemptLimiter:
-    """Keeps to all of its rules; without any, it lets everything through."""
+    """Counts attempts against each of its rules. Without rules it counts none and refuses none."""
 
     def __init__(
         self,
@@ -60,12 +62,15 @@ class AttemptLimiter:
     async def attempt(
         self, account_id: str, address: str, browser: str | None = None
     ) -> AsyncIterator[None]:
-        """One attempt, which stays counted if the body raises WrongPassword and only then.
+        """Count an attempt while the body checks the password, and after it if that was wrong.
 
-        `browser` is the id of one that the account knows. The attempt is counted before the body
-        runs: however many come at once, no more than the limit are under way or have failed.
-        Those of one account and address, or browser, take turns, so that right passwords which
-        come at once do not fill the count. Raises TooManyAttempts, LoginsBusy and Unavailable.
+        It is counted before the body runs: however many come at once, those under way and those
+        that failed are never more than the limit. If the body ends in anything but WrongPassword,
+        the attempt is given back. Attempts to one account from one address (or known browser) take
+        turns: fifty right passwords at once would otherwise fill the count.
+
+        `browser` is the id of a browser that the account knows, or None. Raises TooManyAttempts,
+        LoginsBusy and Unavailable.
         """
         if browser is None:
             turn = self._key(account_id, household_of(address))

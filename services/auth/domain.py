@@ -69,7 +69,7 @@ class LoginsBusy(ResourceExhausted):
 
 
 def busy() -> LoginsBusy:
-    """The refusal of a log-in when too many wait; those turned away come back apart."""
+    """The refusal of a log-in when too many wait. It names a random pause."""
     return LoginsBusy(
         "Too many log-ins at once.", retry_after=1 + secrets.randbelow(_LONGEST_PAUSE)
     )
@@ -145,19 +145,21 @@ def checked_email(given: str) -> str:
 
 
 def key_of(email: str) -> str:
-    """What addresses are compared by: that of a checked address, without regard to case.
+    """What a checked address is compared by: two addresses are the same if their keys are.
 
-    Two spellings of one letter are one: `é` may be one character, or `e` and an accent. Folding
-    takes some letters apart; they stay so, and a key is never made of a key.
+    Case does not matter, nor how a letter is written: `é` may be one character, or `e` and an
+    accent. Case folding takes some letters apart, and a second folding would take more apart: so
+    a key is made of an address, and never of a key.
     """
     return unicodedata.normalize("NFC", email).casefold()
 
 
 def earlier_keys(email: str) -> tuple[str, ...]:
-    """Other keys that earlier versions stored an account of this address under.
+    """Other keys under which an earlier version may have stored an account of this address.
 
-    They folded what was typed as it came: that of the spelling at hand first, then that of the
-    one whose letters are all taken apart. Most addresses have none: all their spellings are one.
+    Earlier versions folded the spelling that was typed. The first key is that of the spelling at
+    hand, the second that of the spelling with all letters taken apart. Most addresses have neither,
+    as all their spellings are the same.
     """
     folded = (email.casefold(), unicodedata.normalize("NFD", email).casefold())
     return tuple(key for key in dict.fromkeys(folded) if key != key_of(email))

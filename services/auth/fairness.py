@@ -32,7 +32,7 @@ def _prefix_of(address: str, bits: int) -> str:
 
 
 class WaitingRoom:
-    """At most `most` wait. Once it is full, those of the network with most make room."""
+    """A queue of at most `most`. Once it is full, the network that has most in it loses a place."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -47,9 +47,10 @@ class WaitingRoom:
 
     @asynccontextmanager
     async def waiting_for(self, network: str) -> AsyncIterator[None]:
-        """The body is the waiting. Raises LoginsBusy, from within it where others need the place.
+        """Hold a place while the body waits.
 
-        A network gets a place of another's only if it then still has fewer.
+        Raises LoginsBusy: at once, where the queue is full and this network would have as many
+        places as any other; or out of the waiting body, where another network is given the place.
         """
         if self._waiting >= self._most:
             self._make_room(network)
@@ -87,10 +88,11 @@ class WaitingRoom:
 class Shares:
     """Whose turn it is, so that networks which all want more than there is get the same.
 
-    This is start-time fair queueing: a piece of work begins, in the time that it is counted in,
-    where its network's one before ended, or now; whose begins first is first. A network that
-    brings dear work has its turn less often, whoever comes after a while is not made to wait for
-    it, and nobody saves up.
+    This is start-time fair queueing, in a time of its own that advances with the work that is done.
+    In it, a piece of work begins where its network's last one ended, or now if that is over; the
+    network whose next piece begins first has its turn. So a network with dear work has its turn
+    less often, one that was away for a while does not wait for what it missed, and it gets no more
+    for having been away.
     """
 
     def __init__(self) -> None:
@@ -102,7 +104,7 @@ class Shares:
         return min(networks, key=self._begin)
 
     def charge(self, network: str, work: int) -> None:
-        """A network has its turn now, for so much work."""
+        """Note that a network has its turn now, with so much work."""
         self._now = self._begin(network)
         self._ends.pop(network, None)
         self._ends[network] = self._now + work

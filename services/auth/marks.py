@@ -37,18 +37,18 @@ class Marks:
         self._now = now
 
     def browser_of(self, mark: str, account_id: str) -> str | None:
-        """The random id of the browser that a mark was given to, where the account knows it.
+        """The random id of the browser that shows a mark, if it logged in to the account before.
 
-        None for a mark of other accounts alone, and for what is no mark at all.
+        None for the mark of a browser that knows other accounts only, and for what is no mark.
         """
         browser, accounts = self._read(mark)
         known = browser is not None and self._tag(browser, account_id) in accounts
         return browser if known else None
 
     def give(self, account_id: str, before: str) -> str:
-        """A mark for the browser that logged in to an account and showed the mark `before`.
+        """A new mark for the browser that logged in to an account and showed the mark `before`.
 
-        It goes on to stand for the other accounts of that one, each for a year of its own.
+        The other accounts of `before` are in the new mark too, each until its own year is over.
         """
         browser, accounts = self._read(before)
         if browser is None:

@@ -15,7 +15,7 @@ Claims = dict[str, Any]
 
 
 class NotSigned(Exception):
-    """A text that is none of ours, or none any more."""
+    """A text that was not signed here, was changed since, or has expired."""
 
 
 class Signer:
@@ -33,14 +33,14 @@ class Signer:
         self._now = now
 
     def sign(self, claims: Claims, lifetime: timedelta) -> tuple[str, int]:
-        """Claims as a text, and the whole second since the epoch from which it holds no more."""
+        """A text with these claims, and when it expires, in whole seconds since the Unix epoch."""
         issued_at = int(self._now().timestamp())
         expires_at = issued_at + int(lifetime.total_seconds())
         own = {"iss": self._issuer, "iat": issued_at, "exp": expires_at}
         return jwt.encode({**own, **claims}, self._key, algorithm=_ALGORITHM), expires_at
 
     def read(self, text: str, required: Sequence[str]) -> Claims:
-        """The claims of a text that holds; those `required` are among them. Raises NotSigned."""
+        """The claims of a valid text, with all that are `required`. Raises NotSigned."""
         try:
             if len(text) > self._longest:
                 raise NotSigned

@@ -49,8 +49,9 @@ class Attempt:
 class AttemptStore(Protocol):
     """Counts attempts by key in fixed windows. Every method raises Unavailable when it is away.
 
-    A window begins with the attempt that finds none open, or one whose attempts were all given
-    back. It ends by the clock of the caller: what tidies old rows up decides nothing.
+    A window begins with an attempt that finds no open window, or only one whose attempts were all
+    given back. It ends by the clock of the caller. Old rows are cleared away some time after that;
+    when, makes no difference to any count.
     """
 
     async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:

@@ -78,8 +78,8 @@ def open_channel(target: str, service: ServiceDescriptor) -> grpc.aio.Channel:
 async def check_serving(channel: grpc.aio.Channel, seconds: float = 1.0) -> None:
     """Ask the service behind a channel whether it is ready. Raises AppError if it is not.
 
-    Several replicas are asked at once: asked one after the other, calls between them would decide
-    which replica it is. The service is ready if one is, and the first that says so ends the asking.
+    Several replicas are asked at once, and one that is ready is enough. (Asked one after the other,
+    round robin would send the question to whichever replica the calls in between had left over.)
     """
     asked = [asyncio.create_task(_check_one(channel, seconds)) for _ in range(_REPLICAS)]
     waiting = set(asked)
@@ -106,7 +106,11 @@ async def _check_one(channel: grpc.aio.Channel, seconds: float) -> None:
 
 
 class Caller:
-    """Makes the calls of one service: request id along, time measured, statuses into errors."""
+    """Makes the calls of one service.
+
+    It sends the request's id along, measures the time and turns a status into the error it stands
+    for.
+    """
 
     def __init__(self, service: ServiceDescriptor) -> None:
         self._service = service.full_name

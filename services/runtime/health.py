@@ -42,7 +42,8 @@ DEPENDENCY_UP = Gauge(
 class Health:
     """The state of a process and of its dependencies, by name.
 
-    Without all of the `needed` ones it is not ready. Properties are for any thread to ask.
+    The process is ready only while all of the `needed` dependencies are there. The properties may
+    be read from any thread.
     """
 
     def __init__(self, checks: Mapping[str, Check], needed: Collection[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
 from typing import Any, NoReturn
 
 import grpc
@@ -53,32 +54,17 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
 def _wrap_unary(behavior: Any, method: str, read: Any) -> Any:
     async def call(request: bytes, context: ServicerContext[Any, Any]) -> Any:
-        observed = _Call(method, context)
-        try:
-            response = await behavior(_message(request, read), context)
-        except asyncio.CancelledError:
-            observed.abandon()
-            raise
-        except Exception as error:
-            await observed.fail(error)
-        observed.end("OK")
-        return response
+        async with _Call(method, context):
+            return await behavior(_message(request, read), context)
 
     return call
 
 
 def _wrap_stream(behavior: Any, method: str, read: Any) -> Any:
     async def call(request: bytes, context: ServicerContext[Any, Any]) -> AsyncIterator[Any]:
-        observed = _Call(method, context)
-        try:
+        async with _Call(method, context):
             async for response in behavior(_message(request, read), context):
                 yield response
-        except asyncio.CancelledError:
-            observed.abandon()
-            raise
-        except Exception as error:
-            await observed.fail(error)
-        observed.end("OK")
 
     return call
 
@@ -91,7 +77,7 @@ def _message(data: bytes, read: Callable[[bytes], Any]) -> Any:
 
 
 class _Call:
-    """One call under way."""
+    """One call: what its body raises is measured, logged and told to the caller as a status."""
 
     def __init__(self, method: str, context: ServicerContext[Any, Any]) -> None:
         self._context = context
@@ -101,20 +87,36 @@ class _Call:
         given = sent.get(request_id.HEADER)
         request_id.take(given if isinstance(given, str) else None)
 
-    def end(self, code: str) -> float:
+    async def __aenter__(self) -> None:
+        """Nothing is to be done: the time and the request's id were taken when it was made."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self._end("OK")
+        elif isinstance(error, asyncio.CancelledError):
+            self._abandon()
+        elif isinstance(error, Exception):
+            await self._fail(error)
+
+    def _end(self, code: str) -> float:
         seconds = time.perf_counter() - self._started
         metrics.SERVER_SECONDS.labels(self._service, self._method, code).observe(seconds)
         return seconds
 
-    def abandon(self) -> None:
+    def _abandon(self) -> None:
         """Nobody waits any more: the caller's time is up, or this process's."""
-        seconds = self.end("CANCELLED")
+        seconds = self._end("CANCELLED")
         log.info("call_abandoned", method=self._method, duration=round(seconds, 6))
 
-    async def fail(self, error: Exception) -> NoReturn:
+    async def _fail(self, error: Exception) -> NoReturn:
         known = error if isinstance(error, errors.AppError) else errors.Internal()
         code = status.code_of(known)
-        seconds = self.end(code.name)
+        seconds = self._end(code.name)
         tracing.failed(code)
         fields = {"method": self._method, "code": code.name, "duration": round(seconds, 6)}
         if known is not error:

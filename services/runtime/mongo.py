@@ -157,7 +157,7 @@ class Database:
         await asyncio.to_thread(self._client.close)
 
     async def prepare(self) -> None:
-        """Begin to bring the schema up to date. One that is made soon is there afterwards.
+        """Begin to bring the schema up to date, and wait for that for two seconds at most.
 
         Raises SystemExit when the server refuses the log-in or a later version of the program was
         there; a server that is away may come back.
@@ -180,20 +180,20 @@ class Database:
         await asyncio.wait([self._upgrading], timeout=soon)
 
     async def prepared(self) -> None:
-        """Wait until a schema that was found to be older than the program is up to date.
+        """Wait until the schema is up to date, if it was found to be older than the program.
 
-        Not for a server that was away: it may come back with any.
+        If the server was away at the start, nobody knows its schema, and nothing is waited for.
         """
         if self._outdated and self._upgrading and not self._upgrading.done():
             ready.ask_for_patience(f"the database {self._name}")
             await asyncio.wait([self._upgrading])
 
     async def check(self) -> None:
-        """Raises Unavailable where the store cannot be read and written. Unmeasured.
+        """Raises Unavailable where the store cannot be read and written. Not in the metrics.
 
-        A secondary answers a ping, too, and a primary that lost its majority: so what is there is
-        written once more, which changes nothing. That may take as long as any operation: while it
-        is under way, the one before it decides.
+        A ping is not enough: a secondary answers it, and so does a primary that lost its majority.
+        So the schema's version is written once more, as it is. That may take as long as any write;
+        until it has ended, the outcome of the write before it counts.
         """
         try:
             await self._back()
@@ -245,7 +245,7 @@ class Database:
         return result
 
     async def _back(self) -> None:
-        """Find out whether the server is back: once for all who ask, and sooner than they would."""
+        """Raise unless the server is back. One short ping tells everybody who waits."""
         if self._probing is None or self._probing.done():
             self._probing = asyncio.create_task(self._probe())
             self._probing.add_done_callback(_probed)
@@ -311,7 +311,7 @@ class Database:
 
     @staticmethod
     def _at_least(schema: Schema) -> Document:
-        """The change of the version's document: a higher one stays."""
+        """The change that sets the version in its document, unless a higher one is there."""
         return {"$max": {"version": len(schema)}}
 
     def _fail(self, error: Exception) -> None:
@@ -349,14 +349,17 @@ async def opened(store: str, default: str, schema: Schema) -> AsyncIterator[Data
 
 
 def _probed(task: asyncio.Task[None]) -> None:
-    """Note what a probe met that nobody foresaw: whoever waited may have left."""
+    """End the process where a probe met an error that nobody foresaw.
+
+    Those who waited for the probe would raise it, but all of them may have given up.
+    """
     error = None if task.cancelled() else task.exception()
     if error and not isinstance(error, PyMongoError | TimeoutError):
         background.failed("store-probe", error)
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
-    """Run what may take hours: no end of the process waits for this thread, as for a pool's."""
+    """Run what may take hours in a thread that does not hold up the process's end."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
@@ -382,7 +385,7 @@ async def _in_thread(work: Callable[[], None]) -> None:
 
 
 def _is_duplicate(error: Exception) -> bool:
-    """Whether every fault in it is a key that a unique index holds already."""
+    """Whether an error says nothing but that a unique index already holds a key."""
     if isinstance(error, BulkWriteError):
         faults = error.details.get("writeErrors", [])
         unsure = error.details.get("writeConcernErrors")

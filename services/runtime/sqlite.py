@@ -114,13 +114,13 @@ class Database:
             return await self._loop.run_in_executor(self._readers, self._read_one, operation)
 
     async def prepared(self) -> None:
-        """It is since it was opened."""
+        """Return at once: the schema was brought up to date when the file was opened."""
 
     async def check(self) -> None:
-        """Raises Unavailable when the file cannot be read or written. Unmeasured.
+        """Raises Unavailable when the file cannot be read or written. Not in the metrics.
 
-        What the last commits came to decides; another is made for a try where they were long ago
-        or failed.
+        The outcome of the last commits decides. Where they were long ago, or failed, one more is
+        made to find out.
         """
         try:
             await self._loop.run_in_executor(self._readers, self._look)
@@ -152,7 +152,7 @@ class Database:
         return future
 
     def _look(self) -> None:
-        """Read what costs nothing, and see that the files are still those that are written."""
+        """Read one value, and see that the files were not removed or replaced by others."""
         self._gone = any(_identity(path) != was for path, was in self._files.items())
         if self._gone:
             raise Unavailable("The file of the store is gone.", "STORE_FILE_GONE")
@@ -168,7 +168,7 @@ class Database:
             raise Unavailable("The store cannot be read.", "STORE_UNAVAILABLE") from error
 
     def _write(self) -> None:
-        """The writing thread. Nobody who waits for it is left alone, whatever ends it."""
+        """The writing thread. Whatever ends it, everybody who waits for it is told."""
         try:
             connection = _connect(self._path)
             _schema_version(connection)  # From here on the log is there, too.
@@ -276,12 +276,12 @@ def _schema_version(connection: sqlite3.Connection) -> int:
 
 
 def _write_nothing(connection: sqlite3.Connection) -> None:
-    """Write what is there already: a page of the log, though it counts as no change."""
+    """Write the schema's version as it is: that makes a commit, and changes nothing."""
     connection.execute(f"PRAGMA user_version = {_schema_version(connection)}")
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Which file has this name; of none, zeros."""
+    """The device and inode of the file of this name; zeros where there is none."""
     try:
         found = os.stat(path)
     except FileNotFoundError:

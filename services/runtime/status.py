@@ -71,10 +71,10 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> errors.AppError:
 
 
 def _transport_exhausted(error: grpc.aio.AioRpcError) -> errors.AppError:
-    """What a limit of gRPC itself means: nobody asked too often, who is told to wait.
+    """The error for a limit of gRPC itself: no caller asked too often, so none is told to wait.
 
-    gRPC tells by its text alone whether a message was too large, which it will always be, or
-    whether the other side has too much to do.
+    There are two, and gRPC tells them apart by its text alone: a message was too large, and will be
+    the next time too; or the other side has too much to do just now.
     """
     too_large = "larger than max" in (error.details() or "")
     reason = "MESSAGE_TOO_LARGE" if too_large else "TRANSPORT_EXHAUSTED"

@@ -13,15 +13,15 @@ Stores = TypeVar("Stores")
 
 
 class Store(Protocol):
-    """What is opened, as a process sees it."""
+    """An open database, as the process that serves over it sees it."""
 
     async def check(self) -> None:
         """Raises Unavailable where it cannot be read and written."""
 
     async def prepared(self) -> None:
-        """Wait until what is there is no older than the program, however long that takes.
+        """Wait until the schema is up to date, however long that takes.
 
-        A server that is away is not waited for.
+        If the server is away, this returns at once.
         """
 
 

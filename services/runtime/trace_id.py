@@ -8,7 +8,7 @@ _read: Callable[[], str] | None = None
 
 
 def read_from(read: Callable[[], str]) -> None:
-    """From here on `read` tells the current id."""
+    """Let `read` tell the current id from here on."""
     global _read
     _read = read
 
