@@ -64,6 +64,9 @@ async def test_links(mongo_url: str, before: Any) -> None:
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.add(kept) == kept
         assert await store.add(Link("removed1", "http://a.example", owners.NOBODY, CREATED)) is None
+        assert await store.announcements(None) == owners.Announcements(0)
+        assert await store.remove(["removed1"], CREATED) == ["removed1"]
+        assert await store.announcements(0) == owners.Announcements(1, ("removed1",))
 
 
 @pytest.mark.parametrize("indexed", [True, False])

@@ -142,6 +142,9 @@ async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path
         kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.add(replace(kept, code="removed1")) is None
+        assert await store.announcements(None) == owners.Announcements(0)
+        assert await store.remove(["removed1"], CREATED) == ["removed1"]
+        assert await store.announcements(0) == owners.Announcements(1, ("removed1",))
         await database.check()
     async with sqlite.opened(f"sqlite:///{tmp_path}/auth", auth.MIGRATIONS) as database:
         accounts = auth.SqliteAccountStore(database)
