@@ -123,6 +123,15 @@ def test_both_answer_alike(
     assert by_nginx.headers["server"] == "nginx"
 
 
+@pytest.mark.parametrize("length", [4, 9, 32])
+def test_both_follow_a_code_of_every_length(product: Product, pair: Pair, length: int) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token, (new_code() * 4)[:length])
+    by_gateway, by_nginx = pair.ask("GET", f"/{code}")
+    assert by_nginx.status_code == by_gateway.status_code == 302
+    assert told(by_nginx) == told(by_gateway)
+
+
 @pytest.mark.parametrize("path", ["/", "/login", SCRIPT, "/icon.svg", "/icon-192.png"])
 @pytest.mark.parametrize("coding", ["gzip", "identity"])
 def test_what_the_client_has_already_is_304(pair: Pair, path: str, coding: str) -> None:

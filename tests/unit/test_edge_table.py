@@ -45,6 +45,10 @@ def test_no_path_stands_anywhere_else() -> None:
     assert found(rf"\blocation [^{{]*(?:{any_path})\b") == []
 
 
+def test_the_shape_of_a_code_stands_nowhere_else() -> None:
+    assert found(r"A-Za-z0-9_-\](\{4|\{8)") == []
+
+
 def test_no_second_list_names_what_is_reserved() -> None:
     """Some of the words stand alone in many places; several of them in a row are a list."""
     run = re.compile(r"""(?:["'][\w-]+["'][\s,]+){3,}["'][\w-]+["']""")
