@@ -47,7 +47,7 @@ class Journal:
         self._refused = False
         # Room is won back by whole segments.
         self._segment_bytes = min(segment_bytes, room // 4)
-        self._lines = lines.VisitLines()
+        self._line_of = lines.VisitLines().__getitem__
         self._open: Counts = {}
         self._open_start = 0
         # Numbers that only grow: any thread may read a difference of them.
@@ -156,7 +156,7 @@ class Journal:
 
         Raises JournalFullError where there is room for a part of them, or none.
         """
-        data = fits = b"".join(map(self._lines.__getitem__, visits))
+        data = fits = b"".join(map(self._line_of, visits))
         why = "The journal or its disk has no room."
         room = self._limit - self._files.size - self._active.size
         if len(data) > room:
