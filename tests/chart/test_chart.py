@@ -309,10 +309,18 @@ def objects(values: dict[str, Any], path: str = "") -> Iterator[str]:
             yield from objects(value, f"{path}{key}.")
 
 
+@pytest.fixture(scope="module")
+def misspelt() -> str:
+    """What Helm says of a value nobody knows in each object: it names all that it refuses."""
+    with pytest.raises(RefusedError) as refused:
+        text("production", *(f"{path}misspelt=1" for path in objects(DEFAULTS)))
+    return str(refused.value)
+
+
 @pytest.mark.parametrize("path", list(objects(DEFAULTS)))
-def test_an_unknown_value_is_refused(path: str) -> None:
-    with pytest.raises(RefusedError, match="additional properties 'misspelt'"):
-        text("production", f"{path}misspelt=1")
+def test_an_unknown_value_is_refused(misspelt: str, path: str) -> None:
+    place = f"/{path.removesuffix('.').replace('.', '/')}" if path else ""
+    assert f"- at '{place}': additional properties 'misspelt' not allowed" in misspelt
 
 
 @pytest.mark.parametrize(
