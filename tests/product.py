@@ -130,7 +130,11 @@ class Product(Client):
             launched.append(name)
         for name in launched:
             process = self._processes[name]
-            process.await_ready()
+            try:
+                process.await_ready()
+            except BaseException:
+                self.kill(*launched)
+                raise
             self._admin[name] = process.addresses.get("admin", "")
 
     def kill(self, *names: str) -> None:
