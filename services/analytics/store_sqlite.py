@@ -35,6 +35,7 @@ _Counts = tuple[dict[int, int], dict[int, int], dict[int, dict[str, int]]]
 dimension, by the dimension's value."""
 _Key = TypeVar("_Key")
 pack_counts = msgpack.Encoder().encode
+"""`_Counts` as they are stored."""
 _unpack = msgpack.Decoder(_Counts).decode
 
 
