@@ -20,7 +20,7 @@ MAX_COUNT = 1_000_000_000
 MAX_CODES = 1000
 """Most codes in one look-up of totals."""
 MAX_REMOVED = 100
-"""Most codes whose counts are removed at once: each has a row for every hour of ten years."""
+"""Most codes whose counts are removed at once: each has a row for every day of ten years."""
 MAX_DAYS = 92
 """Most days in one look-up of days: with 101 long hosts each they are 2.5 MB of gRPC's 4, and what
 there is of browsers, systems, languages and countries 1.2 MB more."""
@@ -40,7 +40,7 @@ under way somewhere has ended by then."""
 _LAST_HOUR = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(hours=1)
 _LAST_DAY = _LAST_HOUR // HOURS_A_DAY
 _MAX_HOST_LENGTH = 253
-_MAX_NAME_LENGTH = 32
+_MAX_NAME_LENGTH = 64
 """Of a name in any other dimension, in characters."""
 
 _GATEWAY_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -75,7 +75,7 @@ def test_other_batches_are_refused(batch: Batch) -> None:
         replace(VISIT, names={REFERRER: "a" * 253}),
         replace(VISIT, names={REFERRER: "españa.example"}),
         replace(VISIT, names={}),
-        replace(VISIT, names={REFERRER: "a.example", BROWSER: "a" * 32}),
+        replace(VISIT, names={REFERRER: "a.example", BROWSER: "a" * 64}),
     ],
 )
 def test_visits_of_any_hour_kind_and_host_are_taken(visit: VisitCount) -> None:
@@ -98,7 +98,7 @@ def test_visits_of_any_hour_kind_and_host_are_taken(visit: VisitCount) -> None:
         replace(VISIT, names={REFERRER: "a\x00b"}),
         replace(VISIT, names={REFERRER: "a\nb"}),
         replace(VISIT, names={REFERRER: "a\x85b"}),
-        replace(VISIT, names={REFERRER: "a.example", BROWSER: "a" * 33}),
+        replace(VISIT, names={REFERRER: "a.example", BROWSER: "a" * 65}),
         replace(VISIT, names={BROWSER: "a\nb"}),
     ],
 )
