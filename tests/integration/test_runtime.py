@@ -25,12 +25,14 @@ from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.runtime import client, request_id, status
 from services.runtime.errors import (
     AppError,
+    DeadlineExceeded,
     Internal,
     InvalidArgument,
     ResourceExhausted,
     Unavailable,
 )
 from tests.processes import Process
+from tests.waiting import await_that
 
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
 ANALYTICS = visits_pb.DESCRIPTOR.services_by_name["AnalyticsService"]
@@ -239,6 +241,24 @@ async def test_a_flood_of_refused_calls_leaves_few_lines_and_a_figure(tmp_path: 
         if line.startswith("grpc_server_handling_seconds_count") and '"CreateLink"' in line
     )
     assert float(counted) == 101
+
+
+async def test_a_call_whose_caller_left_is_told_and_counted_as_cancelled(tmp_path: Path) -> None:
+    with start("links", tmp_path) as process:
+        other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")  # Nobody else can write.
+        async with opened(process) as channel:
+            request = pb.CreateLinkRequest(code="abcdefgh", url="a.example")
+            call = pb_grpc.LinksServiceStub(channel).CreateLink
+            with pytest.raises(DeadlineExceeded):
+                await client.Caller(LINKS).unary("CreateLink", call, request, 0.5)
+            await_that(
+                lambda: "call_abandoned" in {line["event"] for line in process.log_lines()}, 20
+            )
+        other.close()
+        metrics = f"http://{process.addresses['metrics']}/metrics"
+        shown = (await asyncio.to_thread(httpx.get, metrics)).text
+    assert 'grpc_code="CANCELLED",grpc_method="CreateLink"' in shown
 
 
 async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
