@@ -522,17 +522,6 @@ async def test_a_journal_left_while_it_was_read_loses_nothing(tmp_path: Path) ->
     await again.close()
 
 
-async def test_ready_made_lines_are_bounded_in_bytes(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, 64 << 20)
-    for n in range(40_000):
-        journal.append(visit(host=f"{n:0200d}.example"))
-        if journal.open_rows == PIECE_VISITS:
-            journal.close_batch()
-    kept = sum(len(text) for text in journal._lines.values())
-    assert 1 << 20 < kept < 8 << 20
-    await journal.close()
-
-
 async def test_a_segment_of_a_later_version_waits_for_who_can_read_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
