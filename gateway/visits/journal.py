@@ -47,7 +47,8 @@ class Journal:
         self._refused = False
         # Room is won back by whole segments.
         self._segment_bytes = min(segment_bytes, room // 4)
-        self._line_of = lines.VisitLines().__getitem__
+        self._lines = lines.VisitLines()
+        self._line_of = self._lines.__getitem__
         self._open: Counts = {}
         self._open_start = 0
         # Numbers that only grow: any thread may read a difference of them.
