@@ -216,8 +216,8 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
 
 
 def _resolution(message: links_pb2.Resolution) -> Resolution:
-    if message.state == links_pb2.LINK_STATE_UNSPECIFIED and not message.HasField("expires_at"):
-        return Resolution.active(message.url)  # Almost all are, and the rest need not be read.
+    if not message.state and not message.HasField("expires_at"):  # As nearly all are.
+        return Resolution(LinkState.ACTIVE, message.url)
     return Resolution(
         # A state that only a later version knows is not active, and "has ended" is true of it.
         _STATES.get(message.state, LinkState.EXPIRED),

@@ -20,9 +20,10 @@ from gateway.metrics import RedirectMetrics
 from gateway.resolution import LinkState, Resolution, location_of
 from gateway.resolver import Resolver
 from gateway.site import Site
-from gateway.visits.classify import Headers, looks_ahead
+from gateway.visits.classify import PURPOSES, Headers, looks_ahead
 from gateway.visits.pipeline import VisitPipeline
-from services.runtime import codes, logs, tracing
+from services.runtime import logs, tracing
+from services.runtime.codes import ROUTES, is_code
 from services.runtime.errors import AppError
 
 _BODY = b"Redirecting..."
@@ -183,7 +184,7 @@ class Redirects:
                 user_agent = value
             elif name == b"referer":
                 referrer = value
-            elif looks_ahead(name, value):
+            elif name in PURPOSES and looks_ahead(name, value):  # No call for all the others.
                 return
         self._visits.record(code, user_agent, referrer)
 
@@ -191,7 +192,7 @@ class Redirects:
 def _is_followed(path: str) -> bool:
     """Whether a path is that of a short address, whether it has a link or not."""
     code = path[1:]
-    return codes.is_code(code) and not codes.is_route(code)
+    return code not in ROUTES and is_code(code)
 
 
 def _lines(headers: Headers) -> bytes:

@@ -356,7 +356,9 @@ class Resolver:
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
-        queue, self._queue = [one for one in self._queue if self._is_in_flight(one)], []
+        # A change that was told may have answered some already.
+        queue = [one for one in self._queue if self._in_flight.get(one.code) is one]
+        self._queue = []
         for start in range(0, len(queue), MOST_CODES):
             # One call has one id, however many asked.
             work = self._look_up(queue[start : start + MOST_CODES])
@@ -378,10 +380,11 @@ class Resolver:
                 if number % _URLS_A_TURN == 0:
                     await asyncio.sleep(0)
             for one in lookups:
-                if self._is_in_flight(one):
-                    answer = found.get(one.code)
+                code = one.code
+                if self._in_flight.get(code) is one:  # A change that was told may have answered it.
+                    answer = found.get(code)
                     heard = one.generation == self._generation
-                    self._remember(one.code, answer, locations.get(one.code, b""), heard)
+                    self._remember(code, answer, locations.get(code, b""), heard)
                     self._settle(one, answer)
         except AppError as error:
             self._fail(lookups, error)
@@ -393,13 +396,9 @@ class Resolver:
             self._log.error("look_up_broke", exc_info=error)
             self._fail(lookups, Internal())
 
-    def _is_in_flight(self, lookup: _InFlight) -> bool:
-        """Whether nothing has answered it yet: a change that was told may have."""
-        return self._in_flight.get(lookup.code) is lookup
-
     def _fail(self, lookups: Sequence[_InFlight], error: AppError) -> None:
         for one in lookups:
-            if self._is_in_flight(one):
+            if self._in_flight.get(one.code) is one:
                 self._settle(one, self._keep(one.code) or error)
 
     def _settle(self, lookup: _InFlight, outcome: Resolution | AppError | None) -> None:
@@ -409,6 +408,8 @@ class Resolver:
 
     def _serve(self, lookup: _InFlight, outcome: Resolution | AppError | None) -> None:
         """Answer those who wait for a look-up; it goes on unless it was settled."""
+        if isinstance(outcome, Resolution) and outcome.expires_at is not None:
+            outcome = outcome.at(self._wall())
         if lookup.patience is not None:
             lookup.patience.cancel()
             lookup.patience = None
@@ -419,7 +420,7 @@ class Resolver:
             if isinstance(outcome, AppError):
                 future.set_exception(outcome)
             else:
-                future.set_result(outcome and outcome.at(self._wall()))
+                future.set_result(outcome)
 
     def _lose_patience(self, lookup: _InFlight) -> None:
         """Serve those who wait from memory, if it still has what it had."""
@@ -467,18 +468,18 @@ class Resolver:
         must_revalidate = not (heard and self._generation)
         fresh = min(self._fresh, UNHEARD_SECONDS) if must_revalidate else self._fresh
         fresh_until = self._clock() + fresh
-        state = resolution.state.value
-        url = resolution.url.encode()
+        state, url, expires_at, ended_url, reason = resolution
+        utf8 = url.encode()
         entry: _Entry = (
-            self._hit_until(fresh_until, state, resolution.expires_at),
+            self._hit_until(fresh_until, state.value, expires_at),
             fresh_until,
             must_revalidate,
             location,
-            location if url == location else url,
-            state,
-            resolution.expires_at,
-            resolution.ended_url.encode(),
-            resolution.reason.value if resolution.reason else None,
+            location if utf8 == location else utf8,
+            state.value,
+            expires_at,
+            ended_url.encode(),
+            reason.value if reason else None,
         )
         size = _bytes_of(code, entry)
         while self.bytes + size > self.limit_bytes:

@@ -99,8 +99,12 @@ def host_of(referrer: bytes) -> str:
     return _hosts[referrer]
 
 
+PURPOSES = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
+"""Headers in which a browser says what it asks for a page for."""
+
+
 def looks_ahead(name: bytes, value: bytes) -> bool:
     """Whether a header says that a browser prefetches or prerenders: nobody saw the page."""
-    if name in (b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"):
-        return b"prefetch" in value or b"preview" in value or b"prerender" in value
-    return False
+    if name not in PURPOSES:
+        return False
+    return b"prefetch" in value or b"preview" in value or b"prerender" in value
