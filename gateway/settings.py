@@ -59,9 +59,9 @@ class GatewaySettings(ProcessSettings):
     cache_bytes: int = Field(default=64_000_000, ge=1)
     """Most memory that the cache of links takes."""
     cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0, allow_inf_nan=False)
-    """For how long a code's target is served without asking for it again."""
+    """For how long a resolution is served without a look-up."""
     cache_stale_seconds: float = Field(default=STALE_SECONDS, ge=0, allow_inf_nan=False)
-    """For how long after that it is served while it is asked for."""
+    """For how long after that it is served while it is looked up."""
 
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod

@@ -480,7 +480,7 @@ def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(alone: 
 
 
 @pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
-def test_codes_of_every_length_are_followed_at_once(alone: InProcess, code: str) -> None:
+def test_codes_of_every_length_are_followed(alone: InProcess, code: str) -> None:
     alone.links.change(code, Resolution.active("https://example.com/"))
     hits = alone.metric("atajo_cache_lookups_total", result="hit")
     for _ in range(3):
