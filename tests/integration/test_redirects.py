@@ -431,10 +431,11 @@ def test_a_link_that_is_not_active_says_so_and_counts_nothing(
     alone.links.change(code, resolution)
     counted = [
         ("atajo_visits_total", {"kind": "person"}),
+        ("atajo_visits_total", {"kind": "bot"}),
         ("atajo_redirects_total", {"result": "ended"}),
         ("atajo_redirects_total", {"result": "not_found"}),
     ]
-    visits, ended, not_found = (alone.metric(name, **labels) for name, labels in counted)
+    people, bots, ended, not_found = (alone.metric(name, **labels) for name, labels in counted)
     paths = (code, code, f"{code}?a=b")  # A miss, from memory, and what takes the longer way.
     for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
         answer = alone.http.request(method, f"{alone.url}/{path}", headers={"user-agent": BROWSER})
@@ -457,7 +458,8 @@ def test_a_link_that_is_not_active_says_so_and_counts_nothing(
     assert told == {"success": True, "longUrl": target, **said}
     asked_for_nothing = 0 if status == 302 else 6
     assert [alone.metric(name, **labels) for name, labels in counted] == [
-        visits,
+        people,
+        bots,
         ended + 6,
         not_found + asked_for_nothing,
     ]
@@ -470,6 +472,7 @@ def answers(gateway: Client, code: str, status: int) -> bool:
 def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(alone: InProcess) -> None:
     code = alone.shorten("https://example.com/")
     assert alone.visit(code).status_code == 302
+    looked_up = alone.links.calls["resolve"]
     for resolution, status in (
         (Resolution(LinkState.BLOCKED, reason=BlockReason.SPAM), 451),
         (Resolution.active("https://example.com/"), 302),
@@ -477,6 +480,7 @@ def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(alone: 
     ):
         alone.links.change(code, resolution)
         await_that(partial(answers, alone, code, status), CHANGED)
+    assert alone.links.calls["resolve"] == looked_up, "it was told"
 
 
 @pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
