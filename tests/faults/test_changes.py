@@ -158,7 +158,7 @@ def replicas(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Replica
         yield product
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(240)
 def test_what_is_removed_is_followed_nowhere_within_seconds(replicas: Replicas) -> None:
     def batch() -> list[str]:
         return [replicas.shorten("https://example.com/") for _ in range(20)]
