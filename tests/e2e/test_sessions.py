@@ -91,7 +91,8 @@ def test_the_session_that_is_stored_lasts_four_hours(site: Product, page: Page) 
     left = page.evaluate(
         "JSON.parse(localStorage.getItem('userToken')).expirationTimestamp - Date.now()"
     )
-    assert 4 * 3_600_000 - 30_000 < left <= 4 * 3_600_000
+    # An answer that was long on its way moves it by as much, and the clock by hours.
+    assert abs(left - 4 * 3_600_000) < 30_000
     assert page.evaluate("Object.keys(JSON.parse(localStorage.getItem('userToken'))).sort()") == [
         "expirationTimestamp",
         "token",

@@ -20,6 +20,7 @@ from tests.product import Product
 SEED = 1
 
 
+@pytest.mark.alone
 def test_twenty_seconds_of_random_requests_do_no_harm(tmp_path: Path) -> None:
     ends = fuzz(tmp_path, SEED, 20)
     assert all(counts.total() for counts in ends.values()), "a port was sent nothing"

@@ -21,6 +21,7 @@ def test_every_window_has_a_short_one() -> None:
     assert shortened(rules("")) != rules("")
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 def test_the_right_alert_goes_off_and_ends() -> None:
     (outcome,) = carry_out([_QUICK])
