@@ -18,7 +18,7 @@ from collections.abc import Callable
 from gateway.resolution import Changes
 from gateway.resolver import LinkSource, Resolver
 from services.runtime import background, logs
-from services.runtime.errors import AppError
+from services.runtime.errors import AppError, Unimplemented
 
 EVERY_SECONDS = 1.0
 """How long after it has heard all a gateway asks again. Changes hold within five."""
@@ -44,7 +44,7 @@ class ChangeFollower:
         self._mark: int | None = None
         self._heard_at = clock()
         self._tried = asyncio.Event()
-        self._following: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self.polls = {"heard": 0, "lost": 0, "failed": 0, "broke": 0}
         """Questions since the start by what became of them."""
         self.told = 0
@@ -57,7 +57,10 @@ class ChangeFollower:
 
     async def start(self) -> None:
         """Follow in the background. Waits a moment for the first mark, which links may owe."""
-        self._following = background.run(self._follow(), "changes")
+        self._tasks = [
+            background.run(self._follow(), "changes"),
+            background.run(self._watch_clock(), "changes_clock"),
+        ]
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._tried.wait()
@@ -66,14 +69,20 @@ class ChangeFollower:
 
     async def stop(self) -> None:
         """Follow no longer."""
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.wait([self._following])
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def _follow(self) -> None:
         while True:
             await self._catch_up()
             self._tried.set()
+            await asyncio.sleep(EVERY_SECONDS)
+
+    async def _watch_clock(self) -> None:
+        """Look at the time of day, however long links takes to answer."""
+        while True:
             self._resolver.notice_clock()
             await asyncio.sleep(EVERY_SECONDS)
 
@@ -85,6 +94,9 @@ class ChangeFollower:
             except AppError as error:
                 self.polls["failed"] += 1
                 self._log.warning("changes_unheard", reason=error.reason, call=error.call)
+                if isinstance(error, Unimplemented):  # Links of a version that tells no changes.
+                    self._mark = None
+                    self._resolver.unhear()
                 return
             except Exception as error:
                 # It would break again: it is passed over, and memory is believed no more.
@@ -110,6 +122,8 @@ class ChangeFollower:
 
     async def _ask(self) -> Changes:
         """What changed since the mark. Raises AppError where nobody answers."""
+        if self._mark is None:  # Until there is one, changes are missed: no silent replica may
+            return await self._ask_several()  # hold it up for longer than a start waits.
         try:
             return await self._source.changes(self._mark)
         except AppError:

@@ -148,7 +148,9 @@ class Resolver:
         self._invalidated: OrderedDict[str, _Entry] = OrderedDict()
         """What must be looked up before it is served: hits find it nowhere."""
         self._generation = 0
-        """How often all was invalidated; 0 until changes are heard."""
+        """How often all was invalidated."""
+        self._hears = False
+        """Whether changes are told: not before the first mark, nor by a version that tells none."""
         self._absent: OrderedDict[str, float] = OrderedDict()
         """Codes without a link, each with the time up to which that is believed; in its order."""
         self._in_flight: dict[str, _InFlight] = {}
@@ -252,6 +254,7 @@ class Resolver:
 
         It is looked up before it is served again, and served as it is while links is away.
         """
+        self._hears = True
         self._generation += 1
         self.changes += 1
         before, self._entries = self._entries, OrderedDict()
@@ -260,13 +263,19 @@ class Resolver:
         else:
             self._invalidated = before
 
+    def unhear(self) -> None:
+        """From here on changes are not told, and what is in memory may change unheard."""
+        if self._hears:
+            self.invalidate()
+            self._hears = False
+
     def notice_clock(self) -> None:
         """See whether the time of day was set, as by who wakes a machine up: to be called often.
 
         What is in memory counts from the time of then up to its expiry.
         """
         offset = self._wall() - self._clock()
-        if self._generation and abs(offset - self._clock_offset) > CLOCK_STEP_SECONDS:
+        if self._hears and abs(offset - self._clock_offset) > CLOCK_STEP_SECONDS:
             self.invalidate()
         self._clock_offset = offset
 
@@ -465,7 +474,7 @@ class Resolver:
             self._remember_absent(code)
             return
         self._absent.pop(code, None)
-        must_revalidate = not (heard and self._generation)
+        must_revalidate = not (heard and self._hears)
         fresh = min(self._fresh, UNHEARD_SECONDS) if must_revalidate else self._fresh
         fresh_until = self._clock() + fresh
         state, url, expires_at, ended_url, reason = resolution

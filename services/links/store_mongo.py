@@ -22,6 +22,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -225,9 +226,12 @@ class _Announcer:
             await asyncio.sleep(random.uniform(0, _LONGEST_PAUSE))  # noqa: S311
         else:
             raise Unavailable("The changes are announced by too many at once.", "STORE_OVERLOADED")
-        if self._made % _CLEAR_EVERY == 0:
-            await self._clear(last, now)
         self._made += 1
+        if self._made % _CLEAR_EVERY == 1:
+            # The announcement is there. Why old ones are not cleared away is in the log and metrics
+            # of the operation, and the next look is soon enough.
+            with suppress(Unavailable):
+                await self._clear(last, now)
 
     async def _insert(self, new: Document) -> bool:
         try:

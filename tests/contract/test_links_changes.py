@@ -242,6 +242,25 @@ async def test_nothing_of_a_day_is_cleared_away(opened: Opened) -> None:
         assert await told_since(replicas.store, 0) == ([*codes, code], 1501)
 
 
+async def test_a_change_holds_though_old_announcements_cannot_be_cleared_away(
+    opened_mongo: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def delete_many(_collection: Any, _filter: Any) -> Any:
+        raise AutoReconnect("killed")
+
+    monkeypatch.setattr(AsyncIOMotorCollection, "delete_many", delete_many)
+    async with opened_mongo() as replicas:
+        old = [f"code{n:04}" for n in range(MIN_ANNOUNCEMENTS + 1)]
+        await replicas.write(1, old, NOW - timedelta(days=2))
+        codes = await make(replicas.store, 2, "new-")
+
+        for code in codes:
+            assert await replicas.store.remove([code], NOW) == [code]
+
+        mark = MIN_ANNOUNCEMENTS + 1
+        assert await told_since(replicas.store, mark) == (codes, mark + 2)
+
+
 @pytest.mark.parametrize("clock", [timedelta(days=-400), timedelta(days=400)])
 async def test_replicas_whose_clocks_are_apart_lose_nothing_of_each_other(
     opened: Opened, clock: timedelta

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import pytest
 from structlog.testing import capture_logs
 
 from gateway.changes import MOST_PAGES, ChangeFollower
 from gateway.resolution import Changes, LinkState, Resolution
-from gateway.resolver import Resolver
-from services.runtime.errors import DeadlineExceeded, Unavailable
+from gateway.resolver import UNHEARD_SECONDS, Resolver
+from services.runtime.errors import DeadlineExceeded, Unavailable, Unimplemented
 
 URL = "https://example.com/a"
 REMOVED = Resolution(LinkState.REMOVED)
@@ -78,8 +79,11 @@ class Following:
 
     def __init__(self) -> None:
         self.now = 1000.0
+        self.today = 1_000_000.0
+        """The time of day is so much further, in seconds since 1970."""
         self.links = Links()
-        clock = wall = lambda: self.now
+        clock = lambda: self.now  # noqa: E731
+        wall = lambda: self.today + self.now  # noqa: E731
         self.resolver = Resolver(self.links, 1_000_000, clock, wall=wall)
         self.follower = ChangeFollower(self.links, self.resolver, clock)
 
@@ -221,7 +225,7 @@ async def test_links_that_always_has_more_is_asked_so_often_and_no_more() -> Non
 
     it.links.changes = endless  # type: ignore[method-assign]
     await it.follower.start()
-    assert len(it.links.marks) == MOST_PAGES
+    assert len(it.links.marks) == 3 + MOST_PAGES - 1, "of several, the first answer is believed"
     it.now += 1
     assert it.follower.age_seconds == 1
     await it.follower.stop()
@@ -241,3 +245,69 @@ async def test_a_start_waits_a_moment_alone_for_links_that_hangs(
     async with asyncio.timeout(5):
         await it.follower.start()
         await it.follower.stop()
+
+
+async def test_a_silent_replica_holds_the_first_mark_up_for_nobody() -> None:
+    it = Following()
+    answer = it.links.changes
+    asked: list[int | None] = []
+
+    async def first_hangs(mark: int | None) -> Changes:
+        asked.append(mark)
+        if len(asked) == 1:
+            await asyncio.Event().wait()
+        return await answer(mark)
+
+    it.links.changes = first_hangs  # type: ignore[method-assign]
+    async with asyncio.timeout(5):
+        await it.follower.start()
+        assert it.follower.polls["heard"] == 1
+        await it.follower.stop()
+
+
+@pytest.mark.usefixtures("fast")
+async def test_links_put_back_to_a_version_that_tells_no_changes_is_not_believed_for_long() -> None:
+    async with following(kept=Resolution.active(URL)) as it:
+        assert it.resolver.hit("kept") == URL.encode()
+        answer = it.links.changes
+
+        async def unknown(mark: int | None) -> Changes:
+            await answer(mark)
+            raise Unimplemented("This call is not known.")
+
+        it.links.changes = unknown  # type: ignore[method-assign]
+        await it.until(lambda: it.follower.polls["failed"] > 0)
+        assert await it.resolver.lookup("kept") == Resolution.active(URL)
+        it.links.resolutions["kept"] = REMOVED
+        it.now += UNHEARD_SECONDS
+        assert await it.resolver.lookup("kept") == REMOVED
+
+        it.links.changes = answer  # type: ignore[method-assign]
+        await it.until(lambda: it.links.marks[-1] is not None)
+        await it.resolver.lookup("kept")
+        it.links.change("kept", Resolution.active(URL))
+        await it.until(lambda: it.follower.told == 1)
+        assert it.resolver.hit("kept") == URL.encode()
+
+
+@pytest.mark.usefixtures("fast")
+async def test_a_clock_that_is_set_is_noticed_while_links_hangs() -> None:
+    async with following() as it:
+        it.links.resolutions["ends"] = Resolution(
+            LinkState.ACTIVE, URL, datetime.fromtimestamp(it.today + it.now + 3600, UTC)
+        )
+        await it.resolver.lookup("ends")
+        assert it.resolver.hit("ends") == URL.encode()
+        hanging = asyncio.Event()
+
+        async def hangs(mark: int | None) -> Changes:
+            hanging.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        it.links.changes = hangs  # type: ignore[method-assign]
+        async with asyncio.timeout(10):
+            await hanging.wait()
+            it.today += 3600
+            while it.resolver.hit("ends") is not None:  # noqa: ASYNC110 - nothing tells of it.
+                await asyncio.sleep(0)
