@@ -1,7 +1,7 @@
 """Puts the gateway's parts together as one ASGI application.
 
 Redirects            GET and HEAD of a short address, ahead of everything
-  Requests           request id, duration, errors into answers
+  Requests           request id, duration, the log line of a failure
     FastAPI          POST of the five functions, CORS
     StatusPage       GET and HEAD of /status
     Site             GET and HEAD of pages and files
@@ -35,13 +35,13 @@ refusals = logs.Throttled(__name__)
 Handler = Callable[[Any, Request], Awaitable[f.Reply | Pieces]]
 
 _REFUSAL = "atajo.refusal"
-"""Where a request's scope holds the error that became its answer."""
+"""Key of a request's scope for the AppError that became its response."""
 
 
 def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str]) -> FastAPI:
-    """The functions that the edge lists as a FastAPI application.
+    """The functions that `edge` lists, as a FastAPI application that `origins` may call.
 
-    Raises ValueError where they are not those of this table.
+    Raises ValueError where the edge lists others than the table below.
     """
     table: dict[str, tuple[type[Payload], Handler]] = {
         "createShortLink": (f.CreateShortLink, functions.create_short_link),
@@ -62,18 +62,18 @@ def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str])
         app.post(f"/{name}")(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
 
     @app.exception_handler(AppError)
-    async def refused(request: Request, error: AppError) -> Response:
+    async def respond_to_app_error(request: Request, error: AppError) -> Response:
         request.scope[_REFUSAL] = error  # `Requests` logs it.
         return failure(error, edge.function_headers)
 
     @app.exception_handler(HTTPException)
-    async def unroutable(request: Request, error: HTTPException) -> Response:
+    async def respond_to_no_function(request: Request, error: HTTPException) -> Response:
         if error.status_code == 404 and request.method == "POST":
             return failure(NotFound("There is no such function."), edge.function_headers)
         return failure(InvalidArgument("Functions are called by POST."), edge.function_headers)
 
     @app.exception_handler(Exception)
-    async def broke(_request: Request, _error: Exception) -> Response:
+    async def respond_to_fault(_request: Request, _error: Exception) -> Response:
         return failure(Internal(), edge.function_headers)  # `Requests` logs it.
 
     app.add_middleware(
@@ -95,7 +95,7 @@ def _endpoint(decoder: Decoder[Any], handler: Handler, edge: Edge) -> Callable[.
 
 
 class Requests:
-    """Everything that is no short address: who answers it, and what is noted of it."""
+    """Hands each request that is no short address to its application, and measures and logs it."""
 
     def __init__(self, functions: FastAPI, site: Site, status_page: StatusPage, edge: Edge) -> None:
         self._functions: ASGIApp = functions
@@ -113,15 +113,15 @@ class Requests:
         status = 500
         fault: Exception | None = None
 
-        async def send_noted(message: Message) -> None:
+        async def send_and_note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send_with_id(message)
 
         try:
-            await self._answer(scope, receive, send_noted)
-        except Exception as error:  # FastAPI has answered it already.
+            await self._dispatch(scope, receive, send_and_note_status)
+        except Exception as error:  # FastAPI has sent its response already.
             fault = error
         finally:
             seconds = time.perf_counter() - started
@@ -129,7 +129,7 @@ class Requests:
             HTTP_SECONDS.labels(route, method, str(status)).observe(seconds)
             _log(fault or scope.get(_REFUSAL), route, status, seconds)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         app: ASGIApp
         if scope["method"] not in ("GET", "HEAD") or path in self._names:
@@ -139,16 +139,17 @@ class Requests:
         await app(scope, receive, send)
 
     def _route(self, scope: Scope) -> tuple[str, str]:
-        """Labels of a request: never more than the routes and methods there are."""
+        """The labels `route` and `method` of a request: `other` for what the edge does not list."""
         path, method = scope["path"], scope["method"]
         route = path if path in self._routes else "other"
         return route, method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"
 
 
 def _log(error: Exception | None, route: str, status: int, seconds: float) -> None:
-    """One line for a request that failed, where it failed: a service's refusal is in its log.
+    """Write one line for a request that failed, in the log of the process where it failed.
 
-    What is refused here is written once a minute for a reason, as any stranger can bring it about.
+    A refusal of a service is in that service's log already. One of the gateway itself is written at
+    most once a minute for each reason, because any stranger can bring it about.
     """
     fields = {"route": route, "status": status, "duration": round(seconds, 6)}
     if isinstance(error, AppError):

@@ -1,8 +1,8 @@
-"""Puts the gateway together, from settings and the three services as it sees them.
+"""Puts the gateway together from settings and the three ports.
 
-`python -m gateway` does it over clients that call the services, tests do it over fakes that keep
-everything in memory: what is made here is the same. What belongs to a process and not to the
-gateway (sockets, signals, the server, the port it is observed on) is in `gateway/__main__.py`.
+`python -m gateway` calls `bootstrap` with clients that call the services, tests call it with fakes
+that keep everything in memory. The gateway is the same in both. What belongs to a process (socket,
+signals, the server, the observation port) is in `gateway/__main__.py`.
 """
 
 from __future__ import annotations
@@ -31,28 +31,31 @@ from gateway.visits.pipeline import VisitPipeline
 from services.runtime.health import Health
 
 FLUSH_SECONDS = 1.0
-"""How long the last visits may take to reach analytics at the end; others wait on file."""
+"""How long the last visits may take to reach analytics. The rest stays in the journal."""
 
 
 @dataclass(frozen=True)
 class Gateway:
-    """The gateway put together. It answers at once, and brings visits on while it is `at_work`."""
+    """The gateway, put together. `app` answers from the start; `at_work` runs what is behind it."""
 
     app: Redirects
     """The ASGI application, and the shortcut that `gateway.http.protocol_with` takes."""
     health: Health
     """Starts with the server and stops ahead of it; whoever does so closes it last."""
     metrics: GatewayCollector
-    """What is counted on the way of redirects and visits, for a registry of Prometheus."""
+    """Counts of redirects, cache and visits, to be registered with Prometheus."""
     resolver: Resolver
     changes: ChangeFollower
     visits: VisitPipeline
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """For the block follow what changes in links, and bring visits to analytics; then bring it
-        those that are left, and end look-ups."""
-        async with AsyncExitStack() as ending:  # What comes last here ends first.
+        """Follow changes of links and send visits to analytics for as long as the block runs.
+
+        At its end the visits that are left are sent, for at most `FLUSH_SECONDS`, and look-ups in
+        flight end.
+        """
+        async with AsyncExitStack() as ending:  # What is pushed last ends first.
             ending.push_async_callback(self.resolver.close)
             await self.changes.start()
             ending.push_async_callback(self.changes.stop)
@@ -76,12 +79,12 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         stale=settings.cache_stale_seconds,
     )
     changes = ChangeFollower(links, resolver)
-    # None is needed: with all services away, codes in memory are still answered.
+    # None is needed: with all services away, links in memory are still followed.
     health = Health(
         {
-            "auth": auth.answers,
-            "links": links.answers,
-            "analytics": analytics.answers,
+            "auth": auth.check,
+            "links": links.check,
+            "analytics": analytics.check,
             "journal": visits.check_journal,
         },
         needed=(),
@@ -100,9 +103,9 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     origins = [settings.origin, *settings.cors_origins]
     status_page = StatusPage(edge, lambda: health.dependencies, lambda: visits.lag_seconds)
     requests = Requests(create_functions_app(functions, edge, origins), site, status_page, edge)
-    counted = RedirectMetrics()
-    app = Redirects(requests, edge, resolver, visits, site, counted)
-    metrics = GatewayCollector(counted, resolver, changes, visits)
+    redirect_metrics = RedirectMetrics()
+    app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
+    metrics = GatewayCollector(redirect_metrics, resolver, changes, visits)
     return Gateway(app, health, metrics, resolver, changes, visits)
 
 

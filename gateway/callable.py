@@ -1,6 +1,6 @@
 """The wire of the functions: what a Firebase Functions client sends and reads.
 
-A call is `POST /<name>` with `{"data": payload}`. The answer is `{"data": ...}`, or
+A call is `POST /<name>` with `{"data": payload}`. Its response is `{"data": ...}`, or
 `{"error": {"status", "message", "details"}}` with the HTTP status of the one table below.
 """
 
@@ -41,15 +41,15 @@ _TABLE: tuple[tuple[type[AppError], int, str], ...] = (
     (errors.DeadlineExceeded, 504, "DEADLINE_EXCEEDED"),
 )
 
-_COMPRESSED_FROM = 1024
-"""Bytes of an answer from which it is compressed."""
+_COMPRESS_FROM = 1024
+"""Bytes of a body from which on it is compressed."""
 _GZIP_LEVEL = 5
 _GZIP_FORMAT = 31
 """What zlib calls gzip with its largest window."""
-_SENT_AT_ONCE = 65_536
-"""Bytes of an answer in pieces that are handed to the transport at once."""
-_COMPRESSING = ThreadPoolExecutor(1, "gzip")
-"""Long answers take turns: however many, they leave the other cores alone."""
+_SEND_BYTES = 65_536
+"""Most bytes of a body that are handed to the transport at a time."""
+_COMPRESSOR = ThreadPoolExecutor(1, "gzip")
+"""One thread, so that long bodies take turns and leave the other cores alone."""
 
 
 def _without_nul(text: str) -> str:
@@ -108,12 +108,12 @@ class Decoder(Generic[P]):
 
 
 def too_large(body_bytes: int) -> InvalidArgument:
-    """What is said of a body of more than so many bytes."""
+    """The error for a body of more than `body_bytes` bytes."""
     return InvalidArgument(f"The body has more than {body_bytes} bytes.")
 
 
 def _faults(error: ValidationError) -> str:
-    """Where a body is wrong, in words, without a value of it."""
+    """A message that names the fields of a body that are wrong, and never their values."""
     faults = error.errors(include_input=False, include_url=False, include_context=False)
     named = sorted({".".join(str(part) for part in fault["loc"]) for fault in faults[:5]})
     if not any(named):
@@ -124,16 +124,16 @@ def _faults(error: ValidationError) -> str:
 
 
 Pieces = AbstractAsyncContextManager[AsyncGenerator[bytes, None]]
-"""Pieces of what is JSON already; held until the answer is sent."""
+"""Pieces of a body that is JSON already. Its context is left when the response was sent."""
 
 
 def success(request: Request, data: dict[str, Any] | Pieces, headers: edge.RawHeaders) -> Response:
-    """The answer of a function that did its work: its data."""
+    """The response of a function that returned `data`, compressed where the client takes that."""
     takes_gzip = _takes_gzip(request)
     if not isinstance(data, dict):
-        return _InPieces(data, takes_gzip, headers)
+        return _PiecesResponse(data, takes_gzip, headers)
     body = to_json({"data": data})
-    size, gzipped = len(body), takes_gzip and len(body) >= _COMPRESSED_FROM
+    size, gzipped = len(body), takes_gzip and len(body) >= _COMPRESS_FROM
     if gzipped:
         body = zlib.compress(body, _GZIP_LEVEL, wbits=_GZIP_FORMAT)
     response = Response(body, media_type="application/json", headers=_text(headers))
@@ -142,19 +142,19 @@ def success(request: Request, data: dict[str, Any] | Pieces, headers: edge.RawHe
 
 
 def _tell_coding(response: Response, size: int, gzipped: bool) -> None:
-    """Say how an answer of so many bytes before it was compressed is encoded."""
-    if size >= _COMPRESSED_FROM:
+    """Set the headers about the coding of a body, which had `size` bytes before compression."""
+    if size >= _COMPRESS_FROM:
         response.headers["vary"] = "accept-encoding"
     if gzipped:
         response.headers["content-encoding"] = "gzip"
 
 
-class _InPieces(Response):
-    """An answer that is never one string: to join it would hold up everyone else.
+class _PiecesResponse(Response):
+    """A response whose body is never joined to one string, which would hold up everyone else.
 
-    Its pieces are read to their end first: what fails on the way is an error like any. What holds
-    them, a place of few, is given back when the answer is sent, so that those who do not read
-    theirs cannot have any number of them wait in memory.
+    All pieces are read before the headers are sent, so that a failure in the midst is a callable
+    error like any other. The context of the pieces is left only when the response was sent: it has
+    a place of few, and clients that do not read cannot make more than those wait in memory.
     """
 
     def __init__(self, data: Pieces, takes_gzip: bool, headers: edge.RawHeaders) -> None:
@@ -169,22 +169,24 @@ class _InPieces(Response):
             await send({**start, "headers": self.raw_headers})
             while pieces:
                 piece = pieces.popleft()
-                for at in range(0, len(piece), _SENT_AT_ONCE):
-                    body = piece[at : at + _SENT_AT_ONCE]
-                    # Who takes nothing for long is cut off: gateway/http.py.
+                for at in range(0, len(piece), _SEND_BYTES):
+                    body = piece[at : at + _SEND_BYTES]
+                    # A client that reads nothing for long is cut off by gateway/http.py.
                     await send({"type": "http.response.body", "body": body, "more_body": True})
-                    await asyncio.sleep(0)  # The transport takes it, and says when it has enough.
+                    await asyncio.sleep(
+                        0
+                    )  # The transport writes, and says when its buffer is full.
             await send({"type": "http.response.body", "body": b""})
 
     async def _read(self, data: AsyncGenerator[bytes, None]) -> deque[bytes]:
-        """The pieces of the body, which the headers tell of from now on."""
+        """The pieces of the body, compressed if that is due. Sets the headers that tell of them."""
         pieces = deque([b'{"data":'])
         size = 0
         gzipped: Any = None
         async for piece in data:
             pieces.append(piece)
             size += len(piece)
-            if not gzipped and size >= _COMPRESSED_FROM and self._takes_gzip:
+            if not gzipped and size >= _COMPRESS_FROM and self._takes_gzip:
                 gzipped = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_FORMAT)
                 pieces = deque([await _in_thread(gzipped.compress, b"".join(pieces))])
             elif gzipped:
@@ -204,11 +206,11 @@ def _takes_gzip(request: Request) -> bool:
 
 
 async def _in_thread(compress: Callable[[bytes], bytes], piece: bytes) -> bytes:
-    return await asyncio.get_running_loop().run_in_executor(_COMPRESSING, compress, piece)
+    return await asyncio.get_running_loop().run_in_executor(_COMPRESSOR, compress, piece)
 
 
 def failure(error: AppError, headers: edge.RawHeaders) -> Response:
-    """The answer that tells an error."""
+    """The response that tells an error."""
     status, name = next((code, name) for kind, code, name in _TABLE if isinstance(error, kind))
     details: dict[str, Any] = {"reason": error.reason}
     response = Response(media_type="application/json", status_code=status, headers=_text(headers))

@@ -29,18 +29,18 @@ LOGIN_SECONDS = 60.0
 CALL_SECONDS = 5.0
 RESOLVE_SECONDS = 2.0
 CHANGES_SECONDS = 2.0
-"""Changes hold within five: there must be time to ask another replica."""
+"""Changes hold within five seconds, so there must be time to ask another replica."""
 LIST_SECONDS = 30.0
 CLOSE_SECONDS = 0.5
-"""The process ends: it does not wait long to say so."""
+"""Short, since this call is made while the process ends."""
 ANEW_SECONDS = 5.0
-"""For how long a channel may lead nowhere: by then it has looked the name up four times."""
+"""For how long a channel may lead nowhere. By then it has looked the name up four times."""
 
 Stub = TypeVar("Stub")
 
 
 class ServiceClient(Generic[Stub]):
-    """What the clients of all services can do."""
+    """A channel to one service, whose replacement and end are seen to here for all clients."""
 
     def __init__(
         self, address: str, service: ServiceDescriptor, stub: Callable[[grpc.aio.Channel], Stub]
@@ -53,11 +53,12 @@ class ServiceClient(Generic[Stub]):
         self._leaving: set[asyncio.Task[None]] = set()
         self._open()
 
-    async def answers(self) -> None:
-        """Return if the service says that it is ready. To be asked again and again.
+    async def check(self) -> None:
+        """Return if the service says that it is ready. Raises AppError, whose reason says why not.
 
-        A channel looks a name that is not there up less and less often, in the end every two
-        minutes: one that leads nowhere for long is replaced by one that begins anew.
+        To be called once a second, since it also looks after the channel. gRPC looks a name that
+        does not exist up less and less often, in the end every two minutes. So a channel that led
+        nowhere for `ANEW_SECONDS` is replaced by a new one, which begins with frequent look-ups.
         """
         away = False
         try:
@@ -69,7 +70,7 @@ class ServiceClient(Generic[Stub]):
             self._note(away)
 
     async def close(self) -> None:
-        """Leave the service."""
+        """Close the channel; calls under way end with an error."""
         for leaving in self._leaving:
             leaving.cancel()
         await self._channel.close()

@@ -1,4 +1,4 @@
-"""The pages' document with what only its server knows written into its head."""
+"""The pages' document, with what the build cannot know written into its head: address, contact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _IMAGE = '<meta property="og:image" content="/'
 
 
 class Document:
-    """The document for a public address and a contact, both as they are told."""
+    """The document for a public address and a contact, which may be placeholders of a template."""
 
     def __init__(self, document: str, public_url: str, contact: str) -> None:
         for name, value in (("atajo-public-url", public_url), ("atajo-contact", contact)):
@@ -23,11 +23,11 @@ class Document:
         self._document = document.replace(_IMAGE, f"{_IMAGE[:-1]}{self._origin}/")
 
     def of(self, path: str, edge: Edge) -> bytes:
-        """The document of a page."""
+        """The document of the page at `path`."""
         return self.listed(path) if path in edge.listed else self.unlisted()
 
     def listed(self, path: str) -> bytes:
-        """Of a page that search engines may show, with its own address."""
+        """The document of a page that search engines may list, with its own address in it."""
         address = f'"{self._origin}{escape(path)}"'
         return (
             self._document.replace(_CANONICAL, _CANONICAL.replace('""', address))
@@ -36,7 +36,7 @@ class Document:
         )
 
     def unlisted(self) -> bytes:
-        """Of every other address."""
+        """The document of every other address, marked `noindex`."""
         return (
             self._document.replace(_CANONICAL, '<meta name="robots" content="noindex" />')
             .replace(_ADDRESS, "")

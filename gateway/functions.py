@@ -1,7 +1,7 @@
-"""The five functions: payloads, and which service does what. They decide nothing of their own.
+"""The five functions: their payloads, and which services they call. Services make the decisions.
 
-An outcome that the functions' users branch on is data, `{"success": false, "error": ...}`; every
-other failure is raised and becomes a callable error.
+An outcome that callers branch on is data, `{"success": false, "error": ...}`. Every other failure
+is raised, and becomes a callable error (gateway/callable.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Reply = dict[str, Any]
 
 _DEVICE_CHARACTERS = 1000
 
-# Reason of a service's error, to the name the functions' users know.
+# The reason of a service's error, and the name that callers of functions know it by.
 _LOGIN_ERRORS = {"NO_ACCOUNT": "no exist", "WRONG_PASSWORD": "incorrect"}
 _REGISTER_ERRORS = {"EMAIL_TAKEN": "exist"}
 _TOKEN_ERRORS = {"INVALID_TOKEN": "invalid token"}
@@ -42,13 +42,13 @@ class CreateShortLink(Payload):
 
 
 class AccessLink(Payload):
-    """Any text may be asked for: what is no code leads nowhere."""
+    """`code` may be any text. One that is no code leads nowhere."""
 
     code: str
 
 
 class VerifyUser(Payload):
-    """`device` is the mark that the browser was last given; any that is not ours is as none."""
+    """`device` is the mark that the browser was last given. One that is not ours counts as none."""
 
     email: Text
     password: Text
@@ -70,7 +70,7 @@ class ShowProfile(Payload):
 
 @dataclass(frozen=True)
 class Functions:
-    """The functions over the services and the edge's own parts."""
+    """The functions over services and the gateway's own parts. Each returns its call's `data`."""
 
     auth: Auth
     links: Links
@@ -89,7 +89,7 @@ class Functions:
             try:
                 creator = await self.auth.account_of(payload.token)
             except AppError as error:
-                return _named(error, _TOKEN_ERRORS)
+                return _outcome(error, _TOKEN_ERRORS)
         since = self.resolver.changes
         url = await self.links.create(payload.code, payload.url, creator)
         self.resolver.put(payload.code, Resolution.active(url), since)
@@ -106,7 +106,7 @@ class Functions:
                 request.headers.get("user-agent", "").encode("latin-1"),
                 b"",  # The page that called is our own; where its visitor came from is not told.
             )
-        return _leads_to(resolution)
+        return _access_reply(resolution)
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
         self.logins.hit(self.addresses.networks_of(request))
@@ -120,7 +120,7 @@ class Functions:
                 payload.email, payload.password, self.addresses.of(request), device
             )
         except AppError as error:
-            return _named(error, _LOGIN_ERRORS)
+            return _outcome(error, _LOGIN_ERRORS)
         return {
             "success": True,
             "token": session.token,
@@ -136,7 +136,7 @@ class Functions:
                 payload.email, payload.password, payload.salt, payload.username
             )
         except AppError as error:
-            return _named(error, _REGISTER_ERRORS)
+            return _outcome(error, _REGISTER_ERRORS)
         return {"success": True}
 
     async def show_profile(self, payload: ShowProfile, request: Request) -> Reply | Pieces:
@@ -145,12 +145,12 @@ class Functions:
         try:
             account = await self.auth.account_of(payload.token)
         except AppError as error:
-            return _named(error, _TOKEN_ERRORS)
+            return _outcome(error, _TOKEN_ERRORS)
         return self.profiles.of(account, self.addresses.networks_of(request))
 
 
-def _leads_to(resolution: Resolution | None) -> Reply:
-    """What `accessLink` says of a code: where it leads, and why if that is not its link's URL."""
+def _access_reply(resolution: Resolution | None) -> Reply:
+    """What `accessLink` returns: where a code leads, and the state of a link that is not active."""
     if resolution is None:
         return {"success": True, "longUrl": []}
     target = resolution.target
@@ -162,8 +162,8 @@ def _leads_to(resolution: Resolution | None) -> Reply:
     return reply
 
 
-def _named(error: AppError, names: dict[str, str]) -> Reply:
-    """An error the functions' users branch on, as data. Raises it again where it is none."""
+def _outcome(error: AppError, names: dict[str, str]) -> Reply:
+    """The data for an error that callers branch on. Raises any other error again."""
     if error.reason not in names:
         raise error
     return {"success": False, "error": names[error.reason]}

@@ -1,7 +1,7 @@
-"""The id of a request: as its header has it or a fresh one, and told in its answer's header.
+"""The id of a request: that of its `x-request-id` header or a new one, told in its response.
 
-A redirect tells none: what succeeds leaves no line in a log that an id could lead to, and the
-shortcut of gateway/http.py, which answers nearly all of them, would pay for it.
+A redirect tells none. What succeeds leaves no line in a log that an id could lead to, and the
+shortcut of gateway/http.py, which answers nearly all redirects, would become slower.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _HEADER = request_id.HEADER.encode()
 
 
 def identify(scope: Scope) -> str:
-    """Make the request's id the current one; returns it.
+    """Make the request's id the current one, and return it.
 
-    A request that brings none has the fresh one in its headers from here on: whoever asks again is
-    told the same.
+    A new id is also added to the request's headers, so that a second call for the same request
+    gives the same id.
     """
     given = dict(scope["headers"]).get(_HEADER, b"").decode("latin-1")
     current = request_id.take(given)
@@ -27,7 +27,7 @@ def identify(scope: Scope) -> str:
 
 
 def identified(scope: Scope, send: Send) -> Send:
-    """Make the request's id the current one; what is sent through the result tells it."""
+    """Make the request's id the current one, and return a `send` that adds it to the response."""
     current = identify(scope).encode()
 
     async def send_with_id(message: Message) -> None:

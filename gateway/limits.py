@@ -27,15 +27,15 @@ _IPV6_BYTES = (addresses.HOUSEHOLD_BITS // 8, addresses.NETWORK_BITS // 8)
 _NETWORK_SHARE = 16
 """How many times the limit of one address a whole network of IPv6 has."""
 MOST_WINDOWS = 65_536
-"""Most addresses and networks that one limit counts at once, which take 20 MB: 60 for all three."""
+"""Most windows of one limit, which take 20 MB: 60 MB for the three limits."""
 
 Networks = tuple[bytes, ...]
-"""Whose request it is: an IPv4 address, or what an IPv6 address belongs to, the smaller first."""
+"""What a request is counted under: its IPv4 address, or of an IPv6 one the /64 and then the /48."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """So many in so many seconds."""
+    """A rate: `amount` calls in `seconds` seconds."""
 
     amount: int
     seconds: int
@@ -43,15 +43,15 @@ class Rate:
     @classmethod
     def parse(cls, text: str) -> Self:
         """A rate as settings write it, `300/minute` or `1/3seconds`. Raises ValueError."""
-        found = _RATE.fullmatch(text.strip())
-        if found is None:
+        match = _RATE.fullmatch(text.strip())
+        if match is None:
             raise ValueError("a limit is written like 300/minute or 5/10seconds")
-        amount, times, unit = found.groups()
+        amount, times, unit = match.groups()
         return cls(int(amount), int(times or 1) * _SECONDS[unit])
 
 
 class _Window:
-    """What one address or network has had since its first."""
+    """The calls of one address or network from its first one to `ends` (`clock`)."""
 
     __slots__ = ("count", "ends")
 
@@ -61,20 +61,21 @@ class _Window:
 
 
 class Limit:
-    """At most so many of something by one address in a window, which begins with its first."""
+    """A limit on the calls of one address in a window, which begins with its first call."""
 
     def __init__(self, name: str, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = rate.seconds
         self._most = (rate.amount, rate.amount * _NETWORK_SHARE)
         self._clock = clock
         self._limited = LIMITED.labels(name)
-        # All last equally long: who began first ends first.
+        # All windows last equally long, so the one that began first ends first.
         self._windows: OrderedDict[bytes, _Window] = OrderedDict()
 
     def hit(self, networks: Networks) -> None:
-        """Count one. Raises ResourceExhausted with the seconds until the window ends.
+        """Count a call. Raises ResourceExhausted with the seconds until the window ends.
 
-        What is refused is not counted: a machine that goes on asking leaves its network the rest.
+        A refused call is not counted. So a machine that goes on after its own limit does not use up
+        what its network may have.
         """
         now = self._clock()
         self._forget(now)
@@ -94,7 +95,7 @@ class Limit:
             self._window(network, now).count += 1
 
     def _forget(self, now: float) -> None:
-        """Drop what has ended, more than a hit adds and no more than that takes no time."""
+        """Drop windows that have ended: more at a time than a hit adds, and never many."""
         for _ in range(len(_IPV6_BYTES) + 1):
             if not self._windows:
                 return
@@ -104,7 +105,7 @@ class Limit:
             del self._windows[oldest]
 
     def _window(self, network: bytes, now: float) -> _Window:
-        """The window that counts now; where there is no room, the oldest makes it."""
+        """The current window of a network. Where a new one has no room, the oldest is dropped."""
         window = self._windows.get(network)
         if window and window.ends > now:
             return window
@@ -117,25 +118,28 @@ class Limit:
 
 
 class NoLimit:
-    """Lets everything through: for load tests."""
+    """A limit that lets everything through, for load tests."""
 
     def hit(self, networks: Networks) -> None:
-        """Count nothing."""
+        """Do nothing."""
 
 
 class ClientAddresses:
-    """Finds whose request it is, through proxies that are trusted and no others."""
+    """Finds the address of a request's client behind trusted proxies.
+
+    Only a trusted proxy is believed when its X-Forwarded-For names the hop before it.
+    """
 
     def __init__(self, trusted: Sequence[IPv4Network | IPv6Network]) -> None:
         self._trusted = trusted
 
     def of(self, request: Request) -> str:
-        """The right-most address on the way that is no trusted proxy; empty when unknown."""
+        """The address of the client, the right-most hop that is no trusted proxy, or empty."""
         client = self._client(request)
         return "" if client is None else str(client)
 
     def networks_of(self, request: Request) -> Networks:
-        """What limits count by: the address, of IPv6 its /64 and its /48."""
+        """What limits count the request under."""
         client = self._client(request)
         if client is None:
             return (b"",)
@@ -147,7 +151,7 @@ class ClientAddresses:
         hop = request.client.host if request.client else ""
         forwarded = ",".join(request.headers.getlist("x-forwarded-for"))
         client = None
-        # Nothing left of what is no address, or of who is not trusted, can be believed.
+        # What stands left of a hop that is no address, or that is not trusted, cannot be believed.
         while (address := addresses.parse(hop.strip())) is not None:
             client = address
             if not any(address in network for network in self._trusted):

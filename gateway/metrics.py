@@ -1,7 +1,7 @@
 """Metrics of the gateway.
 
-The redirect path counts in plain integers, read when somebody looks: a client library's locked
-counters would cost it a tenth of its time.
+The redirect path counts in plain integers, which become metrics when `/metrics` is read. The
+counters of the client library take a lock each time, which would cost it a tenth of its time.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ _RESULTS = ("found", "not_found", "ended", "failed")
 
 
 class RedirectMetrics:
-    """What became of short addresses, and how fast."""
+    """Responses to short addresses by result, with a histogram of their duration in seconds."""
 
     def __init__(self) -> None:
         self.counts = {result: [0] * (len(_BOUNDS) + 1) for result in _RESULTS}
         self.sums = dict.fromkeys(_RESULTS, 0.0)
 
     def observe(self, result: str, seconds: float) -> None:
-        """Count one answer."""
+        """Count one response, which took so many seconds."""
         self.counts[result][bisect_left(_BOUNDS, seconds)] += 1
         self.sums[result] += seconds
 
@@ -89,7 +89,7 @@ class GatewayCollector(Collector):
         yield from self._of_journal()
 
     def _of_redirects(self) -> Iterable[Metric]:
-        answered = CounterMetricFamily(
+        redirects = CounterMetricFamily(
             "atajo_redirects",
             "Answers to short addresses by result: found, sent to where its link leads; not_found, "
             "no such link; ended, its link is expired, removed or blocked; failed, it could not be "
@@ -107,9 +107,9 @@ class GatewayCollector(Collector):
             for bound, count in zip((*map(str, _BOUNDS), "+Inf"), list(counts), strict=True):
                 total += count
                 buckets.append((bound, total))
-            answered.add_metric([result], total)
+            redirects.add_metric([result], total)
             duration.add_metric([result], buckets, self._redirects.sums[result])
-        yield answered
+        yield redirects
         yield duration
 
     def _of_cache(self) -> Iterable[Metric]:
@@ -130,7 +130,7 @@ class GatewayCollector(Collector):
             "Memory they may take; beyond it those go that were not asked for the longest.",
             value=resolver.limit_bytes,
         )
-        yield _counted(
+        yield _counter(
             "atajo_cache_lookups",
             "Codes asked for by what memory could tell: hit; stale, served as it was while it is "
             "looked up again; miss, looked up while its visitor waits.",
@@ -151,7 +151,7 @@ class GatewayCollector(Collector):
             "grows, what is in memory is not changed.",
             value=changes.age_seconds,
         )
-        yield _counted(
+        yield _counter(
             "atajo_changes_polls",
             "Answers of links to what changed, by result: heard; lost, it does not know all "
             "changes any more and all of memory is looked up anew; failed, there was none; broke, "
@@ -166,10 +166,10 @@ class GatewayCollector(Collector):
         )
 
     def _of_visits(self) -> Iterable[Metric]:
-        yield _counted(
+        yield _counter(
             "atajo_visits", "Visits taken down, by who visited.", "kind", self._visits.visits
         )
-        yield _counted(
+        yield _counter(
             "atajo_visit_batches",
             "Batches of visits sent to analytics by what became of it: acknowledged; refused, "
             "whose visits are lost; failed, which is sent again.",
@@ -214,8 +214,8 @@ class GatewayCollector(Collector):
         )
 
 
-def _counted(name: str, text: str, label: str, counts: Mapping[str, float]) -> Metric:
-    """Plain integers by the value of one label, as a counter."""
+def _counter(name: str, text: str, label: str, counts: Mapping[str, float]) -> Metric:
+    """A counter with one label, from plain integers by the label's value."""
     family = CounterMetricFamily(name, text, labels=[label])
     for value, count in counts.items():
         family.add_metric([value], count)

@@ -1,11 +1,12 @@
-"""What the gateway asks of the three services: it is put together over these and knows no more.
+"""What the gateway calls on the three services, as protocols. It knows nothing else of them.
 
 `gateway/clients.py` has the adapters that call the services over gRPC, `tests/fakes.py` those that
 keep everything in memory. One contract suite for each port runs over both kinds.
 
-Each room of the gateway says what it asks itself (`LinkSource`, `VisitSink` and the like); a port
-is all that is asked of one service. Every method raises `services.runtime.errors.AppError`, and
-callers branch on its reason; each may raise Unavailable and DeadlineExceeded.
+A part of the gateway that needs a service defines the protocol that it calls, as the resolver does
+with `LinkSource`. A port joins all protocols that one service fulfils. Every method may raise
+Unavailable and DeadlineExceeded, and other kinds of `services.runtime.errors.AppError` where it
+says so. Callers branch on an error's `reason`.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class Session:
 
 
 class Service(Protocol):
-    """What is asked of each of them."""
+    """What all three services can do."""
 
-    async def answers(self) -> None:
+    async def check(self) -> None:
         """Return if the service says that it is ready. Raises AppError, whose reason says why not.
 
-        To be asked once a second.
+        To be called once a second.
         """
 
 

@@ -1,10 +1,11 @@
 """An account's links with their views, as JSON in pieces: however many, nobody else waits.
 
-- A page of links is encoded in steps of a millisecond or two, between which the loop turns.
-- The views of some pages are asked for while the next ones are on their way.
-- Few accounts are read at once, each once at a time: who asks a hundred times waits for himself.
-- Who asks has a place until the answer is sent. There are so many, and fewer for one account, and
-  for one address.
+- A page of links is encoded in steps of 100 links, between which the loop turns.
+- The views of four pages are looked up while the next pages are on their way.
+- Four accounts are read at the same time, and each of them once at a time. So whoever asks for one
+  account a hundred times waits for himself, and not others for him.
+- A request has a place from its beginning until its response is sent. The number of places is
+  limited: in all, for one account, and for one address.
 - While analytics is away, links come without views.
 """
 
@@ -27,20 +28,20 @@ from gateway.metrics import LIMITED
 from services.runtime import logs
 from services.runtime.errors import AppError, ResourceExhausted, Unavailable
 
-MOST_AT_ONCE = 4
-"""Accounts that are read at once."""
-MOST_ASKED = 256
-"""Questions waiting, under way or being sent their answer, of all accounts; one more is refused."""
-MOST_ASKED_OF_ACCOUNT = 8
-MOST_ASKED_BY_NETWORK = (16, 64)
-"""By an address (of IPv6 what a household has), and by a whole network of IPv6."""
+MOST_READS = 4
+"""Accounts that are read at the same time."""
+MOST_REQUESTS = 256
+"""Requests that wait, are under way or are being sent their response; one more is refused."""
+MOST_REQUESTS_OF_ACCOUNT = 8
+MOST_REQUESTS_BY_NETWORK = (16, 64)
+"""Of one address (of IPv6 its /64, which one household has), and of a network of IPv6 (its /48)."""
 PAGES_AHEAD = 4
 """Pages of one account whose views are asked for at once."""
 LINKS_A_STEP = 100
-"""Links encoded before the loop turns: 0.5 ms of an idle core."""
-AGAIN_SECONDS = 5.0
-"""For how long analytics is asked nothing after it failed, which is as long as it may take to fail:
-one call in vain, whoever's links it was about, leaves the views of all accounts open meanwhile."""
+"""Links that are encoded between two turns of the loop, which takes 0.5 ms of an idle core."""
+RETRY_SECONDS = 5.0
+"""For how long analytics is not called after a call failed, for whichever account: links of all
+accounts then come without views. As long as the deadline of that call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +77,20 @@ class Profiles:
         links: LinkList,
         analytics: ViewCounts,
         clock: Callable[[], float] = time.monotonic,
-        most_by_network: Sequence[int] = MOST_ASKED_BY_NETWORK,
+        most_by_network: Sequence[int] = MOST_REQUESTS_BY_NETWORK,
     ) -> None:
         self._links = links
         self._analytics = analytics
         self._clock = clock
         self._most_by_network = most_by_network
         self._log = logs.Throttled(__name__)
-        self._reading = asyncio.Semaphore(MOST_AT_ONCE)
+        self._reads = asyncio.Semaphore(MOST_READS)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._asked: Counter[str] = Counter()
-        self._asking: Counter[bytes] = Counter()
+        self._by_account: Counter[str] = Counter()
+        self._by_network: Counter[bytes] = Counter()
         self._limited = LIMITED.labels("profile")
-        self._ask_from = 0.0
-        """When analytics may be asked again (`clock`)."""
+        self._retry_at = 0.0
+        """Until when (`clock`) analytics is not called."""
 
     @asynccontextmanager
     async def of(
@@ -97,17 +98,17 @@ class Profiles:
     ) -> AsyncIterator[AsyncGenerator[bytes, None]]:
         """`{"success":true,"data":[…]}` of all links, newest first, in pieces of any size.
 
-        A link is `{"short_link", "long_link", "views", "created_at"}`, its `views` null where
-        analytics could not tell. Raises ResourceExhausted and Unavailable where too many ask; the
-        pieces raise AppError, also after the first. Whoever asks has one of the places until this
-        is left.
+        A link is `{"short_link", "long_link", "views", "created_at"}`, and its `views` are null
+        where analytics could not be read. The request has a place until this context is left.
+        Raises ResourceExhausted and Unavailable where no place is free. Any of the pieces, and not
+        the first alone, may raise AppError.
         """
         with self._place(account, networks):
             async with aclosing(self._pieces(account)) as pieces:
                 yield pieces
 
     async def _pieces(self, account: str) -> AsyncGenerator[bytes, None]:
-        async with self._turns.setdefault(account, asyncio.Lock()), self._reading:
+        async with self._turns.setdefault(account, asyncio.Lock()), self._reads:
             yield b'{"success":true,"data":['
             comma = b""
             async with aclosing(self._pages(account)) as pages:
@@ -123,50 +124,50 @@ class Profiles:
                 views = asyncio.create_task(self._views([link.code for link in links]))
                 ahead.append((links, views))
                 if len(ahead) == PAGES_AHEAD:
-                    yield await _encoded(*ahead.popleft())
+                    yield await _encode(*ahead.popleft())
             while ahead:
-                yield await _encoded(*ahead.popleft())
+                yield await _encode(*ahead.popleft())
         finally:
             for _, views in ahead:
                 views.cancel()
 
     async def _views(self, codes: list[str]) -> dict[str, int] | None:
         """Views by code, 0 left out; None where analytics cannot tell."""
-        if self._clock() < self._ask_from:
+        if self._clock() < self._retry_at:
             return None
         try:
             return await self._analytics.people(codes)
         except AppError as error:
-            self._ask_from = self._clock() + AGAIN_SECONDS
+            self._retry_at = self._clock() + RETRY_SECONDS
             self._log.error("views_unknown", reason=error.reason, call=error.call)
             return None
 
     @contextmanager
     def _place(self, account: str, networks: Networks) -> Iterator[None]:
-        if self._asked[account] >= MOST_ASKED_OF_ACCOUNT:
+        if self._by_account[account] >= MOST_REQUESTS_OF_ACCOUNT:
             raise ResourceExhausted(
                 "This account is being read too often.", "TOO_MANY_READS", retry_after=1.0
             )
         for network, most in zip(networks, self._most_by_network, strict=False):
-            if self._asking[network] >= most:
+            if self._by_network[network] >= most:
                 self._limited.inc()
                 raise ResourceExhausted(
                     "Too many requests from this address.", "TOO_MANY_REQUESTS", retry_after=1.0
                 )
-        if self._asked.total() >= MOST_ASKED:
+        if self._by_account.total() >= MOST_REQUESTS:
             raise Unavailable("Too many accounts are being read.", "PROFILES_OVERLOADED")
-        self._asked[account] += 1
-        self._asking.update(networks)
+        self._by_account[account] += 1
+        self._by_network.update(networks)
         try:
             yield
         finally:
-            self._asked -= Counter([account])  # What is down to none is forgotten.
-            self._asking -= Counter(networks)
+            self._by_account -= Counter([account])  # What is down to none is forgotten.
+            self._by_network -= Counter(networks)
 
 
-async def _encoded(links: list[StoredLink], asked: asyncio.Task[dict[str, int] | None]) -> bytes:
-    """The links of a page, by commas."""
-    views = await asked
+async def _encode(links: list[StoredLink], counting: asyncio.Task[dict[str, int] | None]) -> bytes:
+    """A page of links as JSON objects with commas between them. Waits for their views."""
+    views = await counting
     steps = []
     for start in range(0, len(links), LINKS_A_STEP):
         rows = [

@@ -1,7 +1,7 @@
-"""The built pages, where no web server stands in front: files, and the document of every route.
+"""The built pages, where no web server stands in front: files, and the document of every page.
 
-Everything is read, and what depends on the public address is written, once at start. Files that
-were compressed at build time are sent as such.
+Everything is read once, at the start, and what depends on the public address is rendered then, too.
+Files that were compressed at build time are sent compressed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gateway.edge import Edge, RawHeaders
 from gateway.negotiate import content_coding
 
 _ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
-"""Codings of files and how those end, best first."""
+"""Content codings, best first, and the suffix of a file in each."""
 _TEXT = "text/plain; charset=utf-8"
 _XML = "application/xml"
 TYPES = {
@@ -39,14 +39,15 @@ TYPES = {
     ".woff2": "font/woff2",
     ".xml": _XML,
 }
-"""Of what a build can hold: the system's own table differs from machine to machine."""
-_WITHOUT_PAGES = b"Atajo"
-"""The document of a gateway that serves no pages: whoever stands in front has its own."""
+"""Content types by suffix, of all files that a build can have. Not the table of the system, which
+differs from machine to machine."""
+_PLACEHOLDER = b"Atajo"
+"""The document of a gateway without pages. The web server in front of it has the real one."""
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file as it is sent, by content coding; `b""` is the plain one."""
+    """A file as it is sent. `bodies` has it by content coding, `b""` being none."""
 
     bodies: dict[bytes, bytes]
     headers: RawHeaders
@@ -62,8 +63,8 @@ class Site:
         self._edge = edge
         self._files: dict[str, _File] = {}
         if web_dir is None:
-            self._pages = dict.fromkeys(edge.pages, self._document(_WITHOUT_PAGES))
-            self._missing = self._document(_WITHOUT_PAGES, edge.cache_error)
+            self._pages = dict.fromkeys(edge.pages, self._document(_PLACEHOLDER))
+            self._missing = self._document(_PLACEHOLDER, edge.cache_error)
         else:
             text = (web_dir / "index.html").read_text(encoding="utf-8")
             document = Document(text, public_url, contact)
@@ -71,8 +72,8 @@ class Site:
             self._missing = self._document(document.unlisted(), edge.cache_error)
             self._load(web_dir)
         if public_url:
-            self._files[edge.robots] = self._written(_TEXT, _robots(edge, public_url))
-            self._files[edge.sitemap] = self._written(_XML, _sitemap(edge, public_url))
+            self._files[edge.robots] = self._text_file(_TEXT, _robots(edge, public_url))
+            self._files[edge.sitemap] = self._text_file(_XML, _sitemap(edge, public_url))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
@@ -82,11 +83,11 @@ class Site:
             await self.missing(scope, receive, send)
 
     async def missing(self, scope: Scope, receive: Receive, send: Send, status: int = 404) -> None:
-        """404, or why else nothing is here, with the document: its own routes say the rest."""
+        """Send the document with a status for what is not here. Its script then says why."""
         await _send_file(scope, send, self._missing, status)
 
     async def failing(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """503 with the document, and when to ask again."""
+        """Send the document with 503, and in Retry-After when to try again."""
         retry_after = (b"retry-after", b"%d" % self._edge.retry_after)
         await _send_file(scope, send, self._missing, 503, [retry_after])
 
@@ -110,7 +111,7 @@ class Site:
         bodies = {b"": text, b"gzip": gzip.compress(text, mtime=0)}
         return self._file(TYPES[".html"], cache or self._edge.cache_document, bodies)
 
-    def _written(self, content_type: str, text: str) -> _File:
+    def _text_file(self, content_type: str, text: str) -> _File:
         return self._file(content_type, self._edge.cache_files, {b"": text.encode()})
 
     def _file(self, content_type: str, cache: bytes, bodies: dict[bytes, bytes]) -> _File:
@@ -120,13 +121,13 @@ class Site:
             (b"vary", b"accept-encoding"),
             *self._edge.page_headers,
         )
-        # Weak: the codings of one file share it.
+        # A weak tag, since all codings of one file share it.
         etag = b'W/"%s"' % hashlib.sha256(bodies[b""]).hexdigest()[:32].encode()
         return _File(bodies, headers, etag)
 
 
 def _robots(edge: Edge, public_url: str) -> str:
-    """Everything may be read: what is not to be listed says so itself."""
+    """Crawlers may read everything. A page that is not to be listed says `noindex` itself."""
     return f"User-agent: *\nDisallow:\n\nSitemap: {public_url}{edge.sitemap}\n"
 
 
@@ -148,10 +149,10 @@ async def _send_file(
     send: Send,
     file: _File,
     status: int,
-    more: Iterable[tuple[bytes, bytes]] = (),
+    extra_headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> None:
     request = dict(scope["headers"])
-    if status == 200 and _knows(request.get(b"if-none-match", b""), file.etag):
+    if status == 200 and _matches(request.get(b"if-none-match", b""), file.etag):
         headers = [*file.headers, (b"etag", file.etag)]
         await send({"type": "http.response.start", "status": 304, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
@@ -159,7 +160,7 @@ async def _send_file(
     offered = [coding for coding, _ in _ENCODINGS if coding in file.bodies]
     coding = content_coding(request.get(b"accept-encoding", b""), offered)
     body = file.bodies[coding]
-    headers = [*file.headers, *more, (b"content-length", b"%d" % len(body))]
+    headers = [*file.headers, *extra_headers, (b"content-length", b"%d" % len(body))]
     if status == 200:
         headers.append((b"etag", file.etag))
     if coding:
@@ -168,7 +169,10 @@ async def _send_file(
     await send({"type": "http.response.body", "body": body})
 
 
-def _knows(if_none_match: bytes, etag: bytes) -> bool:
-    """Whether the client has this file already; a strong tag stands for its weak one."""
-    known = {tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")}
-    return b"*" in known or etag.removeprefix(b"W/") in known
+def _matches(if_none_match: bytes, etag: bytes) -> bool:
+    """Whether an If-None-Match header names this file, so that the client has it already.
+
+    The comparison is the weak one of RFC 9110, 8.8.3.2: `"x"` and `W/"x"` are the same.
+    """
+    tags = {tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")}
+    return b"*" in tags or etag.removeprefix(b"W/") in tags

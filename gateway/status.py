@@ -1,9 +1,9 @@
 """GET /status: whether Atajo works, for people.
 
-In plain words, from the state that `/readyz` and the metrics tell, made once a second however
-many ask. Nothing of it says what runs, where, or how much there is of it. It answers 503 while
-following short addresses does not work as a whole, 200 otherwise, so that whoever watches the
-product from outside need not read. With `Accept: application/json` the same as JSON.
+The page says it in plain words, from the same state as `/readyz` and the metrics. It is rendered
+at most once a second, however many ask, and does not tell what runs, where, or how many of it. Its
+status is 503 while following short addresses does not work as a whole, and 200 otherwise, so that a
+monitor outside need not read it. A request with `Accept: application/json` gets the same as JSON.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from starlette.types import Receive, Scope, Send
 from gateway.edge import Edge, RawHeaders
 from services.runtime.health import OK
 
-_KEPT_SECONDS = 1.0
+_FRESH_SECONDS = 1.0
+"""For how long one rendering is served."""
 _LATE_SECONDS = 15.0
-"""From here on the newest visits are late: not yet counted for longer than people would expect."""
+"""Age of the oldest visit that is not counted yet, from which on the page calls counts late."""
 
-_PAGE = """<!doctype html>
+_TEMPLATE = """<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -57,7 +58,7 @@ class Works(StrEnum):
 
 
 class Part(NamedTuple):
-    """What people do with Atajo, how well that works, and the same in words."""
+    """One thing that people do with Atajo, and how well it works, as a value and in words."""
 
     name: str
     works: Works
@@ -65,7 +66,11 @@ class Part(NamedTuple):
 
 
 def parts(states: Mapping[str, str], lag_seconds: float) -> list[Part]:
-    """What works, by the states of the gateway's dependencies and the age of the oldest visit."""
+    """How well each part works.
+
+    `states` has the gateway's dependencies as `Health.dependencies` does, and `lag_seconds` is the
+    age of the oldest visit that analytics has not acknowledged.
+    """
     up = {name for name, state in states.items() if state == OK}
     return [_following(up), _shortening(up), _counting(up, lag_seconds), _accounts(up)]
 
@@ -106,11 +111,13 @@ def _accounts(up: set[str]) -> Part:
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _Rendering:
+    """The page in both its forms, with its HTTP status and when (`clock`) it was rendered."""
+
     status: int
     html: bytes
     json: bytes
-    made_at: float
+    rendered_at: float
 
 
 class StatusPage:
@@ -132,36 +139,36 @@ class StatusPage:
             (b"vary", b"accept"),
             *edge.page_headers,
         )
-        self._kept: _Answer | None = None
+        self._rendering: _Rendering | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._kept
-        if answer is None or self._clock() - answer.made_at >= _KEPT_SECONDS:
-            answer = self._kept = self._made()
+        page = self._rendering
+        if page is None or self._clock() - page.rendered_at >= _FRESH_SECONDS:
+            page = self._rendering = self._render()
         wants_json = b"application/json" in dict(scope["headers"]).get(b"accept", b"")
         content_type = b"application/json" if wants_json else b"text/html; charset=utf-8"
-        body = answer.json if wants_json else answer.html
+        body = page.json if wants_json else page.html
         headers = [
             (b"content-type", content_type),
             (b"content-length", b"%d" % len(body)),
             *self._headers,
         ]
-        if answer.status != 200:
+        if page.status != 200:
             headers.append((b"retry-after", self._retry_after))
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.start", "status": page.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    def _made(self) -> _Answer:
+    def _render(self) -> _Rendering:
         all_parts = parts(self._states(), self._lag_seconds())
         works = {part.name: part.works for part in all_parts}
         good = all(state == Works.YES for state in works.values())
-        html = _PAGE.format(
+        html = _TEMPLATE.format(
             title="Everything works" if good else "Not everything works",
             items="\n".join(f"        <li>{part.words}</li>" for part in all_parts),
         )
-        return _Answer(
+        return _Rendering(
             status=200 if works["following"] == Works.YES else 503,
             html=html.encode(),
             json=json.dumps(works).encode(),
-            made_at=self._clock(),
+            rendered_at=self._clock(),
         )

@@ -35,8 +35,8 @@ class Fake:
         self.calls: Counter[str] = Counter()
         """Calls by name, those in vain included."""
 
-    async def answers(self) -> None:
-        self._reach("answers")
+    async def check(self) -> None:
+        self._reach("check")
 
     def _reach(self, call: str) -> None:
         self.calls[call] += 1

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 from urllib.request import ProxyHandler, build_opener
 
-from deploy.monitoring.held import Held
+from deploy.monitoring.child_server import ChildServer
 from deploy.monitoring.prometheus import CHART, RUNBOOKS
 
 _HOME = Path("/usr/share/grafana")
@@ -77,7 +77,7 @@ class Grafana:
         self._provision()
         home = [f"--homepath={_HOME}"] if _HOME.is_dir() else []
         log = self._folder / "grafana.log"
-        self._held = Held([*command(), *home], log, self._is_ready, self._env())
+        self._server = ChildServer([*command(), *home], log, self._is_ready, self._env())
         return self
 
     def __exit__(
@@ -86,7 +86,7 @@ class Grafana:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._held.stop()
+        self._server.stop()
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from urllib.request import ProxyHandler, build_opener
 
 from deploy.local.settings import ROOT
-from deploy.monitoring.held import Held
+from deploy.monitoring.child_server import ChildServer
 
 CHART = ROOT / "charts" / "atajo" / "monitoring"
 RUNBOOKS = "RUNBOOKS"
@@ -73,11 +73,11 @@ class Prometheus:
             "--storage.tsdb.retention.size=1GB",
             f"--storage.tsdb.retention.time={self._keep}",
         ]
-        self._held = Held(command, self._folder / "prometheus.log", self._is_ready)
+        self._server = ChildServer(command, self._folder / "prometheus.log", self._is_ready)
 
     def stop(self) -> None:
         """Stop it and wait for its end."""
-        self._held.stop()
+        self._server.stop()
 
     def ask(self, expr: str) -> list[dict[str, Any]]:
         """The series an expression gives now, each with `metric` and `value`.
@@ -96,12 +96,12 @@ class Prometheus:
     def pages(self) -> str:
         """The beginning of its pages' addresses: Debian's has the classic ones alone."""
         classic = f"{self.url}/classic"
-        return classic if self._answers("/classic/alerts") else self.url
+        return classic if self._responds("/classic/alerts") else self.url
 
     def _is_ready(self) -> bool:
-        return self._answers("/-/ready")
+        return self._responds("/-/ready")
 
-    def _answers(self, path: str) -> bool:
+    def _responds(self, path: str) -> bool:
         try:
             with self._http.open(self.url + path, timeout=1):
                 return True

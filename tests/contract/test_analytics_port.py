@@ -38,7 +38,7 @@ def person(code: str, host: str = "", hour: int = HOUR) -> Visit:
 
 
 async def test_it_says_that_it_is_ready(analytics: Analytics) -> None:
-    await analytics.answers()
+    await analytics.check()
 
 
 async def test_people_are_counted_and_bots_are_not(analytics: Analytics) -> None:

@@ -37,7 +37,7 @@ async def register(auth: Auth, email: str = "a@example.com", username: str = "wa
 
 
 async def test_it_says_that_it_is_ready(auth: Auth) -> None:
-    await auth.answers()
+    await auth.check()
 
 
 async def test_who_registers_can_log_in_and_is_known_by_the_token(auth: Auth) -> None:

@@ -30,7 +30,7 @@ async def links(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 async def test_it_says_that_it_is_ready(links: Links) -> None:
-    await links.answers()
+    await links.check()
 
 
 async def test_a_link_is_found_under_its_code_as_it_was_stored(links: Links) -> None:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from gateway.clients import AuthClient
-from gateway.profiles import AGAIN_SECONDS
+from gateway.profiles import RETRY_SECONDS
 from services.runtime import client
 from services.runtime.errors import Unauthenticated, Unavailable
 from tests.product import BROWSER, Product, new_code, registration
@@ -175,7 +175,7 @@ def test_analytics_away(running: Product, how: str) -> None:
         assert seconds < CALL_SECONDS + LEEWAY
         _, seconds = timed(lambda: running.call("showProfile", {"token": token}))
         assert seconds < CALL_SECONDS, "it is not waited for again and again"
-    await_that(lambda: running.views(token)[code] == 300, AGAIN_SECONDS + 5.0)
+    await_that(lambda: running.views(token)[code] == 300, RETRY_SECONDS + 5.0)
     await_that(lambda: running.metric("atajo_visits_pending") == 0, SETTLED)
     assert running.views(token)[code] == 300, "what was resent counts once"
 

@@ -55,10 +55,10 @@ async def test_a_service_is_found_soon_however_long_its_name_led_nowhere(
         port = product.address("links").rpartition(":")[2]
         client = LinksClient(f"dns://127.0.0.1:{server}/links.test:{port}")
 
-        async def answers() -> bool:
+        async def is_ready() -> bool:
             await asyncio.sleep(0.1)
             try:
-                await client.answers()
+                await client.check()
             except AppError:
                 return False
             return True
@@ -66,13 +66,13 @@ async def test_a_service_is_found_soon_however_long_its_name_led_nowhere(
         # A channel left alone has asked so often after three quarters of a minute.
         async with asyncio.timeout(25):
             while names.asked < 16:
-                assert not await answers()
+                assert not await is_ready()
         with pytest.raises(Unavailable):
             await client.resolve(["abcdefgh"])
 
         names.knows = True
         async with asyncio.timeout(10):
-            while not await answers():
+            while not await is_ready():
                 pass
         assert await client.resolve(["abcdefgh"]) == {}
         await client.close()

@@ -13,13 +13,13 @@ import pytest
 
 from gateway.limits import Networks
 from gateway.profiles import (
-    AGAIN_SECONDS,
     LINKS_A_STEP,
-    MOST_ASKED,
-    MOST_ASKED_BY_NETWORK,
-    MOST_ASKED_OF_ACCOUNT,
-    MOST_AT_ONCE,
+    MOST_READS,
+    MOST_REQUESTS,
+    MOST_REQUESTS_BY_NETWORK,
+    MOST_REQUESTS_OF_ACCOUNT,
     PAGES_AHEAD,
+    RETRY_SECONDS,
     Profiles,
     StoredLink,
 )
@@ -141,17 +141,17 @@ async def test_few_accounts_are_read_at_once_and_each_once() -> None:
     links = Links()
     links.go.clear()
     profiles = Profiles(links, Analytics())
-    greedy = [asyncio.create_task(text_of(profiles)) for _ in range(MOST_ASKED_OF_ACCOUNT)]
+    greedy = [asyncio.create_task(text_of(profiles)) for _ in range(MOST_REQUESTS_OF_ACCOUNT)]
     await asyncio.sleep(0)
     with pytest.raises(ResourceExhausted):
         await text_of(profiles)
-    others = [asyncio.create_task(text_of(profiles, f"{n}")) for n in range(2 * MOST_AT_ONCE)]
+    others = [asyncio.create_task(text_of(profiles, f"{n}")) for n in range(2 * MOST_READS)]
     for _ in range(5):
         await asyncio.sleep(0)
-    assert links.reading == ["walker", *(f"{n}" for n in range(MOST_AT_ONCE - 1))]
+    assert links.reading == ["walker", *(f"{n}" for n in range(MOST_READS - 1))]
     links.go.set()
     await asyncio.gather(*greedy, *others)
-    assert links.most == MOST_AT_ONCE
+    assert links.most == MOST_READS
     assert await text_of(profiles), "whoever was refused may ask again"
 
 
@@ -159,7 +159,7 @@ async def test_those_who_wait_are_bounded() -> None:
     links = Links()
     links.go.clear()
     profiles = Profiles(links, Analytics())
-    waiting = [asyncio.create_task(text_of(profiles, f"{n}")) for n in range(MOST_ASKED)]
+    waiting = [asyncio.create_task(text_of(profiles, f"{n}")) for n in range(MOST_REQUESTS)]
     await asyncio.sleep(0)
     with pytest.raises(Unavailable):
         await text_of(profiles, "one more")
@@ -171,7 +171,7 @@ async def test_those_who_wait_are_bounded() -> None:
 async def test_who_was_read_has_a_place_until_the_answer_is_sent_and_is_not_waited_for() -> None:
     profiles = Profiles(Links(), Analytics())
     async with AsyncExitStack() as unsent:
-        for _ in range(MOST_ASKED_OF_ACCOUNT):
+        for _ in range(MOST_REQUESTS_OF_ACCOUNT):
             held = profiles.of("walker", (b"walker",))
             async for _ in await unsent.enter_async_context(held):
                 pass
@@ -184,7 +184,7 @@ async def test_who_was_read_has_a_place_until_the_answer_is_sent_and_is_not_wait
 
 async def test_an_address_has_few_of_the_places() -> None:
     profiles = Profiles(Links(), Analytics())
-    household, network = MOST_ASKED_BY_NETWORK
+    household, network = MOST_REQUESTS_BY_NETWORK
     async with AsyncExitStack() as unsent:
         for n in range(network):
             asker = (bytes([n // household]), b"network")
@@ -208,7 +208,7 @@ async def test_analytics_away_leaves_views_open_and_is_not_asked_for_each_page()
     assert await views_of(profiles) == [None] * 20 * PAGE
     assert analytics.asked == asked, "nor for each profile"
     analytics.away = False
-    clock.now += AGAIN_SECONDS
+    clock.now += RETRY_SECONDS
     assert await views_of(profiles) == [1, 0] * (10 * PAGE)
 
 
@@ -220,6 +220,6 @@ async def test_links_away_is_an_error() -> None:
                 raise Unavailable("away")
 
     profiles = Profiles(Away(), Analytics())
-    for _ in range(MOST_ASKED_OF_ACCOUNT + 1):
+    for _ in range(MOST_REQUESTS_OF_ACCOUNT + 1):
         with pytest.raises(Unavailable):
             await text_of(profiles)

@@ -1,4 +1,4 @@
-"""Servers that end with the one who started them."""
+"""A server process that ends together with this one, even if this one is killed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _PATIENCE = 30.0
-"""Seconds from the start of a server until it must answer."""
-# The shell ends what it runs when its own input ends: when we do, however that comes. Ctrl-C of a
-# terminal is left to us.
-_HELD = 'trap "" INT; exec 3<&0; "$@" 3<&- & child=$!; (cat <&3; kill $child) & wait $child'
+"""Seconds from the start of a server until it must be ready."""
+# The shell's input is a pipe from us. It ends when we end, however that comes, and then the shell
+# kills the server. Ctrl-C of a terminal is left to us.
+_SCRIPT = 'trap "" INT; exec 3<&0; "$@" 3<&- & child=$!; (cat <&3; kill $child) & wait $child'
 
 
-class Held:
-    """A running server, whose output goes to `log`.
+class ChildServer:
+    """A running server, whose output goes to the file `log`.
 
-    Raises SystemExit with its last words where it ends before `is_ready`, or never is.
+    The constructor returns once `is_ready()`. It raises SystemExit with the end of the output where
+    the server ends before that, or is not ready after 30 seconds.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class Held:
     ) -> None:
         with log.open("wb") as output:
             self._process = subprocess.Popen(  # noqa: S603
-                ["/bin/sh", "-c", _HELD, "sh", *command],
+                ["/bin/sh", "-c", _SCRIPT, "sh", *command],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
@@ -44,7 +45,7 @@ class Held:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """End it and wait until it has."""
+        """End the server and wait for its end."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
