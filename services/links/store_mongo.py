@@ -80,7 +80,7 @@ class MongoLinkStore:
     async def add(self, link: Link) -> Link | None:
         new = _document(link)
         try:
-            await self._database.write("links_add", lambda of: of.links.insert_one(new))
+            await self._database.write("links_add", lambda db: db.links.insert_one(new))
         except DuplicateKeyError:
             return _link(await self._database.read_held("links_held", _of_code(link.code)))
         return link
@@ -93,7 +93,7 @@ class MongoLinkStore:
         query = {"_id": {"$in": list(codes)}}
         found = await self._database.read(
             "links_resolve",
-            lambda of: of.links.find(query, _RESOLVED, batch_size=len(codes)).to_list(None),
+            lambda db: db.links.find(query, _RESOLVED, batch_size=len(codes)).to_list(None),
         )
         return [_resolution(one) for one in found if "url" in one]
 
@@ -120,10 +120,10 @@ class MongoLinkStore:
             "$set": {"removed": True},
             "$unset": {"url": "", "creator": "", "created_at": ""},
         }
-        await self._database.write("links_remove", lambda of: of.links.update_many(named, removal))
+        await self._database.write("links_remove", lambda db: db.links.update_many(named, removal))
         found = await self._database.read(
             "links_removed",
-            lambda of: of.links.find(named, {"removed": 1}, batch_size=len(codes)).to_list(None),
+            lambda db: db.links.find(named, {"removed": 1}, batch_size=len(codes)).to_list(None),
         )
         removed = [one["_id"] for one in found if "removed" in one]
         await self._announcer.announce(removed, now)
@@ -135,8 +135,8 @@ class MongoLinkStore:
         from_mark = {"_id": {"$gte": mark}}
         kept = await self._database.read_majority(
             "links_announcements",
-            lambda of: (
-                of.announcements.find(from_mark, {"codes": 1}, batch_size=LOOK)
+            lambda db: (
+                db.announcements.find(from_mark, {"codes": 1}, batch_size=LOOK)
                 .sort("_id", ASCENDING)
                 .limit(LOOK)
                 .to_list(None)
@@ -147,7 +147,7 @@ class MongoLinkStore:
             return told
         # Right after a failover, the new primary may not know yet what a majority has.
         own: Document | None = await self._database.read(
-            "links_announced", lambda of: of.announcements.find_one({"_id": mark}, {"_id": 1})
+            "links_announced", lambda db: db.announcements.find_one({"_id": mark}, {"_id": 1})
         )
         if not kept and own:
             return Announcements(mark)
@@ -180,7 +180,7 @@ class _Announcer:
         """The number of the last announcement that a majority has; 0 before the first."""
         found: Document | None = await self._database.read_majority(
             "links_last_announced",
-            lambda of: of.announcements.find_one({}, {"_id": 1}, sort=[("_id", DESCENDING)]),
+            lambda db: db.announcements.find_one({}, {"_id": 1}, sort=[("_id", DESCENDING)]),
         )
         return found["_id"] if found else 0
 
@@ -236,7 +236,7 @@ class _Announcer:
     async def _insert(self, new: Document) -> bool:
         try:
             await self._database.write(
-                "links_announce", lambda of: of.announcements.insert_one(new)
+                "links_announce", lambda db: db.announcements.insert_one(new)
             )
         except DuplicateKeyError:
             return False
@@ -246,8 +246,8 @@ class _Announcer:
         """Clear some of the oldest announcements away. `last` is a number that was taken."""
         found = await self._database.read(
             "links_announcements_old",
-            lambda of: (
-                of.announcements.find(
+            lambda db: (
+                db.announcements.find(
                     {"_id": {"$lte": last - MIN_ANNOUNCEMENTS}}, {"announced_at": 1}
                 )
                 .sort("_id", ASCENDING)
@@ -260,21 +260,21 @@ class _Announcer:
         if old:
             named = {"_id": {"$in": old}}
             await self._database.write(
-                "links_announcements_clear", lambda of: of.announcements.delete_many(named)
+                "links_announcements_clear", lambda db: db.announcements.delete_many(named)
             )
 
 
 def _of_code(code: str) -> Operation[Document | None]:
     """The operation that reads what is under a code."""
-    return lambda of: of.links.find_one({"_id": code})
+    return lambda db: db.links.find_one({"_id": code})
 
 
 def _page(query: Document, size: int) -> Operation[list[Document]]:
     """The operation that reads one page of an owner's links."""
 
-    async def operation(of: Documents) -> list[Document]:
+    async def operation(db: Documents) -> list[Document]:
         newest_first = [("created_at", DESCENDING), ("_id", DESCENDING)]
-        return await of.links.find(query, sort=newest_first, limit=size, batch_size=size).to_list(
+        return await db.links.find(query, sort=newest_first, limit=size, batch_size=size).to_list(
             None
         )
 

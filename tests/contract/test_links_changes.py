@@ -84,7 +84,7 @@ async def mongo_replicas(server_url: str, count: int = 1) -> AsyncIterator[Repli
                 {"_id": first + n, "codes": [code], "announced_at": micros_of(at)}
                 for n, code in enumerate(codes)
             ]
-            await databases[0].write("", lambda of: of.announcements.insert_many(documents))
+            await databases[0].write("", lambda db: db.announcements.insert_many(documents))
 
         yield Replicas([store_mongo.MongoLinkStore(one) for one in databases], write)
 
