@@ -153,8 +153,9 @@ class _PiecesResponse(Response):
     """A response whose body is never joined to one string, which would hold up everyone else.
 
     All pieces are read before the headers are sent, so that a failure in the midst is a callable
-    error like any other. The context of the pieces is left only when the response was sent: it has
-    a place of few, and clients that do not read cannot make more than those wait in memory.
+    error like any other. The context of the pieces is left only when the response was sent: it
+    holds one of few places, so that clients which do not read cannot make many responses wait in
+    memory.
     """
 
     def __init__(self, data: Pieces, takes_gzip: bool, headers: edge.RawHeaders) -> None:
@@ -173,9 +174,8 @@ class _PiecesResponse(Response):
                     body = piece[at : at + _SEND_BYTES]
                     # A client that reads nothing for long is cut off by gateway/http.py.
                     await send({"type": "http.response.body", "body": body, "more_body": True})
-                    await asyncio.sleep(
-                        0
-                    )  # The transport writes, and says when its buffer is full.
+                    # The transport writes meanwhile, and `send` waits where its buffer is full.
+                    await asyncio.sleep(0)
             await send({"type": "http.response.body", "body": b""})
 
     async def _read(self, data: AsyncGenerator[bytes, None]) -> deque[bytes]:
