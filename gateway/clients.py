@@ -141,10 +141,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return reply.link.url
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
-        """What short addresses answer, by code; at most 1000 codes.
-
-        One that is not among them leads nowhere.
-        """
+        """The resolutions of at most 1000 codes, by code. One that is left out has no link."""
         request = links_pb2.ResolveLinksRequest(codes=codes)
         reply = await self._caller.unary(
             "ResolveLinks", self._stub.ResolveLinks, request, RESOLVE_SECONDS
@@ -152,9 +149,10 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return {one.code: _resolution(one) for one in reply.resolutions}
 
     async def changes(self, mark: int | None) -> Changes:
-        """Which short addresses answer otherwise since the answer with that mark.
+        """The resolutions that changed since a mark, which the call before returned.
 
-        None asks for the mark of now. Reason: UNIMPLEMENTED, from a version that tells no changes.
+        Without a mark only that of now is returned. Reason: UNIMPLEMENTED, from a version of links
+        that does not know this call.
         """
         request = links_pb2.ListChangesRequest(mark=mark)
         reply = await self._caller.unary(
