@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from string import ascii_lowercase, ascii_uppercase, digits, punctuation
 
 from services.runtime import codes, edge_table
 
@@ -52,7 +53,7 @@ export const CODE_PATTERN = '{pattern}';
 def module() -> str:
     """The TypeScript module, formatted as Prettier would."""
     table = edge_table.read()
-    every = map(chr, range(128))
+    every = ascii_uppercase + ascii_lowercase + digits + punctuation
     return _MODULE.format(
         pages=_entries({name: page["path"] for name, page in table["pages"].items()}),
         functions=_entries({path[1:]: path for path in edge_table.functions(table)}),

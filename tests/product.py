@@ -29,6 +29,8 @@ BROWSER = (
     "Chrome/140.0.0.0 Safari/537.36"
 )
 """User-Agent of a person."""
+_FIRST_PORT, _WORKERS, _PORTS_OF_WORKER = 10_000, 8, 2_750
+"""Ports of tests: below those that Linux gives to connections by itself, from 32,768 on."""
 ALPHABET = string.ascii_letters + string.digits + "-_"
 
 
@@ -234,19 +236,30 @@ class Product(Client):
         self.http.close()
 
 
+_given: set[int] = set()
+
+
 def free_port() -> int:
-    """A port nobody listens on just now.
+    """A port nobody listens on just now, another one each time.
 
     It is none of those that systems give to connections by themselves: whoever is to listen there
-    finds it free a while later, too, though tests run beside each other.
+    finds it free a while later, too. Tests that run beside each other draw from ranges of their
+    own.
     """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _WORKERS
+    first = _FIRST_PORT + worker * _PORTS_OF_WORKER
     while True:
-        port = random.SystemRandom().randrange(10_000, 32_000)
+        port = random.SystemRandom().randrange(first, first + _PORTS_OF_WORKER)
+        if port in _given:
+            continue
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
+        _given.add(port)
+        if len(_given) > _PORTS_OF_WORKER // 2:  # Those of long ago are free again.
+            _given.clear()
         return port
 
 

@@ -75,7 +75,8 @@ class Web:
         while not self._is_live():
             if self._process.poll() is not None:
                 raise RuntimeError(f"nginx ended:\n{self._process.communicate()[1]}")
-            assert time.monotonic() < deadline, "nginx does not serve"
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"nginx does not serve:\n{self.stop()}")
             time.sleep(0.01)
 
     def _is_live(self) -> bool:

@@ -137,7 +137,7 @@ export const reserved: readonly string[] = [
 ];
 
 /** The 64 characters of a code. */
-export const CODE_ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+export const CODE_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 /** Characters of the codes that the page makes. */
 export const CODE_LENGTH = 8;
 /** A code as a regular expression, without anchors. */
