@@ -24,6 +24,9 @@ EVERY_SECONDS = 1.0
 """How long after it has heard all a gateway asks again. Changes hold within five."""
 START_SECONDS = 1.0
 """How long a start waits for the first mark: what is looked up before it is looked up again."""
+FIRST_SECONDS = 0.3
+"""How long the first mark is waited for before several replicas are asked for it: less than a start
+waits."""
 MOST_PAGES = 1000
 """Answers in a row before a pause as after all others."""
 _REPLICAS = 3
@@ -122,11 +125,11 @@ class ChangeFollower:
 
     async def _ask(self) -> Changes:
         """What changed since the mark. Raises AppError where nobody answers."""
-        if self._mark is None:  # Until there is one, changes are missed: no silent replica may
-            return await self._ask_several()  # hold it up for longer than a start waits.
         try:
-            return await self._source.changes(self._mark)
-        except AppError:
+            # Until there is a mark changes are missed: no silent replica may hold the first one up.
+            async with asyncio.timeout(FIRST_SECONDS if self._mark is None else None):
+                return await self._source.changes(self._mark)
+        except (AppError, TimeoutError):
             return await self._ask_several()
 
     async def _ask_several(self) -> Changes:

@@ -34,7 +34,7 @@ READY = Gauge("atajo_ready", "1 while the process takes on work: what /readyz an
 DEPENDENCY_UP = Gauge(
     "atajo_dependency_up",
     "1 while what this process depends on can be used, 0 once two looks in a row were in vain; "
-    "looked at every second.",
+    "looked at every second, and not there before the first look.",
     ["dependency"],
 )
 
@@ -56,8 +56,6 @@ class Health:
         self._told = False
         self._tell: Tell | None = None
         self._watching: asyncio.Task[None] | None = None
-        for name in checks:
-            DEPENDENCY_UP.labels(name).set(0)
 
     @property
     def alive(self) -> bool:
