@@ -66,7 +66,7 @@ class Resolution(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Which short addresses answer otherwise than before a mark, at most 1000 of them.
+    """Which short addresses answer otherwise than before a mark; an answer has 250 at most.
 
     `mark` is the one to ask with next, and `more` says to do so at once. `resolutions` has what
     changed addresses answer now, by code, and `gone` those whose link was removed for good. Where

@@ -98,7 +98,8 @@ class InnerPort:
         except grpc.RpcError as error:
             code: grpc.StatusCode = error.code()
             if code in _FAULTS:
-                raise DefectError(f"{case.path} ended with {code.name}") from None
+                ended = f"{case.path} ended with {code.name}: {error.details()}"
+                raise DefectError(ended) from None
             return [code.name]
         return ["OK"]
 
