@@ -21,24 +21,16 @@ from services.runtime.codes import (
     is_route,
 )
 from services.runtime.errors import AlreadyExists, InvalidArgument
+from services.runtime.feed import Feed
 from services.runtime.text import BLANKS, CONTROLS
 
 MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
 MAX_CODES = 1000
 """Most codes in one look-up."""
-MAX_ANNOUNCED = 250
-"""Most codes in one announcement, and in one answer about changes: the resolutions of so many, URL
-and ended URL of 999 characters of four bytes, are 2 MB, half of gRPC's limit on a message."""
-ANNOUNCED_FOR = timedelta(days=1)
-"""For how long announcements are kept."""
-MIN_ANNOUNCEMENTS = 1000
-"""How many of the last ones are kept, however old they seem.
-
-Clocks of replicas may be days apart: the one that is ahead would clear away what the others have
-just announced. And a replica that found out the next number some seconds ago must not be able to
-take it once it was taken and cleared away.
-"""
+FEED = Feed(most_keys=250, kept_for=timedelta(days=1), kept_least=1000)
+"""The feed of changed links. The resolutions of 250 codes, URL and ended URL of 999 characters of
+four bytes, are 2 MB, half of gRPC's limit on a message."""
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
 
@@ -160,26 +152,11 @@ class Resolution:
 
 
 @dataclass(frozen=True, slots=True)
-class Announcements:
-    """What was announced after a mark: codes whose links changed, at most `MAX_ANNOUNCED`.
-
-    A mark is the number of an announcement, 0 before the first. `mark` is that of the last one told
-    here, and `more` says that others follow. Where `lost` is true, announcements after the mark
-    that was asked with are not kept any more; `mark` is then that of now.
-    """
-
-    mark: int
-    codes: tuple[str, ...] = ()
-    more: bool = False
-    lost: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Changes:
     """Which short addresses answer otherwise than before a mark.
 
     `resolutions` has what they answer now, `gone` those whose link was removed for good. The rest
-    is as in `Announcements`.
+    is as in `services.runtime.feed.Told`.
     """
 
     mark: int

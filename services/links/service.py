@@ -78,8 +78,8 @@ class LinksService:
         Raises Unavailable.
         """
         told = await self._store.announcements(mark)
-        found = await self._store.resolve(told.codes) if told.codes else []
-        gone = sorted(set(told.codes) - {one.code for one in found})
+        found = await self._store.resolve(told.keys) if told.keys else []
+        gone = sorted(set(told.keys) - {one.code for one in found})
         return Changes(told.mark, found, gone, told.more, told.lost)
 
 

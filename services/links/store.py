@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from services.links.domain import Account, Announcements, Guest, Link, Resolution
+from services.links.domain import Account, Guest, Link, Resolution
+from services.runtime.feed import Told
 
 
 class LinkStore(Protocol):
@@ -39,7 +40,7 @@ class LinkStore(Protocol):
         """
         ...
 
-    async def announcements(self, mark: int | None) -> Announcements:
+    async def announcements(self, mark: int | None) -> Told:
         """What was announced after a mark; None asks for the mark of now.
 
         A change is announced once it is stored and before the call that made it returns, so what is

@@ -3,44 +3,23 @@
     links          _id (the code; that of a removed link stays, so that it is never free again), url
                    (absent once removed), creator (the owner: the id of an account as text, or the
                    hash of a guest's key as bytes; absent for nobody and once removed), created_at
-    announcements  _id (the number), codes, announced_at
+    announcements  see `services.runtime.feed_mongo`
 
 Moments are microseconds since the Unix epoch: a date of MongoDB has milliseconds.
-
-A change is one write and its announcement another, which comes second. A process that is killed in
-between has acknowledged nothing: whoever asked repeats the change, which changes nothing then and
-is announced all the same.
-
-An announcement gets the number after the last one that a majority has, and the key `_id` decides
-between replicas that want the same. A last one that no majority has could be undone by a failover,
-and the number after it would leave a gap. Old announcements are cleared away by those who make new
-ones, but for the last of them, which a TTL index would take, too: then numbers would begin anew.
 """
 
 from __future__ import annotations
 
-import asyncio
-import random
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 
-from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from services.links.domain import (
-    ANNOUNCED_FOR,
-    MAX_ANNOUNCED,
-    MIN_ANNOUNCEMENTS,
-    Account,
-    Announcements,
-    Guest,
-    Link,
-    Resolution,
-)
-from services.links.stored import LOOK, Announcement, owner_of, told_since, value_of
-from services.runtime.errors import Unavailable
+from services.links.domain import FEED, Account, Guest, Link, Resolution
+from services.links.stored import owner_of, value_of
+from services.runtime.feed import Told
+from services.runtime.feed_mongo import MongoFeed
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Database, Document, Documents, Operation, Schema
 
@@ -59,15 +38,6 @@ SCHEMA: Schema = (
 
 _RESOLVED = {"url": 1}
 """The fields that decide what a short address answers; `_resolution` reads them."""
-_TURNS = 200
-"""How often other replicas may be faster before an announcement is given up."""
-_LONGEST_PAUSE = 0.02
-_WAITING = 4096
-"""Most callers who wait for their announcement; one more is refused."""
-_CLEAR_EVERY = 100
-"""Announcements of one replica between two looks for old ones."""
-_CLEARED = 1000
-"""Most that one look clears away: more than several replicas make in the meantime."""
 
 
 class MongoLinkStore:
@@ -75,7 +45,7 @@ class MongoLinkStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._announcer = _Announcer(database)
+        self._feed = MongoFeed(database, FEED, "links")
 
     async def add(self, link: Link) -> Link | None:
         new = _document(link)
@@ -126,142 +96,11 @@ class MongoLinkStore:
             lambda db: db.links.find(named, {"removed": 1}, batch_size=len(codes)).to_list(None),
         )
         removed = [one["_id"] for one in found if "removed" in one]
-        await self._announcer.announce(removed, now)
+        await self._feed.announce(removed, now)
         return removed
 
-    async def announcements(self, mark: int | None) -> Announcements:
-        if mark is None:
-            return Announcements(await self._announcer.last())
-        from_mark = {"_id": {"$gte": mark}}
-        kept = await self._database.read_majority(
-            "links_announcements",
-            lambda db: (
-                db.announcements.find(from_mark, {"codes": 1}, batch_size=LOOK)
-                .sort("_id", ASCENDING)
-                .limit(LOOK)
-                .to_list(None)
-            ),
-        )
-        told = told_since(mark, [Announcement(one["_id"], one["codes"]) for one in kept])
-        if told is not None:
-            return told
-        # Right after a failover, the new primary may not know yet what a majority has.
-        own: Document | None = await self._database.read(
-            "links_announced", lambda db: db.announcements.find_one({"_id": mark}, {"_id": 1})
-        )
-        if not kept and own:
-            return Announcements(mark)
-        return Announcements(await self._announcer.last(), lost=True)
-
-
-@dataclass(eq=False)
-class _Group:
-    """Codes that are announced together, for all who wait for it."""
-
-    codes: dict[str, None] = field(default_factory=dict)
-    written: bool = False
-    error: Unavailable | None = None
-
-
-class _Announcer:
-    """Announces changes in groups: while one is written, those that come gather for the next.
-
-    So a replica wants one number at a time, however many changes it makes.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._turn = asyncio.Lock()
-        self._gathering = _Group()
-        self._waiting = 0
-        self._made = 0
-
-    async def last(self) -> int:
-        """The number of the last announcement that a majority has; 0 before the first."""
-        found: Document | None = await self._database.read_majority(
-            "links_last_announced",
-            lambda db: db.announcements.find_one({}, {"_id": 1}, sort=[("_id", DESCENDING)]),
-        )
-        return found["_id"] if found else 0
-
-    async def announce(self, codes: Sequence[str], now: datetime) -> None:
-        """Announce changes of links. Raises Unavailable, after which it may be done or not."""
-        for start in range(0, len(codes), MAX_ANNOUNCED):
-            await self._join(codes[start : start + MAX_ANNOUNCED], now)
-
-    async def _join(self, codes: Sequence[str], now: datetime) -> None:
-        """Wait until the codes are announced, with a group or alone.
-
-        Whoever of a group has the turn first writes it for all. Who gives up then, because the
-        caller left, leaves it to the next of them.
-        """
-        if self._waiting >= _WAITING:
-            raise Unavailable("The store is overloaded.", "STORE_OVERLOADED")
-        if len(self._gathering.codes.keys() | codes) > MAX_ANNOUNCED:
-            self._gathering = _Group()
-        group = self._gathering
-        group.codes.update(dict.fromkeys(codes))
-        self._waiting += 1
-        try:
-            async with self._turn:
-                if group is self._gathering:
-                    self._gathering = _Group()
-                if not group.written and group.error is None:
-                    try:
-                        await self._write(list(group.codes), now)
-                        group.written = True
-                    except Unavailable as error:
-                        group.error = error
-        finally:
-            self._waiting -= 1
-        if group.error is not None:
-            raise Unavailable(group.error.message, group.error.reason) from group.error
-
-    async def _write(self, codes: list[str], now: datetime) -> None:
-        for _ in range(_TURNS):
-            last = await self.last()
-            new = {"_id": last + 1, "codes": codes, "announced_at": micros_of(now)}
-            if await self._insert(new):
-                break
-            await asyncio.sleep(random.uniform(0, _LONGEST_PAUSE))  # noqa: S311
-        else:
-            raise Unavailable("The changes are announced by too many at once.", "STORE_OVERLOADED")
-        self._made += 1
-        if self._made % _CLEAR_EVERY == 1:
-            # The announcement is there. Why old ones are not cleared away is in the log and metrics
-            # of the operation, and the next look is soon enough.
-            with suppress(Unavailable):
-                await self._clear(last, now)
-
-    async def _insert(self, new: Document) -> bool:
-        try:
-            await self._database.write(
-                "links_announce", lambda db: db.announcements.insert_one(new)
-            )
-        except DuplicateKeyError:
-            return False
-        return True
-
-    async def _clear(self, last: int, now: datetime) -> None:
-        """Clear some of the oldest announcements away. `last` is a number that was taken."""
-        found = await self._database.read(
-            "links_announcements_old",
-            lambda db: (
-                db.announcements.find(
-                    {"_id": {"$lte": last - MIN_ANNOUNCEMENTS}}, {"announced_at": 1}
-                )
-                .sort("_id", ASCENDING)
-                .limit(_CLEARED)
-                .to_list(None)
-            ),
-        )
-        kept_from = micros_of(now - ANNOUNCED_FOR)
-        old = [one["_id"] for one in found if one["announced_at"] <= kept_from]
-        if old:
-            named = {"_id": {"$in": old}}
-            await self._database.write(
-                "links_announcements_clear", lambda db: db.announcements.delete_many(named)
-            )
+    async def announcements(self, mark: int | None) -> Told:
+        return await self._feed.since(mark)
 
 
 def _of_code(code: str) -> Operation[Document | None]:

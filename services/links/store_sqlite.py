@@ -6,24 +6,10 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 
-from services.links.domain import (
-    ANNOUNCED_FOR,
-    MAX_ANNOUNCED,
-    MIN_ANNOUNCEMENTS,
-    Account,
-    Announcements,
-    Guest,
-    Link,
-    Resolution,
-)
-from services.links.stored import (
-    LOOK,
-    Announcement,
-    OwnerValue,
-    owner_of,
-    told_since,
-    value_of,
-)
+from services.links.domain import FEED, Account, Guest, Link, Resolution
+from services.links.stored import OwnerValue, owner_of, value_of
+from services.runtime.feed import Told
+from services.runtime.feed_sqlite import announce, announced
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
@@ -54,8 +40,6 @@ MIGRATIONS = (
 _COLUMNS = "code, url, creator, created_at"
 _RESOLVED = "code, url"
 """What decides what a short address answers; `_resolution` reads it."""
-_CLEARED = 10
-"""Most old announcements that one change clears away: more than it makes."""
 _Row = tuple[str, str, OwnerValue, int]
 
 
@@ -114,41 +98,15 @@ class SqliteLinkStore:
             connection.execute(f"DELETE FROM links WHERE {among}", codes)
             rows = connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
             removed = [code for (code,) in rows]
-            _announce(connection, removed, now)
+            announce(connection, FEED, removed, now)
             return removed
 
         return await self._database.write("links_remove", operation)
 
-    async def announcements(self, mark: int | None) -> Announcements:
-        def operation(connection: sqlite3.Connection) -> Announcements:
-            if mark is not None:
-                kept = connection.execute(
-                    "SELECT number, codes FROM announcements WHERE number >= ? "
-                    "ORDER BY number LIMIT ?",
-                    (mark, LOOK),
-                )
-                told = told_since(mark, [Announcement(n, codes.split()) for n, codes in kept])
-                if told is not None:
-                    return told
-            (last,) = connection.execute("SELECT max(number) FROM announcements").fetchone()
-            return Announcements(last or 0, lost=mark is not None)
-
-        return await self._database.read("links_announcements", operation)
-
-
-def _announce(connection: sqlite3.Connection, codes: Sequence[str], now: datetime) -> None:
-    """Announce changes in the transaction that made them, and clear some old ones away."""
-    for start in range(0, len(codes), MAX_ANNOUNCED):
-        connection.execute(
-            "INSERT INTO announcements (codes, announced_at) VALUES (?, ?)",
-            (" ".join(codes[start : start + MAX_ANNOUNCED]), micros_of(now)),
+    async def announcements(self, mark: int | None) -> Told:
+        return await self._database.read(
+            "links_announcements", lambda connection: announced(connection, FEED, mark)
         )
-    connection.execute(
-        "DELETE FROM announcements WHERE announced_at <= ? "
-        "AND number <= (SELECT max(number) FROM announcements) - ? "
-        "AND number IN (SELECT number FROM announcements ORDER BY number LIMIT ?)",
-        (micros_of(now - ANNOUNCED_FOR), MIN_ANNOUNCEMENTS, _CLEARED),
-    )
 
 
 def _find(connection: sqlite3.Connection, code: str) -> Link | None:

@@ -18,18 +18,17 @@ from pymongo.errors import AutoReconnect, DuplicateKeyError
 
 from services.links import store_mongo, store_sqlite
 from services.links.domain import (
-    MAX_ANNOUNCED,
-    MIN_ANNOUNCEMENTS,
+    FEED,
     NOBODY,
-    Announcements,
     Link,
     Resolution,
     UrlPolicy,
 )
 from services.links.service import LinksService
 from services.links.store import LinkStore
-from services.runtime import mongo, sqlite
+from services.runtime import feed_mongo, mongo, sqlite
 from services.runtime.errors import Unavailable
+from services.runtime.feed import Told
 from services.runtime.moments import micros_of
 from tests.mongo import server
 from tests.waiting import await_that
@@ -119,9 +118,9 @@ async def told_since(store: LinkStore, mark: int) -> tuple[list[str], int]:
     while True:
         some = await store.announcements(mark)
         assert not some.lost
-        assert len(some.codes) <= MAX_ANNOUNCED
-        assert some.mark > mark or not some.codes
-        told += some.codes
+        assert len(some.keys) <= FEED.most_keys
+        assert some.mark > mark or not some.keys
+        told += some.keys
         mark = some.mark
         if not some.more:
             return told, mark
@@ -130,18 +129,18 @@ async def told_since(store: LinkStore, mark: int) -> tuple[list[str], int]:
 async def test_a_removal_is_told_once_from_each_mark_on(opened: Opened) -> None:
     async with opened() as replicas:
         store = replicas.store
-        assert await store.announcements(None) == Announcements(0)
-        assert await store.announcements(0) == Announcements(0)
+        assert await store.announcements(None) == Told(0)
+        assert await store.announcements(0) == Told(0)
         one, two, three = await make(store, 3)
 
         await store.remove([one], NOW)
         after_one = await store.announcements(0)
-        assert after_one == Announcements(1, (one,))
-        assert await store.announcements(None) == Announcements(1)
+        assert after_one == Told(1, (one,))
+        assert await store.announcements(None) == Told(1)
         await store.remove([two, three], NOW)
 
-        assert await store.announcements(after_one.mark) == Announcements(2, (two, three))
-        assert await store.announcements(2) == Announcements(2)
+        assert await store.announcements(after_one.mark) == Told(2, (two, three))
+        assert await store.announcements(2) == Told(2)
         assert await told_since(store, 0) == ([one, two, three], 2)
 
 
@@ -151,9 +150,9 @@ async def test_a_repetition_is_announced_and_what_never_was_is_not(opened: Opene
         (code,) = await make(store, 1)
         for number in (1, 2):
             assert await store.remove([code, "unknown-"], NOW) == [code]
-            assert await store.announcements(number - 1) == Announcements(number, (code,))
+            assert await store.announcements(number - 1) == Told(number, (code,))
         assert await store.remove(["unknown-"], NOW) == []
-        assert await store.announcements(2) == Announcements(2)
+        assert await store.announcements(2) == Told(2)
 
 
 async def test_a_thousand_removals_at_once_are_told_in_bounded_answers(opened: Opened) -> None:
@@ -167,7 +166,7 @@ async def test_a_thousand_removals_at_once_are_told_in_bounded_answers(opened: O
 
 
 async def test_who_was_away_for_many_changes_is_told_them_all(opened: Opened) -> None:
-    codes = [f"code{n:04}" for n in range(MAX_ANNOUNCED * 3)]
+    codes = [f"code{n:04}" for n in range(FEED.most_keys * 3)]
     async with opened() as replicas:
         await replicas.write(1, codes, NOW)
 
@@ -179,7 +178,7 @@ async def test_a_code_that_changed_often_is_told_once_an_answer(opened: Opened) 
     async with opened() as replicas:
         await replicas.write(1, ["abcdefgh", "other---", "abcdefgh"], NOW)
 
-        assert await replicas.store.announcements(0) == Announcements(3, ("abcdefgh", "other---"))
+        assert await replicas.store.announcements(0) == Told(3, ("abcdefgh", "other---"))
 
 
 async def test_readers_miss_nothing_that_several_replicas_write_at_once(opened: Opened) -> None:
@@ -225,9 +224,9 @@ async def test_a_reader_that_knows_too_little_is_told_so(opened: Opened) -> None
 
         await store.remove([code], NOW)
 
-        assert await store.announcements(0) == Announcements(1501, lost=True)
-        assert await store.announcements(1500) == Announcements(1501, (code,))
-        kept = 1501 - MIN_ANNOUNCEMENTS
+        assert await store.announcements(0) == Told(1501, lost=True)
+        assert await store.announcements(1500) == Told(1501, (code,))
+        kept = 1501 - FEED.kept_least
         assert await told_since(store, kept) == ([*codes[kept:], code], 1501)
 
 
@@ -250,14 +249,14 @@ async def test_a_change_holds_though_old_announcements_cannot_be_cleared_away(
 
     monkeypatch.setattr(AsyncIOMotorCollection, "delete_many", delete_many)
     async with opened_mongo() as replicas:
-        old = [f"code{n:04}" for n in range(MIN_ANNOUNCEMENTS + 1)]
+        old = [f"code{n:04}" for n in range(FEED.kept_least + 1)]
         await replicas.write(1, old, NOW - timedelta(days=2))
         codes = await make(replicas.store, 2, "new-")
 
         for code in codes:
             assert await replicas.store.remove([code], NOW) == [code]
 
-        mark = MIN_ANNOUNCEMENTS + 1
+        mark = FEED.kept_least + 1
         assert await told_since(replicas.store, mark) == (codes, mark + 2)
 
 
@@ -278,9 +277,9 @@ async def test_replicas_whose_clocks_are_apart_lose_nothing_of_each_other(
 async def test_a_mark_that_this_store_never_gave_is_lost(opened: Opened, mark: int) -> None:
     """For example after the store was put back to an earlier state."""
     async with opened() as replicas:
-        assert await replicas.store.announcements(mark) == Announcements(0, lost=True)
+        assert await replicas.store.announcements(mark) == Told(0, lost=True)
         await replicas.write(1, ["abcdefgh"], NOW)
-        assert await replicas.store.announcements(mark) == Announcements(1, lost=True)
+        assert await replicas.store.announcements(mark) == Told(1, lost=True)
 
 
 async def test_what_is_missing_in_between_is_not_passed_over(opened: Opened) -> None:
@@ -288,10 +287,8 @@ async def test_what_is_missing_in_between_is_not_passed_over(opened: Opened) -> 
         await replicas.write(1, ["code0001", "code0002"], NOW)
         await replicas.write(4, ["code0004"], NOW)
 
-        assert await replicas.store.announcements(0) == Announcements(
-            2, ("code0001", "code0002"), more=True
-        )
-        assert await replicas.store.announcements(2) == Announcements(4, lost=True)
+        assert await replicas.store.announcements(0) == Told(2, ("code0001", "code0002"), more=True)
+        assert await replicas.store.announcements(2) == Told(4, lost=True)
 
 
 async def test_the_service_says_what_changed_addresses_answer_now(opened: Opened) -> None:
@@ -341,10 +338,10 @@ async def test_what_broke_off_ahead_of_its_announcement_is_announced_when_repeat
             with pytest.raises(Unavailable):
                 await store.remove([code], NOW)
         assert await store.resolve([code]) == []
-        assert await store.announcements(0) == Announcements(0)
+        assert await store.announcements(0) == Told(0)
 
         assert await store.remove([code], NOW) == [code]
-        assert await store.announcements(0) == Announcements(1, (code,))
+        assert await store.announcements(0) == Told(1, (code,))
 
 
 async def test_changes_that_wait_are_announced_together(opened_mongo: Opened) -> None:
@@ -427,7 +424,7 @@ async def test_an_announcement_that_others_are_always_faster_than_is_given_up(
 
     async with opened_mongo() as replicas:
         (code,) = await make(replicas.store, 1)
-        monkeypatch.setattr(store_mongo, "_LONGEST_PAUSE", 0.0)
+        monkeypatch.setattr(feed_mongo, "_LONGEST_PAUSE", 0.0)
         monkeypatch.setattr(AsyncIOMotorCollection, "insert_one", taken)
         with pytest.raises(Unavailable) as refused:
             await replicas.store.remove([code], NOW)
@@ -449,5 +446,5 @@ async def test_a_new_primary_that_knows_no_majority_yet_makes_nobody_forget(
         await replicas.write(1, ["code0001", "code0002"], NOW)
         monkeypatch.setattr(AsyncIOMotorCollection, "find", behind)
 
-        assert await replicas.store.announcements(2) == Announcements(2)
-        assert await replicas.store.announcements(1) == Announcements(1)
+        assert await replicas.store.announcements(2) == Told(2)
+        assert await replicas.store.announcements(1) == Told(1)
