@@ -57,11 +57,11 @@ class Services:
         async for page in pages:
             yield [link.code for link in page.links]
 
-    async def remove_links(self, codes: Sequence[str]) -> list[str]:
-        """Remove links; returns those of the codes that were removed, now or before."""
-        request = links_pb2.RemoveLinksRequest(codes=codes)
+    async def purge_links(self, codes: Sequence[str]) -> list[str]:
+        """Purge links; returns those of the codes that were purged, now or before."""
+        request = links_pb2.PurgeLinksRequest(codes=codes)
         reply = await self._links_calls.unary(
-            "RemoveLinks", self._links.RemoveLinks, request, CALL_SECONDS
+            "PurgeLinks", self._links.PurgeLinks, request, CALL_SECONDS
         )
         return list(reply.codes)
 

@@ -28,14 +28,14 @@ class Services(Protocol):
 
     def codes_of(self, account: str) -> AsyncIterator[list[str]]: ...
 
-    async def remove_links(self, codes: Sequence[str]) -> list[str]: ...
+    async def purge_links(self, codes: Sequence[str]) -> list[str]: ...
 
     async def remove_counts(self, codes: Sequence[str]) -> None: ...
 
 
 async def remove_link(services: Services, code: str) -> bool:
     """Remove a link and its counts; False when there never was one. Raises AppError."""
-    if not await services.remove_links([code]):
+    if not await services.purge_links([code]):
         return False
     await services.remove_counts([code])
     return True
@@ -49,19 +49,19 @@ async def remove_account(
     Raises AppError; its reason is NO_ACCOUNT when there is none.
     """
     account = await services.close_account(email)
-    links = await _remove_links_of(services, account)
+    links = await _purge_links_of(services, account)
     await sleep(SETTLE_SECONDS)
-    links += await _remove_links_of(services, account)
+    links += await _purge_links_of(services, account)
     await services.remove_account(account)
     return links
 
 
-async def _remove_links_of(services: Services, account: str) -> int:
+async def _purge_links_of(services: Services, account: str) -> int:
     removed = 0
     async for codes in services.codes_of(account):
         # Counts first: once its link is gone, nothing leads to them any more.
         for start in range(0, len(codes), COUNTS_A_CALL):
             await services.remove_counts(codes[start : start + COUNTS_A_CALL])
-        await services.remove_links(codes)
+        await services.purge_links(codes)
         removed += len(codes)
     return removed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -20,17 +21,41 @@ from services.runtime.codes import (
     is_reserved,
     is_route,
 )
-from services.runtime.errors import AlreadyExists, InvalidArgument
+from services.runtime.errors import (
+    AlreadyExists,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+)
 from services.runtime.feed import Feed
 from services.runtime.text import BLANKS, CONTROLS
 
 MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
 MAX_CODES = 1000
-"""Most codes in one look-up."""
+"""Most codes in one look-up, and in one call of the operator."""
+MAX_NAMED = 100
+"""Most codes of one call of an owner."""
+MAX_TITLE_LENGTH = 100
+MAX_TAGS = 10
+MAX_TAG_LENGTH = 30
+MAX_TEXT_LENGTH = 999
+"""Of a text that links are searched for. This and the three above: in Unicode code points."""
+MAX_LIMIT = 100
+"""Most links on one page of a list."""
+MAX_FORMER_URLS = 500
+"""Most URLs that are kept of those that a link led to before: 2 MB, half of gRPC's limit on a
+message."""
+RESTORABLE_FOR = timedelta(days=30)
+"""How long a removal can be undone."""
+PURGED_AFTER = RESTORABLE_FOR + timedelta(hours=1)
+"""When what was removed is deleted for good: an hour later, as clocks of replicas differ."""
 FEED = Feed(most_keys=250, kept_for=timedelta(days=1), kept_least=1000)
 """The feed of changed links. The resolutions of 250 codes, URL and ended URL of 999 characters of
 four bytes, are 2 MB, half of gRPC's limit on a message."""
+KEPT_RANKINGS = 4
+"""How many rankings of an owner are kept: as many lists can be paged through side by side."""
+RANKING_KEPT_FOR = timedelta(hours=1)
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
 
@@ -57,8 +82,60 @@ class TooManyCodes(InvalidArgument):
     default_reason = "TOO_MANY_CODES"
 
 
+class InvalidTitle(InvalidArgument):
+    default_reason = "INVALID_TITLE"
+
+
+class InvalidTags(InvalidArgument):
+    default_reason = "INVALID_TAGS"
+
+
+class InvalidExpiry(InvalidArgument):
+    default_reason = "INVALID_EXPIRY"
+
+
+class InvalidEndedUrl(InvalidArgument):
+    default_reason = "INVALID_ENDED_URL"
+
+
+class NoChanges(InvalidArgument):
+    default_reason = "NO_CHANGES"
+
+
+class InvalidQuery(InvalidArgument):
+    default_reason = "INVALID_QUERY"
+
+
+class InvalidLimit(InvalidArgument):
+    default_reason = "INVALID_LIMIT"
+
+
+class InvalidCursor(InvalidArgument):
+    default_reason = "INVALID_CURSOR"
+
+
+class InvalidReason(InvalidArgument):
+    default_reason = "INVALID_REASON"
+
+
+class InvalidLease(InvalidArgument):
+    default_reason = "INVALID_LEASE"
+
+
 class CodeTaken(AlreadyExists):
     default_reason = "CODE_TAKEN"
+
+
+class NoLink(NotFound):
+    default_reason = "NO_LINK"
+
+
+class TooManyUrls(ResourceExhausted):
+    default_reason = "TOO_MANY_URLS"
+
+
+class TooManyQueries(ResourceExhausted):
+    default_reason = "TOO_MANY_QUERIES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +170,6 @@ class Nobody:
 
 NOBODY = Nobody()
 Owner = Account | Guest | Nobody
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A short link."""
-
-    code: str
-    url: str
-    owner: Owner
-    created_at: datetime
-
-    def same_as(self, other: Link) -> bool:
-        """Whether both say the same: then one is a repetition of the other."""
-        return (self.code, self.url, self.owner) == (other.code, other.url, other.owner)
 
 
 class LinkState(Enum):
@@ -149,6 +212,106 @@ class Resolution:
     def active(cls, code: str, url: str) -> Resolution:
         """Of a link that leads to `url` and has no end."""
         return cls(code, LinkState.ACTIVE, url)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A short link."""
+
+    code: str
+    url: str
+    """Where it leads while it is active."""
+    owner: Owner
+    created_at: datetime
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    changed_at: datetime | None = None
+    """When its URL changed last."""
+    created_url: str = ""
+    """The URL that it was made with; empty where it never had another."""
+    expires_at: datetime | None = None
+    """From when on it is expired, in whole seconds."""
+    ended_url: str = ""
+    """Where it leads once it is expired; empty for nowhere."""
+    public_statistics: bool = False
+    removed_at: datetime | None = None
+    blocked: BlockReason | None = None
+
+    def repeats(self, other: Link) -> bool:
+        """Whether `other`, which holds the code, is what a repeated creation made before."""
+        made = (other.code, other.created_url or other.url, other.owner)
+        return (self.code, self.url, self.owner) == made and other.removed_at is None
+
+    def state_at(self, now: datetime) -> LinkState:
+        """What it is at a moment."""
+        if self.blocked is not None:
+            return LinkState.BLOCKED
+        if self.removed_at is not None:
+            return LinkState.REMOVED
+        if self.expires_at is not None and self.expires_at <= now:
+            return LinkState.EXPIRED
+        return LinkState.ACTIVE
+
+    def is_gone_at(self, now: datetime) -> bool:
+        """Whether its removal cannot be undone any more: for its owner there is no such link."""
+        return self.removed_at is not None and self.removed_at + RESTORABLE_FOR <= now
+
+    def resolution(self) -> Resolution:
+        """What its short address answers. That an active one expires is seen to by who asks."""
+        if self.blocked is not None:
+            return Resolution(self.code, LinkState.BLOCKED, reason=self.blocked)
+        if self.removed_at is not None:
+            return Resolution(self.code, LinkState.REMOVED)
+        return Resolution(self.code, LinkState.ACTIVE, self.url, self.expires_at, self.ended_url)
+
+
+@dataclass(frozen=True, slots=True)
+class FormerUrl:
+    """A URL that a link led to, and when another took its place."""
+
+    url: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What is done to links: from what a link is to what it is to be.
+
+    `of` is pure and may be asked again. Where its outcome is what the link is already, nothing is
+    written. `is_announced` says that short addresses may answer otherwise afterwards; it is so
+    also where nothing changes, as the change before may have ended ahead of its announcement.
+    """
+
+    of: Callable[[Link], Link]
+    is_announced: bool
+
+
+class LinkOrder(Enum):
+    """In which order links are listed. Of those that are alike in it, the newer comes first."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    MOST_VIEWED = "most viewed"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which of an owner's links are asked for.
+
+    `text` is folded (`folded`) and empty for all of them. `state` None stands for every state but
+    removed. A removed link is in no other list than that of the removed ones, blocked or not.
+    """
+
+    text: str = ""
+    state: LinkState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Behind which link of a list by age to go on."""
+
+    created_at: datetime
+    code: str
 
 
 @dataclass(frozen=True, slots=True)

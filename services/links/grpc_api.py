@@ -86,10 +86,10 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         async for page in _pages(self._service, request):
             yield page
 
-    async def RemoveLinks(
-        self, request: pb.RemoveLinksRequest, context: ServicerContext[Any, Any]
-    ) -> pb.RemoveLinksResponse:
-        return pb.RemoveLinksResponse(codes=await self._service.remove(request.codes))
+    async def PurgeLinks(
+        self, request: pb.PurgeLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.PurgeLinksResponse:
+        return pb.PurgeLinksResponse(codes=await self._service.purge(request.codes))
 
 
 def servicers(service: LinksService) -> Servicers:

@@ -41,7 +41,7 @@ class LinksService:
         check_code(code, owner)
         wanted = Link(code, self._urls.normalize(url), owner, self._now())
         stored = await self._store.add(wanted)
-        if stored is None or not stored.same_as(wanted):
+        if stored is None or not wanted.repeats(stored):
             raise CodeTaken("This code is taken.")
         return stored
 
@@ -64,13 +64,13 @@ class LinksService:
             raise InvalidOwner("A list of links is of an account or of a guest.")
         return self._store.by_owner(owner, PAGE_SIZE)
 
-    async def remove(self, codes: Sequence[str]) -> list[str]:
-        """Remove links for good; returns those of the codes that were removed, now or before.
+    async def purge(self, codes: Sequence[str]) -> list[str]:
+        """Purge links; returns those of the codes that were purged, now or before.
 
         Raises TooManyCodes, Unavailable.
         """
         wellformed = _wellformed(codes)
-        return await self._store.remove(wellformed, self._now()) if wellformed else []
+        return await self._store.purge(wellformed, self._now()) if wellformed else []
 
     async def changes(self, mark: int | None) -> Changes:
         """Which short addresses answer otherwise than before a mark; None asks for that of now.

@@ -2,42 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Protocol
 
-from services.links.domain import Account, Guest, Link, Resolution
+from services.links.domain import (
+    Account,
+    Edit,
+    FormerUrl,
+    Guest,
+    Link,
+    LinkOrder,
+    Position,
+    Resolution,
+    Wanted,
+)
 from services.runtime.feed import Told
 
 
 class LinkStore(Protocol):
-    """Keeps links by unique code. Every method raises Unavailable when the store is away."""
+    """Keeps links by unique code. Every method raises Unavailable when the store is away.
+
+    A link whose removal cannot be undone any more (`Link.is_gone_at`) is in no list, though it is
+    there until it is purged.
+    """
 
     async def add(self, link: Link) -> Link | None:
         """Store a link whose code is free; returns whichever link now holds the code.
 
-        None when the link that held it was removed: such a code is never free again.
+        None when the link that held it was purged: such a code is never free again.
         """
         ...
 
     async def find(self, code: str) -> Link | None:
-        """The link under a code, whoever owns it; None where there is none or it was removed."""
+        """The link under a code, whoever owns it; None where there is none or it was purged."""
         ...
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
-        """What those of the codes answer that are stored and not removed for good, in no order."""
+        """What those of the codes answer that hold a link, in no order."""
         ...
 
     def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
-        """An owner's links, newest first, in pages; links added meanwhile do not appear."""
+        """An owner's links in every state, newest first, in pages; none that is added meanwhile."""
         ...
 
-    async def remove(self, codes: Sequence[str], now: datetime) -> list[str]:
-        """Remove links for good; returns those of the codes that were removed, now or before.
+    async def history(self, code: str) -> list[FormerUrl]:
+        """The URLs that a link led to before, the last one first."""
+        ...
+
+    async def edit(
+        self, owner: Account | Guest | None, codes: Sequence[str], edit: Edit, now: datetime
+    ) -> list[Link] | None:
+        """Edit links; returns them as they are now, in the order of `codes`.
+
+        None where one of the codes does not hold a link of the owner, whatever its state, or holds
+        one that is gone at `now`: then nothing changes. Without an owner, the links of everybody
+        are meant. A URL that changes is kept in the link's history with `now`. Each link is as it
+        was or as it is to be, whatever breaks off in between; repeating the call does the rest.
+        Raises TooManyUrls for a new URL of a link whose history is full.
+        """
+        ...
+
+    async def claim(self, guest: Guest, account: Account, most: int) -> int:
+        """Give up to `most` of a guest's links to an account; returns how many moved."""
+        ...
+
+    async def page(
+        self,
+        owner: Account | Guest,
+        wanted: Wanted,
+        order: LinkOrder,
+        after: Position | None,
+        limit: int,
+        now: datetime,
+    ) -> list[Link]:
+        """Those of an owner's links that are wanted, by age, from behind a position on.
+
+        `order` is NEWEST or OLDEST.
+        """
+        ...
+
+    async def count(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
+        """How many of an owner's links are wanted."""
+        ...
+
+    async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
+        """The codes of those of an owner's links that are wanted, the most visited first."""
+        ...
+
+    async def keep_ranking(
+        self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
+    ) -> None:
+        """Keep a ranking under a key, so that its pages can be read while views go on.
+
+        Each owner has the last `KEPT_RANKINGS` of them, for `RANKING_KEPT_FOR`.
+        """
+        ...
+
+    async def kept_ranking(
+        self, owner: Account | Guest, key: str, start: int, most: int, now: datetime
+    ) -> list[str] | None:
+        """Up to `most` codes of a ranking that was kept; None where it is not kept any more."""
+        ...
+
+    async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
+        """The links under those of the codes that are the owner's, in the order of `codes`."""
+        ...
+
+    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
+        """Note how often links were visited by people, and then the mark, where one is given.
+
+        A number that is below the one noted before changes nothing, and so does a code that holds
+        no link of an owner.
+        """
+        ...
+
+    async def rank_mark(self) -> int | None:
+        """The mark that was noted last."""
+        ...
+
+    async def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
+        """Delete links for good; returns those of the codes that were purged, now or before.
 
         Those are announced, whether or not this call changed anything. Codes that no link ever held
         are left alone.
         """
+        ...
+
+    async def removed_before(self, moment: datetime, most: int) -> list[str]:
+        """Codes of links that were removed at that moment or before, the first removed first."""
+        ...
+
+    async def codes_after(self, code: str, most: int) -> list[str]:
+        """Codes of links with an owner that come after `code` in their order."""
+        ...
+
+    async def take_lease(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
+        """Take or renew a lease; whether the holder has it now. No duration gives it back."""
         ...
 
     async def announcements(self, mark: int | None) -> Told:

@@ -84,7 +84,7 @@ class MongoLinkStore:
                 "$or": [{"created_at": {"$lt": at}}, {"_id": {"$lt": code}}],
             }
 
-    async def remove(self, codes: Sequence[str], now: datetime) -> list[str]:
+    async def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
         named = {"_id": {"$in": list(codes)}}
         removal = {
             "$set": {"removed": True},

@@ -88,7 +88,7 @@ class SqliteLinkStore:
                 return
             last = (rows[-1][3], rows[-1][0])
 
-    async def remove(self, codes: Sequence[str], now: datetime) -> list[str]:
+    async def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
         among = f"code IN ({', '.join('?' * len(codes))})"
 
         def operation(connection: sqlite3.Connection) -> list[str]:

@@ -55,8 +55,8 @@ class Replicas(Product):
     def remove(self, address: str, codes: Sequence[str]) -> float:
         """Remove links as the operator does, at one replica; returns when that was acknowledged."""
         with grpc.insecure_channel(self._running[address].addresses["admin"]) as channel:
-            request = links_pb2.RemoveLinksRequest(codes=codes)
-            removed = links_pb2_grpc.AdminServiceStub(channel).RemoveLinks(
+            request = links_pb2.PurgeLinksRequest(codes=codes)
+            removed = links_pb2_grpc.AdminServiceStub(channel).PurgeLinks(
                 request, timeout=PATIENCE
             )
         assert sorted(removed.codes) == sorted(codes)

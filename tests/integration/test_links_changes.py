@@ -28,9 +28,9 @@ class Links(LinksClient):
         self._operator_calls = client.Caller(ADMIN)
 
     async def remove(self, codes: Sequence[str]) -> list[str]:
-        request = pb.RemoveLinksRequest(codes=codes)
+        request = pb.PurgeLinksRequest(codes=codes)
         reply = await self._operator_calls.unary(
-            "RemoveLinks", self._operator.RemoveLinks, request, 20
+            "PurgeLinks", self._operator.PurgeLinks, request, 20
         )
         return list(reply.codes)
 

@@ -46,7 +46,7 @@ class World:
             self._call()
             yield codes[start : start + self._page]
 
-    async def remove_links(self, codes: Sequence[str]) -> list[str]:
+    async def purge_links(self, codes: Sequence[str]) -> list[str]:
         self._call()
         held = {code for code in codes if code in self.links}
         self.removed |= held

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"atajo/analytics/v1/analytics.proto\x12\x12\x61tajo.analytics.v1\"F\n\x04Name\x12\x30\n\tdimension\x18\x01 \x01(\x0e\x32\x1d.atajo.analytics.v1.Dimension\x12\x0c\n\x04name\x18\x02 \x01(\t\"\xa4\x01\n\nVisitCount\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0c\n\x04hour\x18\x02 \x01(\x03\x12+\n\x04kind\x18\x03 \x01(\x0e\x32\x1d.atajo.analytics.v1.VisitKind\x12\x15\n\rreferrer_host\x18\x04 \x01(\t\x12\r\n\x05\x63ount\x18\x05 \x01(\x03\x12\'\n\x05names\x18\x06 \x03(\x0b\x32\x18.atajo.analytics.v1.Name\"o\n\x13RecordVisitsRequest\x12\x12\n\ngateway_id\x18\x01 \x01(\t\x12\x14\n\x0c\x62\x61tch_number\x18\x02 \x01(\x03\x12.\n\x06visits\x18\x03 \x03(\x0b\x32\x1e.atajo.analytics.v1.VisitCount\"\'\n\x14RecordVisitsResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x08\"?\n\x13\x43loseGatewayRequest\x12\x12\n\ngateway_id\x18\x01 \x01(\t\x12\x14\n\x0c\x62\x61tch_number\x18\x02 \x01(\x03\"\x16\n\x14\x43loseGatewayResponse\"!\n\x10GetTotalsRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"&\n\x06Totals\x12\x0e\n\x06people\x18\x01 \x01(\x03\x12\x0c\n\x04\x62ots\x18\x02 \x01(\x03\"\xa1\x01\n\x11GetTotalsResponse\x12\x41\n\x06totals\x18\x01 \x03(\x0b\x32\x31.atajo.analytics.v1.GetTotalsResponse.TotalsEntry\x1aI\n\x0bTotalsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.atajo.analytics.v1.Totals:\x02\x38\x01\"D\n\x0fListDaysRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x11\n\tfirst_day\x18\x02 \x01(\x03\x12\x10\n\x08last_day\x18\x03 \x01(\x03\"\xa7\x01\n\tBreakdown\x12\x30\n\tdimension\x18\x01 \x01(\x0e\x32\x1d.atajo.analytics.v1.Dimension\x12\x39\n\x06people\x18\x02 \x03(\x0b\x32).atajo.analytics.v1.Breakdown.PeopleEntry\x1a-\n\x0bPeopleEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"\x81\x01\n\x03\x44\x61y\x12\x0b\n\x03\x64\x61y\x18\x01 \x01(\x03\x12\x0e\n\x06people\x18\x02 \x01(\x03\x12\x0c\n\x04\x62ots\x18\x03 \x01(\x03\x12\x16\n\x0epeople_by_hour\x18\x04 \x03(\x03\x12\x31\n\nbreakdowns\x18\x06 \x03(\x0b\x32\x1d.atajo.analytics.v1.BreakdownJ\x04\x08\x05\x10\x06\"9\n\x10ListDaysResponse\x12%\n\x04\x64\x61ys\x18\x01 \x03(\x0b\x32\x17.atajo.analytics.v1.Day\"$\n\x13RemoveCountsRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"\x16\n\x14RemoveCountsResponse*R\n\tVisitKind\x12\x1a\n\x16VISIT_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIT_KIND_PERSON\x10\x01\x12\x12\n\x0eVISIT_KIND_BOT\x10\x02*\xc6\x01\n\tDimension\x12\x19\n\x15\x44IMENSION_UNSPECIFIED\x10\x00\x12\x16\n\x12\x44IMENSION_REFERRER\x10\x01\x12\x14\n\x10\x44IMENSION_DEVICE\x10\x02\x12\x15\n\x11\x44IMENSION_BROWSER\x10\x03\x12\x14\n\x10\x44IMENSION_SYSTEM\x10\x04\x12\x16\n\x12\x44IMENSION_LANGUAGE\x10\x05\x12\x15\n\x11\x44IMENSION_COUNTRY\x10\x06\x12\x14\n\x10\x44IMENSION_SOURCE\x10\x07\x32\x9d\x03\n\x10\x41nalyticsService\x12\x66\n\x0cRecordVisits\x12\'.atajo.analytics.v1.RecordVisitsRequest\x1a(.atajo.analytics.v1.RecordVisitsResponse\"\x03\x90\x02\x02\x12\x66\n\x0c\x43loseGateway\x12\'.atajo.analytics.v1.CloseGatewayRequest\x1a(.atajo.analytics.v1.CloseGatewayResponse\"\x03\x90\x02\x02\x12]\n\tGetTotals\x12$.atajo.analytics.v1.GetTotalsRequest\x1a%.atajo.analytics.v1.GetTotalsResponse\"\x03\x90\x02\x01\x12Z\n\x08ListDays\x12#.atajo.analytics.v1.ListDaysRequest\x1a$.atajo.analytics.v1.ListDaysResponse\"\x03\x90\x02\x01\x32v\n\x0c\x41\x64minService\x12\x66\n\x0cRemoveCounts\x12\'.atajo.analytics.v1.RemoveCountsRequest\x1a(.atajo.analytics.v1.RemoveCountsResponse\"\x03\x90\x02\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"atajo/analytics/v1/analytics.proto\x12\x12\x61tajo.analytics.v1\"F\n\x04Name\x12\x30\n\tdimension\x18\x01 \x01(\x0e\x32\x1d.atajo.analytics.v1.Dimension\x12\x0c\n\x04name\x18\x02 \x01(\t\"\xa4\x01\n\nVisitCount\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0c\n\x04hour\x18\x02 \x01(\x03\x12+\n\x04kind\x18\x03 \x01(\x0e\x32\x1d.atajo.analytics.v1.VisitKind\x12\x15\n\rreferrer_host\x18\x04 \x01(\t\x12\r\n\x05\x63ount\x18\x05 \x01(\x03\x12\'\n\x05names\x18\x06 \x03(\x0b\x32\x18.atajo.analytics.v1.Name\"o\n\x13RecordVisitsRequest\x12\x12\n\ngateway_id\x18\x01 \x01(\t\x12\x14\n\x0c\x62\x61tch_number\x18\x02 \x01(\x03\x12.\n\x06visits\x18\x03 \x03(\x0b\x32\x1e.atajo.analytics.v1.VisitCount\"\'\n\x14RecordVisitsResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x08\"?\n\x13\x43loseGatewayRequest\x12\x12\n\ngateway_id\x18\x01 \x01(\t\x12\x14\n\x0c\x62\x61tch_number\x18\x02 \x01(\x03\"\x16\n\x14\x43loseGatewayResponse\"!\n\x10GetTotalsRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"&\n\x06Totals\x12\x0e\n\x06people\x18\x01 \x01(\x03\x12\x0c\n\x04\x62ots\x18\x02 \x01(\x03\"\xa1\x01\n\x11GetTotalsResponse\x12\x41\n\x06totals\x18\x01 \x03(\x0b\x32\x31.atajo.analytics.v1.GetTotalsResponse.TotalsEntry\x1aI\n\x0bTotalsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.atajo.analytics.v1.Totals:\x02\x38\x01\"0\n\x12ListVisitedRequest\x12\x11\n\x04mark\x18\x01 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_mark\"\xcf\x01\n\x13ListVisitedResponse\x12\x0c\n\x04mark\x18\x01 \x01(\x03\x12\x43\n\x06totals\x18\x02 \x03(\x0b\x32\x33.atajo.analytics.v1.ListVisitedResponse.TotalsEntry\x12\x0c\n\x04more\x18\x03 \x01(\x08\x12\x0c\n\x04lost\x18\x04 \x01(\x08\x1aI\n\x0bTotalsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.atajo.analytics.v1.Totals:\x02\x38\x01\"D\n\x0fListDaysRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x11\n\tfirst_day\x18\x02 \x01(\x03\x12\x10\n\x08last_day\x18\x03 \x01(\x03\"\xa7\x01\n\tBreakdown\x12\x30\n\tdimension\x18\x01 \x01(\x0e\x32\x1d.atajo.analytics.v1.Dimension\x12\x39\n\x06people\x18\x02 \x03(\x0b\x32).atajo.analytics.v1.Breakdown.PeopleEntry\x1a-\n\x0bPeopleEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"\x81\x01\n\x03\x44\x61y\x12\x0b\n\x03\x64\x61y\x18\x01 \x01(\x03\x12\x0e\n\x06people\x18\x02 \x01(\x03\x12\x0c\n\x04\x62ots\x18\x03 \x01(\x03\x12\x16\n\x0epeople_by_hour\x18\x04 \x03(\x03\x12\x31\n\nbreakdowns\x18\x06 \x03(\x0b\x32\x1d.atajo.analytics.v1.BreakdownJ\x04\x08\x05\x10\x06\"9\n\x10ListDaysResponse\x12%\n\x04\x64\x61ys\x18\x01 \x03(\x0b\x32\x17.atajo.analytics.v1.Day\"$\n\x13RemoveCountsRequest\x12\r\n\x05\x63odes\x18\x01 \x03(\t\"\x16\n\x14RemoveCountsResponse*R\n\tVisitKind\x12\x1a\n\x16VISIT_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIT_KIND_PERSON\x10\x01\x12\x12\n\x0eVISIT_KIND_BOT\x10\x02*\xc6\x01\n\tDimension\x12\x19\n\x15\x44IMENSION_UNSPECIFIED\x10\x00\x12\x16\n\x12\x44IMENSION_REFERRER\x10\x01\x12\x14\n\x10\x44IMENSION_DEVICE\x10\x02\x12\x15\n\x11\x44IMENSION_BROWSER\x10\x03\x12\x14\n\x10\x44IMENSION_SYSTEM\x10\x04\x12\x16\n\x12\x44IMENSION_LANGUAGE\x10\x05\x12\x15\n\x11\x44IMENSION_COUNTRY\x10\x06\x12\x14\n\x10\x44IMENSION_SOURCE\x10\x07\x32\x9d\x03\n\x10\x41nalyticsService\x12\x66\n\x0cRecordVisits\x12\'.atajo.analytics.v1.RecordVisitsRequest\x1a(.atajo.analytics.v1.RecordVisitsResponse\"\x03\x90\x02\x02\x12\x66\n\x0c\x43loseGateway\x12\'.atajo.analytics.v1.CloseGatewayRequest\x1a(.atajo.analytics.v1.CloseGatewayResponse\"\x03\x90\x02\x02\x12]\n\tGetTotals\x12$.atajo.analytics.v1.GetTotalsRequest\x1a%.atajo.analytics.v1.GetTotalsResponse\"\x03\x90\x02\x01\x12Z\n\x08ListDays\x12#.atajo.analytics.v1.ListDaysRequest\x1a$.atajo.analytics.v1.ListDaysResponse\"\x03\x90\x02\x01\x32\xdb\x01\n\x0c\x41\x64minService\x12\x63\n\x0bListVisited\x12&.atajo.analytics.v1.ListVisitedRequest\x1a\'.atajo.analytics.v1.ListVisitedResponse\"\x03\x90\x02\x01\x12\x66\n\x0cRemoveCounts\x12\'.atajo.analytics.v1.RemoveCountsRequest\x1a(.atajo.analytics.v1.RemoveCountsResponse\"\x03\x90\x02\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,6 +33,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_GETTOTALSRESPONSE_TOTALSENTRY']._loaded_options = None
   _globals['_GETTOTALSRESPONSE_TOTALSENTRY']._serialized_options = b'8\001'
+  _globals['_LISTVISITEDRESPONSE_TOTALSENTRY']._loaded_options = None
+  _globals['_LISTVISITEDRESPONSE_TOTALSENTRY']._serialized_options = b'8\001'
   _globals['_BREAKDOWN_PEOPLEENTRY']._loaded_options = None
   _globals['_BREAKDOWN_PEOPLEENTRY']._serialized_options = b'8\001'
   _globals['_ANALYTICSSERVICE'].methods_by_name['RecordVisits']._loaded_options = None
@@ -43,12 +45,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ANALYTICSSERVICE'].methods_by_name['GetTotals']._serialized_options = b'\220\002\001'
   _globals['_ANALYTICSSERVICE'].methods_by_name['ListDays']._loaded_options = None
   _globals['_ANALYTICSSERVICE'].methods_by_name['ListDays']._serialized_options = b'\220\002\001'
+  _globals['_ADMINSERVICE'].methods_by_name['ListVisited']._loaded_options = None
+  _globals['_ADMINSERVICE'].methods_by_name['ListVisited']._serialized_options = b'\220\002\001'
   _globals['_ADMINSERVICE'].methods_by_name['RemoveCounts']._loaded_options = None
   _globals['_ADMINSERVICE'].methods_by_name['RemoveCounts']._serialized_options = b'\220\002\002'
-  _globals['_VISITKIND']._serialized_start=1272
-  _globals['_VISITKIND']._serialized_end=1354
-  _globals['_DIMENSION']._serialized_start=1357
-  _globals['_DIMENSION']._serialized_end=1555
+  _globals['_VISITKIND']._serialized_start=1532
+  _globals['_VISITKIND']._serialized_end=1614
+  _globals['_DIMENSION']._serialized_start=1617
+  _globals['_DIMENSION']._serialized_end=1815
   _globals['_NAME']._serialized_start=58
   _globals['_NAME']._serialized_end=128
   _globals['_VISITCOUNT']._serialized_start=131
@@ -69,22 +73,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETTOTALSRESPONSE']._serialized_end=777
   _globals['_GETTOTALSRESPONSE_TOTALSENTRY']._serialized_start=704
   _globals['_GETTOTALSRESPONSE_TOTALSENTRY']._serialized_end=777
-  _globals['_LISTDAYSREQUEST']._serialized_start=779
-  _globals['_LISTDAYSREQUEST']._serialized_end=847
-  _globals['_BREAKDOWN']._serialized_start=850
-  _globals['_BREAKDOWN']._serialized_end=1017
-  _globals['_BREAKDOWN_PEOPLEENTRY']._serialized_start=972
-  _globals['_BREAKDOWN_PEOPLEENTRY']._serialized_end=1017
-  _globals['_DAY']._serialized_start=1020
-  _globals['_DAY']._serialized_end=1149
-  _globals['_LISTDAYSRESPONSE']._serialized_start=1151
-  _globals['_LISTDAYSRESPONSE']._serialized_end=1208
-  _globals['_REMOVECOUNTSREQUEST']._serialized_start=1210
-  _globals['_REMOVECOUNTSREQUEST']._serialized_end=1246
-  _globals['_REMOVECOUNTSRESPONSE']._serialized_start=1248
-  _globals['_REMOVECOUNTSRESPONSE']._serialized_end=1270
-  _globals['_ANALYTICSSERVICE']._serialized_start=1558
-  _globals['_ANALYTICSSERVICE']._serialized_end=1971
-  _globals['_ADMINSERVICE']._serialized_start=1973
-  _globals['_ADMINSERVICE']._serialized_end=2091
+  _globals['_LISTVISITEDREQUEST']._serialized_start=779
+  _globals['_LISTVISITEDREQUEST']._serialized_end=827
+  _globals['_LISTVISITEDRESPONSE']._serialized_start=830
+  _globals['_LISTVISITEDRESPONSE']._serialized_end=1037
+  _globals['_LISTVISITEDRESPONSE_TOTALSENTRY']._serialized_start=704
+  _globals['_LISTVISITEDRESPONSE_TOTALSENTRY']._serialized_end=777
+  _globals['_LISTDAYSREQUEST']._serialized_start=1039
+  _globals['_LISTDAYSREQUEST']._serialized_end=1107
+  _globals['_BREAKDOWN']._serialized_start=1110
+  _globals['_BREAKDOWN']._serialized_end=1277
+  _globals['_BREAKDOWN_PEOPLEENTRY']._serialized_start=1232
+  _globals['_BREAKDOWN_PEOPLEENTRY']._serialized_end=1277
+  _globals['_DAY']._serialized_start=1280
+  _globals['_DAY']._serialized_end=1409
+  _globals['_LISTDAYSRESPONSE']._serialized_start=1411
+  _globals['_LISTDAYSRESPONSE']._serialized_end=1468
+  _globals['_REMOVECOUNTSREQUEST']._serialized_start=1470
+  _globals['_REMOVECOUNTSREQUEST']._serialized_end=1506
+  _globals['_REMOVECOUNTSRESPONSE']._serialized_start=1508
+  _globals['_REMOVECOUNTSRESPONSE']._serialized_end=1530
+  _globals['_ANALYTICSSERVICE']._serialized_start=1818
+  _globals['_ANALYTICSSERVICE']._serialized_end=2231
+  _globals['_ADMINSERVICE']._serialized_start=2234
+  _globals['_ADMINSERVICE']._serialized_end=2453
 # @@protoc_insertion_point(module_scope)

@@ -353,6 +353,89 @@ class GetTotalsResponse(_message.Message):
 Global___GetTotalsResponse: _TypeAlias = GetTotalsResponse  # noqa: Y015
 
 @_typing.final
+class ListVisitedRequest(_message.Message):
+    """From where on to tell what was visited."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MARK_FIELD_NUMBER: _builtins.int
+    mark: _builtins.int
+    """The mark of the answer before; absent for the first question, which is told a mark alone."""
+    def __init__(
+        self,
+        *,
+        mark: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
+    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+
+Global___ListVisitedRequest: _TypeAlias = ListVisitedRequest  # noqa: Y015
+
+@_typing.final
+class ListVisitedResponse(_message.Message):
+    """The totals that changed after a mark."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class TotalsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___Totals: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___Totals | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    MARK_FIELD_NUMBER: _builtins.int
+    TOTALS_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
+    LOST_FIELD_NUMBER: _builtins.int
+    mark: _builtins.int
+    """Up to where they are told."""
+    more: _builtins.bool
+    """Others changed, too: ask again at once."""
+    lost: _builtins.bool
+    """What changed since the mark of the question is not known any more: all totals have to be copied
+    anew.
+    """
+    @_builtins.property
+    def totals(self) -> _containers.MessageMap[_builtins.str, Global___Totals]:
+        """What they are now, by code."""
+
+    def __init__(
+        self,
+        *,
+        mark: _builtins.int = ...,
+        totals: _abc.Mapping[_builtins.str, Global___Totals] | None = ...,
+        more: _builtins.bool = ...,
+        lost: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["lost", b"lost", "mark", b"mark", "more", b"more", "totals", b"totals"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListVisitedResponse: _TypeAlias = ListVisitedResponse  # noqa: Y015
+
+@_typing.final
 class ListDaysRequest(_message.Message):
     """A span of days of one link."""
 

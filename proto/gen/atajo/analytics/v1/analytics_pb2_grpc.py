@@ -245,7 +245,7 @@ class AnalyticsService:
 
 
 class AdminServiceStub:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
 
     def __init__(self, channel):
@@ -254,6 +254,11 @@ class AdminServiceStub:
         Args:
             channel: A grpc.Channel.
         """
+        self.ListVisited = channel.unary_unary(
+                '/atajo.analytics.v1.AdminService/ListVisited',
+                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListVisitedRequest.SerializeToString,
+                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListVisitedResponse.FromString,
+                _registered_method=True)
         self.RemoveCounts = channel.unary_unary(
                 '/atajo.analytics.v1.AdminService/RemoveCounts',
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.SerializeToString,
@@ -262,8 +267,19 @@ class AdminServiceStub:
 
 
 class AdminServiceServicer:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
+
+    def ListVisited(self, request, context):
+        """Tells which totals changed since a mark, so that who keeps a copy can keep up. Every batch is
+        announced after it was applied and before it is acknowledged. Announcements are numbered without
+        a gap, and some of the last are kept; a mark is the number of one. Who asks begins without a
+        mark, is told one, and copies all totals then; and asks again and again with the mark of the
+        answer before.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
 
     def RemoveCounts(self, request, context):
         """Removes all that is known of the visits of up to 100 links. Visits that come in later are
@@ -278,6 +294,11 @@ class AdminServiceServicer:
 
 def add_AdminServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'ListVisited': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListVisited,
+                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListVisitedRequest.FromString,
+                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListVisitedResponse.SerializeToString,
+            ),
             'RemoveCounts': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveCounts,
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RemoveCountsRequest.FromString,
@@ -292,8 +313,35 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
+
+    @staticmethod
+    def ListVisited(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.analytics.v1.AdminService/ListVisited',
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListVisitedRequest.SerializeToString,
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListVisitedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
 
     @staticmethod
     def RemoveCounts(request,

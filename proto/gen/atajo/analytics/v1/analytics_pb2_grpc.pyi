@@ -142,12 +142,19 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
 def add_AnalyticsServiceServicer_to_server(servicer: AnalyticsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 
 class AdminServiceStub:
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
+    ListVisited: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.ListVisitedRequest, _analytics_pb2.ListVisitedResponse]
+    """Tells which totals changed since a mark, so that who keeps a copy can keep up. Every batch is
+    announced after it was applied and before it is acknowledged. Announcements are numbered without
+    a gap, and some of the last are kept; a mark is the number of one. Who asks begins without a
+    mark, is told one, and copies all totals then; and asks again and again with the mark of the
+    answer before.
+    """
     RemoveCounts: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]
     """Removes all that is known of the visits of up to 100 links. Visits that come in later are
     counted from nothing; no list shows them once the links are gone.
@@ -157,9 +164,16 @@ class AdminServiceStub:
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
+    ListVisited: _aio.UnaryUnaryMultiCallable[_analytics_pb2.ListVisitedRequest, _analytics_pb2.ListVisitedResponse]  # type: ignore[assignment]
+    """Tells which totals changed since a mark, so that who keeps a copy can keep up. Every batch is
+    announced after it was applied and before it is acknowledged. Announcements are numbered without
+    a gap, and some of the last are kept; a mark is the number of one. Who asks begins without a
+    mark, is told one, and copies all totals then; and asks again and again with the mark of the
+    answer before.
+    """
     RemoveCounts: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]  # type: ignore[assignment]
     """Removes all that is known of the visits of up to 100 links. Visits that come in later are
     counted from nothing; no list shows them once the links are gone.
@@ -168,7 +182,20 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
+
+    @_abc_1.abstractmethod
+    def ListVisited(
+        self,
+        request: _analytics_pb2.ListVisitedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_analytics_pb2.ListVisitedResponse, _abc.Awaitable[_analytics_pb2.ListVisitedResponse]]:
+        """Tells which totals changed since a mark, so that who keeps a copy can keep up. Every batch is
+        announced after it was applied and before it is acknowledged. Announcements are numbered without
+        a gap, and some of the last are kept; a mark is the number of one. Who asks begins without a
+        mark, is told one, and copies all totals then; and asks again and again with the mark of the
+        answer before.
+        """
 
     @_abc_1.abstractmethod
     def RemoveCounts(

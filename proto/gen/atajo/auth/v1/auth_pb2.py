@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x61tajo/auth/v1/auth.proto\x12\ratajo.auth.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"a\n\x0fRegisterRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\x12\x1a\n\rpassword_hash\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x11\n\x04salt\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x10\n\x08username\x18\x04 \x01(\t\"&\n\x10RegisterResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"f\n\x0cLoginRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\x12\x15\n\x08password\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x1b\n\x0e\x63lient_address\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tB\x03\x80\x01\x01\"z\n\rLoginResponse\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08username\x18\x03 \x01(\t\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tB\x03\x80\x01\x01\"(\n\x12VerifyTokenRequest\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\")\n\x13VerifyTokenResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"$\n\x13\x43loseAccountRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\"*\n\x14\x43loseAccountResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"*\n\x14RemoveAccountRequest\x12\x12\n\naccount_id\x18\x01 \x01(\t\"\x17\n\x15RemoveAccountResponse2\xfe\x01\n\x0b\x41uthService\x12P\n\x08Register\x12\x1e.atajo.auth.v1.RegisterRequest\x1a\x1f.atajo.auth.v1.RegisterResponse\"\x03\x90\x02\x02\x12\x42\n\x05Login\x12\x1b.atajo.auth.v1.LoginRequest\x1a\x1c.atajo.auth.v1.LoginResponse\x12Y\n\x0bVerifyToken\x12!.atajo.auth.v1.VerifyTokenRequest\x1a\".atajo.auth.v1.VerifyTokenResponse\"\x03\x90\x02\x01\x32\xcd\x01\n\x0c\x41\x64minService\x12\\\n\x0c\x43loseAccount\x12\".atajo.auth.v1.CloseAccountRequest\x1a#.atajo.auth.v1.CloseAccountResponse\"\x03\x90\x02\x02\x12_\n\rRemoveAccount\x12#.atajo.auth.v1.RemoveAccountRequest\x1a$.atajo.auth.v1.RemoveAccountResponse\"\x03\x90\x02\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x61tajo/auth/v1/auth.proto\x12\ratajo.auth.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"a\n\x0fRegisterRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\x12\x1a\n\rpassword_hash\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x11\n\x04salt\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x10\n\x08username\x18\x04 \x01(\t\"&\n\x10RegisterResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"f\n\x0cLoginRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\x12\x15\n\x08password\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x1b\n\x0e\x63lient_address\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tB\x03\x80\x01\x01\"z\n\rLoginResponse\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08username\x18\x03 \x01(\t\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tB\x03\x80\x01\x01\"(\n\x12VerifyTokenRequest\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\")\n\x13VerifyTokenResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"\x96\x01\n\x15\x43hangePasswordRequest\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\x12\x15\n\x08password\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x1e\n\x11new_password_hash\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x15\n\x08new_salt\x18\x04 \x01(\tB\x03\x80\x01\x01\x12\x1b\n\x0e\x63lient_address\x18\x05 \x01(\tB\x03\x80\x01\x01\"\\\n\x16\x43hangePasswordResponse\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"`\n\x16\x43loseOwnAccountRequest\x12\x12\n\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01\x12\x15\n\x08password\x18\x02 \x01(\tB\x03\x80\x01\x01\x12\x1b\n\x0e\x63lient_address\x18\x03 \x01(\tB\x03\x80\x01\x01\"\x19\n\x17\x43loseOwnAccountResponse\"\x1b\n\x19ListClosedAccountsRequest\"1\n\x1aListClosedAccountsResponse\x12\x13\n\x0b\x61\x63\x63ount_ids\x18\x01 \x03(\t\"$\n\x13\x43loseAccountRequest\x12\r\n\x05\x65mail\x18\x01 \x01(\t\"*\n\x14\x43loseAccountResponse\x12\x12\n\naccount_id\x18\x01 \x01(\t\"*\n\x14RemoveAccountRequest\x12\x12\n\naccount_id\x18\x01 \x01(\t\"\x17\n\x15RemoveAccountResponse2\xbf\x03\n\x0b\x41uthService\x12P\n\x08Register\x12\x1e.atajo.auth.v1.RegisterRequest\x1a\x1f.atajo.auth.v1.RegisterResponse\"\x03\x90\x02\x02\x12\x42\n\x05Login\x12\x1b.atajo.auth.v1.LoginRequest\x1a\x1c.atajo.auth.v1.LoginResponse\x12]\n\x0e\x43hangePassword\x12$.atajo.auth.v1.ChangePasswordRequest\x1a%.atajo.auth.v1.ChangePasswordResponse\x12`\n\x0f\x43loseOwnAccount\x12%.atajo.auth.v1.CloseOwnAccountRequest\x1a&.atajo.auth.v1.CloseOwnAccountResponse\x12Y\n\x0bVerifyToken\x12!.atajo.auth.v1.VerifyTokenRequest\x1a\".atajo.auth.v1.VerifyTokenResponse\"\x03\x90\x02\x01\x32\xbd\x02\n\x0c\x41\x64minService\x12\\\n\x0c\x43loseAccount\x12\".atajo.auth.v1.CloseAccountRequest\x1a#.atajo.auth.v1.CloseAccountResponse\"\x03\x90\x02\x02\x12n\n\x12ListClosedAccounts\x12(.atajo.auth.v1.ListClosedAccountsRequest\x1a).atajo.auth.v1.ListClosedAccountsResponse\"\x03\x90\x02\x01\x12_\n\rRemoveAccount\x12#.atajo.auth.v1.RemoveAccountRequest\x1a$.atajo.auth.v1.RemoveAccountResponse\"\x03\x90\x02\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,12 +48,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LOGINRESPONSE'].fields_by_name['device']._serialized_options = b'\200\001\001'
   _globals['_VERIFYTOKENREQUEST'].fields_by_name['token']._loaded_options = None
   _globals['_VERIFYTOKENREQUEST'].fields_by_name['token']._serialized_options = b'\200\001\001'
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['token']._loaded_options = None
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['token']._serialized_options = b'\200\001\001'
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['password']._loaded_options = None
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['password']._serialized_options = b'\200\001\001'
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['new_password_hash']._loaded_options = None
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['new_password_hash']._serialized_options = b'\200\001\001'
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['new_salt']._loaded_options = None
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['new_salt']._serialized_options = b'\200\001\001'
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['client_address']._loaded_options = None
+  _globals['_CHANGEPASSWORDREQUEST'].fields_by_name['client_address']._serialized_options = b'\200\001\001'
+  _globals['_CHANGEPASSWORDRESPONSE'].fields_by_name['token']._loaded_options = None
+  _globals['_CHANGEPASSWORDRESPONSE'].fields_by_name['token']._serialized_options = b'\200\001\001'
+  _globals['_CLOSEOWNACCOUNTREQUEST'].fields_by_name['token']._loaded_options = None
+  _globals['_CLOSEOWNACCOUNTREQUEST'].fields_by_name['token']._serialized_options = b'\200\001\001'
+  _globals['_CLOSEOWNACCOUNTREQUEST'].fields_by_name['password']._loaded_options = None
+  _globals['_CLOSEOWNACCOUNTREQUEST'].fields_by_name['password']._serialized_options = b'\200\001\001'
+  _globals['_CLOSEOWNACCOUNTREQUEST'].fields_by_name['client_address']._loaded_options = None
+  _globals['_CLOSEOWNACCOUNTREQUEST'].fields_by_name['client_address']._serialized_options = b'\200\001\001'
   _globals['_AUTHSERVICE'].methods_by_name['Register']._loaded_options = None
   _globals['_AUTHSERVICE'].methods_by_name['Register']._serialized_options = b'\220\002\002'
   _globals['_AUTHSERVICE'].methods_by_name['VerifyToken']._loaded_options = None
   _globals['_AUTHSERVICE'].methods_by_name['VerifyToken']._serialized_options = b'\220\002\001'
   _globals['_ADMINSERVICE'].methods_by_name['CloseAccount']._loaded_options = None
   _globals['_ADMINSERVICE'].methods_by_name['CloseAccount']._serialized_options = b'\220\002\002'
+  _globals['_ADMINSERVICE'].methods_by_name['ListClosedAccounts']._loaded_options = None
+  _globals['_ADMINSERVICE'].methods_by_name['ListClosedAccounts']._serialized_options = b'\220\002\001'
   _globals['_ADMINSERVICE'].methods_by_name['RemoveAccount']._loaded_options = None
   _globals['_ADMINSERVICE'].methods_by_name['RemoveAccount']._serialized_options = b'\220\002\002'
   _globals['_REGISTERREQUEST']._serialized_start=76
@@ -68,16 +88,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_VERIFYTOKENREQUEST']._serialized_end=483
   _globals['_VERIFYTOKENRESPONSE']._serialized_start=485
   _globals['_VERIFYTOKENRESPONSE']._serialized_end=526
-  _globals['_CLOSEACCOUNTREQUEST']._serialized_start=528
-  _globals['_CLOSEACCOUNTREQUEST']._serialized_end=564
-  _globals['_CLOSEACCOUNTRESPONSE']._serialized_start=566
-  _globals['_CLOSEACCOUNTRESPONSE']._serialized_end=608
-  _globals['_REMOVEACCOUNTREQUEST']._serialized_start=610
-  _globals['_REMOVEACCOUNTREQUEST']._serialized_end=652
-  _globals['_REMOVEACCOUNTRESPONSE']._serialized_start=654
-  _globals['_REMOVEACCOUNTRESPONSE']._serialized_end=677
-  _globals['_AUTHSERVICE']._serialized_start=680
-  _globals['_AUTHSERVICE']._serialized_end=934
-  _globals['_ADMINSERVICE']._serialized_start=937
-  _globals['_ADMINSERVICE']._serialized_end=1142
+  _globals['_CHANGEPASSWORDREQUEST']._serialized_start=529
+  _globals['_CHANGEPASSWORDREQUEST']._serialized_end=679
+  _globals['_CHANGEPASSWORDRESPONSE']._serialized_start=681
+  _globals['_CHANGEPASSWORDRESPONSE']._serialized_end=773
+  _globals['_CLOSEOWNACCOUNTREQUEST']._serialized_start=775
+  _globals['_CLOSEOWNACCOUNTREQUEST']._serialized_end=871
+  _globals['_CLOSEOWNACCOUNTRESPONSE']._serialized_start=873
+  _globals['_CLOSEOWNACCOUNTRESPONSE']._serialized_end=898
+  _globals['_LISTCLOSEDACCOUNTSREQUEST']._serialized_start=900
+  _globals['_LISTCLOSEDACCOUNTSREQUEST']._serialized_end=927
+  _globals['_LISTCLOSEDACCOUNTSRESPONSE']._serialized_start=929
+  _globals['_LISTCLOSEDACCOUNTSRESPONSE']._serialized_end=978
+  _globals['_CLOSEACCOUNTREQUEST']._serialized_start=980
+  _globals['_CLOSEACCOUNTREQUEST']._serialized_end=1016
+  _globals['_CLOSEACCOUNTRESPONSE']._serialized_start=1018
+  _globals['_CLOSEACCOUNTRESPONSE']._serialized_end=1060
+  _globals['_REMOVEACCOUNTREQUEST']._serialized_start=1062
+  _globals['_REMOVEACCOUNTREQUEST']._serialized_end=1104
+  _globals['_REMOVEACCOUNTRESPONSE']._serialized_start=1106
+  _globals['_REMOVEACCOUNTRESPONSE']._serialized_end=1129
+  _globals['_AUTHSERVICE']._serialized_start=1132
+  _globals['_AUTHSERVICE']._serialized_end=1579
+  _globals['_ADMINSERVICE']._serialized_start=1582
+  _globals['_ADMINSERVICE']._serialized_end=1899
 # @@protoc_insertion_point(module_scope)

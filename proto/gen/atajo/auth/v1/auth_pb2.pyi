@@ -6,9 +6,11 @@ Accounts, log-in and session tokens.
 Errors carry a google.rpc.ErrorInfo whose reason is named at each call.
 """
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -193,6 +195,160 @@ class VerifyTokenResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___VerifyTokenResponse: _TypeAlias = VerifyTokenResponse  # noqa: Y015
+
+@_typing.final
+class ChangePasswordRequest(_message.Message):
+    """A password to change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    PASSWORD_FIELD_NUMBER: _builtins.int
+    NEW_PASSWORD_HASH_FIELD_NUMBER: _builtins.int
+    NEW_SALT_FIELD_NUMBER: _builtins.int
+    CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Session token of the account."""
+    password: _builtins.str
+    """Its password, as typed."""
+    new_password_hash: _builtins.str
+    """The bcrypt hash of the new one, made on the client as for a registration."""
+    new_salt: _builtins.str
+    """The bcrypt salt that hash was made with."""
+    client_address: _builtins.str
+    """Address the call came from, for the limit on failures; kept only as a keyed hash."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        password: _builtins.str = ...,
+        new_password_hash: _builtins.str = ...,
+        new_salt: _builtins.str = ...,
+        client_address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "new_password_hash", b"new_password_hash", "new_salt", b"new_salt", "password", b"password", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChangePasswordRequest: _TypeAlias = ChangePasswordRequest  # noqa: Y015
+
+@_typing.final
+class ChangePasswordResponse(_message.Message):
+    """A session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Signed session token."""
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp:
+        """When the token stops being valid."""
+
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChangePasswordResponse: _TypeAlias = ChangePasswordResponse  # noqa: Y015
+
+@_typing.final
+class CloseOwnAccountRequest(_message.Message):
+    """An account to close at the wish of its owner."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    PASSWORD_FIELD_NUMBER: _builtins.int
+    CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Session token of the account."""
+    password: _builtins.str
+    """Its password, as typed."""
+    client_address: _builtins.str
+    """Address the call came from, for the limit on failures; kept only as a keyed hash."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        password: _builtins.str = ...,
+        client_address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "password", b"password", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CloseOwnAccountRequest: _TypeAlias = CloseOwnAccountRequest  # noqa: Y015
+
+@_typing.final
+class CloseOwnAccountResponse(_message.Message):
+    """Nothing to tell: it is closed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CloseOwnAccountResponse: _TypeAlias = CloseOwnAccountResponse  # noqa: Y015
+
+@_typing.final
+class ListClosedAccountsRequest(_message.Message):
+    """Which accounts are closed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListClosedAccountsRequest: _TypeAlias = ListClosedAccountsRequest  # noqa: Y015
+
+@_typing.final
+class ListClosedAccountsResponse(_message.Message):
+    """Closed accounts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def account_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Identifiers, at most 100, in no order."""
+
+    def __init__(
+        self,
+        *,
+        account_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_ids", b"account_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListClosedAccountsResponse: _TypeAlias = ListClosedAccountsResponse  # noqa: Y015
 
 @_typing.final
 class CloseAccountRequest(_message.Message):

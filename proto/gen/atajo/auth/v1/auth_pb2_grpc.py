@@ -45,6 +45,16 @@ class AuthServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.LoginRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.LoginResponse.FromString,
                 _registered_method=True)
+        self.ChangePassword = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/ChangePassword',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ChangePasswordRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ChangePasswordResponse.FromString,
+                _registered_method=True)
+        self.CloseOwnAccount = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/CloseOwnAccount',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseOwnAccountRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseOwnAccountResponse.FromString,
+                _registered_method=True)
         self.VerifyToken = channel.unary_unary(
                 '/atajo.auth.v1.AuthService/VerifyToken',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.SerializeToString,
@@ -76,6 +86,30 @@ class AuthServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ChangePassword(self, request, context):
+        """Gives an account another password, and a session. All tokens that it had before do not verify
+        any more. Not to be retried: a wrong password is counted, as at a log-in.
+
+        Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
+        WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+        google.rpc.RetryInfo).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CloseOwnAccount(self, request, context):
+        """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
+        in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, as at a
+        log-in.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def VerifyToken(self, request, context):
         """Says whose a session token is.
 
@@ -98,6 +132,16 @@ def add_AuthServiceServicer_to_server(servicer, server):
                     servicer.Login,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.LoginRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.LoginResponse.SerializeToString,
+            ),
+            'ChangePassword': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChangePassword,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ChangePasswordRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ChangePasswordResponse.SerializeToString,
+            ),
+            'CloseOwnAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.CloseOwnAccount,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseOwnAccountRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseOwnAccountResponse.SerializeToString,
             ),
             'VerifyToken': grpc.unary_unary_rpc_method_handler(
                     servicer.VerifyToken,
@@ -171,6 +215,60 @@ class AuthService:
             _registered_method=True)
 
     @staticmethod
+    def ChangePassword(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/ChangePassword',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ChangePasswordRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ChangePasswordResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CloseOwnAccount(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/CloseOwnAccount',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CloseOwnAccountRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CloseOwnAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def VerifyToken(request,
             target,
             options=(),
@@ -199,7 +297,7 @@ class AuthService:
 
 
 class AdminServiceStub:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
 
     def __init__(self, channel):
@@ -213,6 +311,11 @@ class AdminServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
                 _registered_method=True)
+        self.ListClosedAccounts = channel.unary_unary(
+                '/atajo.auth.v1.AdminService/ListClosedAccounts',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListClosedAccountsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListClosedAccountsResponse.FromString,
+                _registered_method=True)
         self.RemoveAccount = channel.unary_unary(
                 '/atajo.auth.v1.AdminService/RemoveAccount',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.SerializeToString,
@@ -221,7 +324,7 @@ class AdminServiceStub:
 
 
 class AdminServiceServicer:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
 
     def CloseAccount(self, request, context):
@@ -230,6 +333,13 @@ class AdminServiceServicer:
         repeated by the address without meeting a new account.
 
         Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListClosedAccounts(self, request, context):
+        """Lists up to 100 closed accounts: those whose removal is not finished.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -251,6 +361,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.SerializeToString,
             ),
+            'ListClosedAccounts': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListClosedAccounts,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListClosedAccountsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListClosedAccountsResponse.SerializeToString,
+            ),
             'RemoveAccount': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveAccount,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveAccountRequest.FromString,
@@ -265,7 +380,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
 
     @staticmethod
@@ -285,6 +400,33 @@ class AdminService:
             '/atajo.auth.v1.AdminService/CloseAccount',
             atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListClosedAccounts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdminService/ListClosedAccounts',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListClosedAccountsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListClosedAccountsResponse.FromString,
             options,
             channel_credentials,
             insecure,

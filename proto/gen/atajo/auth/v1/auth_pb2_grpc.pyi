@@ -48,6 +48,22 @@ class AuthServiceStub:
     Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
+    ChangePassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]
+    """Gives an account another password, and a session. All tokens that it had before do not verify
+    any more. Not to be retried: a wrong password is counted, as at a log-in.
+
+    Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
+    WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+    google.rpc.RetryInfo).
+    """
+    CloseOwnAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CloseOwnAccountRequest, _auth_pb2.CloseOwnAccountResponse]
+    """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
+    in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, as at a
+    log-in.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+    LOGINS_BUSY, with google.rpc.RetryInfo).
+    """
     VerifyToken: _grpc.UnaryUnaryMultiCallable[_auth_pb2.VerifyTokenRequest, _auth_pb2.VerifyTokenResponse]
     """Says whose a session token is.
 
@@ -71,6 +87,22 @@ class AuthServiceAsyncStub(AuthServiceStub):
 
     Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+    """
+    ChangePassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]  # type: ignore[assignment]
+    """Gives an account another password, and a session. All tokens that it had before do not verify
+    any more. Not to be retried: a wrong password is counted, as at a log-in.
+
+    Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
+    WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+    google.rpc.RetryInfo).
+    """
+    CloseOwnAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.CloseOwnAccountRequest, _auth_pb2.CloseOwnAccountResponse]  # type: ignore[assignment]
+    """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
+    in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, as at a
+    log-in.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+    LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     VerifyToken: _aio.UnaryUnaryMultiCallable[_auth_pb2.VerifyTokenRequest, _auth_pb2.VerifyTokenResponse]  # type: ignore[assignment]
     """Says whose a session token is.
@@ -107,6 +139,34 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def ChangePassword(
+        self,
+        request: _auth_pb2.ChangePasswordRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.ChangePasswordResponse, _abc.Awaitable[_auth_pb2.ChangePasswordResponse]]:
+        """Gives an account another password, and a session. All tokens that it had before do not verify
+        any more. Not to be retried: a wrong password is counted, as at a log-in.
+
+        Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
+        WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+        google.rpc.RetryInfo).
+        """
+
+    @_abc_1.abstractmethod
+    def CloseOwnAccount(
+        self,
+        request: _auth_pb2.CloseOwnAccountRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.CloseOwnAccountResponse, _abc.Awaitable[_auth_pb2.CloseOwnAccountResponse]]:
+        """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
+        in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, as at a
+        log-in.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+
+    @_abc_1.abstractmethod
     def VerifyToken(
         self,
         request: _auth_pb2.VerifyTokenRequest,
@@ -121,7 +181,7 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
 def add_AuthServiceServicer_to_server(servicer: AuthServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 
 class AdminServiceStub:
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -134,6 +194,8 @@ class AdminServiceStub:
 
     Errors: NOT_FOUND (NO_ACCOUNT).
     """
+    ListClosedAccounts: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ListClosedAccountsRequest, _auth_pb2.ListClosedAccountsResponse]
+    """Lists up to 100 closed accounts: those whose removal is not finished."""
     RemoveAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]
     """Removes a closed account, the last step of a removal: its e-mail address is free then. An
     account that is not closed, or not there, is left as it is.
@@ -141,7 +203,7 @@ class AdminServiceStub:
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CloseAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]  # type: ignore[assignment]
@@ -151,13 +213,15 @@ class AdminServiceAsyncStub(AdminServiceStub):
 
     Errors: NOT_FOUND (NO_ACCOUNT).
     """
+    ListClosedAccounts: _aio.UnaryUnaryMultiCallable[_auth_pb2.ListClosedAccountsRequest, _auth_pb2.ListClosedAccountsResponse]  # type: ignore[assignment]
+    """Lists up to 100 closed accounts: those whose removal is not finished."""
     RemoveAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]  # type: ignore[assignment]
     """Removes a closed account, the last step of a removal: its e-mail address is free then. An
     account that is not closed, or not there, is left as it is.
     """
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     @_abc_1.abstractmethod
     def CloseAccount(
@@ -171,6 +235,14 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: NOT_FOUND (NO_ACCOUNT).
         """
+
+    @_abc_1.abstractmethod
+    def ListClosedAccounts(
+        self,
+        request: _auth_pb2.ListClosedAccountsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.ListClosedAccountsResponse, _abc.Awaitable[_auth_pb2.ListClosedAccountsResponse]]:
+        """Lists up to 100 closed accounts: those whose removal is not finished."""
 
     @_abc_1.abstractmethod
     def RemoveAccount(

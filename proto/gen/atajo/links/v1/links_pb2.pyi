@@ -91,6 +91,34 @@ BLOCK_REASON_OTHER: BlockReason.ValueType  # 5
 """Anything else."""
 Global___BlockReason: _TypeAlias = BlockReason  # noqa: Y015
 
+class _LinkOrder:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _LinkOrderEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LinkOrder.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LINK_ORDER_UNSPECIFIED: _LinkOrder.ValueType  # 0
+    """Not given: newest first."""
+    LINK_ORDER_NEWEST: _LinkOrder.ValueType  # 1
+    """Newest first."""
+    LINK_ORDER_OLDEST: _LinkOrder.ValueType  # 2
+    """Oldest first."""
+    LINK_ORDER_MOST_VIEWED: _LinkOrder.ValueType  # 3
+    """Most visited by people first, as of a few seconds ago."""
+
+class LinkOrder(_LinkOrder, metaclass=_LinkOrderEnumTypeWrapper):
+    """In which order links are listed. Of those that are alike in it, the newer comes first."""
+
+LINK_ORDER_UNSPECIFIED: LinkOrder.ValueType  # 0
+"""Not given: newest first."""
+LINK_ORDER_NEWEST: LinkOrder.ValueType  # 1
+"""Newest first."""
+LINK_ORDER_OLDEST: LinkOrder.ValueType  # 2
+"""Oldest first."""
+LINK_ORDER_MOST_VIEWED: LinkOrder.ValueType  # 3
+"""Most visited by people first, as of a few seconds ago."""
+Global___LinkOrder: _TypeAlias = LinkOrder  # noqa: Y015
+
 @_typing.final
 class Link(_message.Message):
     """A short link."""
@@ -100,13 +128,43 @@ class Link(_message.Message):
     CODE_FIELD_NUMBER: _builtins.int
     URL_FIELD_NUMBER: _builtins.int
     CREATED_AT_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    TAGS_FIELD_NUMBER: _builtins.int
+    CHANGED_AT_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    ENDED_URL_FIELD_NUMBER: _builtins.int
+    PUBLIC_STATISTICS_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
     code: _builtins.str
-    """8 characters of A-Z a-z 0-9 - _, chosen by the client."""
+    """4 to 32 characters of A-Z a-z 0-9 - _, chosen by the client."""
     url: _builtins.str
-    """Where it leads: an absolute http or https URL."""
+    """Where it leads while it is active: an absolute http or https URL."""
+    title: _builtins.str
+    """What its owner calls it; empty at first."""
+    ended_url: _builtins.str
+    """Where it leads once it is expired; empty for nowhere."""
+    public_statistics: _builtins.bool
+    """Whether everybody may see its statistics."""
+    state: Global___LinkState.ValueType
+    """What it is now."""
+    reason: Global___BlockReason.ValueType
+    """Why it is blocked; unspecified in every other state."""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
         """When it was stored."""
+
+    @_builtins.property
+    def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What its owner files it under, in the order given."""
+
+    @_builtins.property
+    def changed_at(self) -> _timestamp_pb2.Timestamp:
+        """When its URL changed last; absent where it never did."""
+
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp:
+        """From when on it is expired, in whole seconds; absent where it has no end."""
 
     def __init__(
         self,
@@ -114,10 +172,18 @@ class Link(_message.Message):
         code: _builtins.str = ...,
         url: _builtins.str = ...,
         created_at: _timestamp_pb2.Timestamp | None = ...,
+        title: _builtins.str = ...,
+        tags: _abc.Iterable[_builtins.str] | None = ...,
+        changed_at: _timestamp_pb2.Timestamp | None = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+        ended_url: _builtins.str = ...,
+        public_statistics: _builtins.bool = ...,
+        state: Global___LinkState.ValueType = ...,
+        reason: Global___BlockReason.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "created_at", b"created_at", "expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "created_at", b"created_at", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "code", b"code", "created_at", b"created_at", "ended_url", b"ended_url", "expires_at", b"expires_at", "public_statistics", b"public_statistics", "reason", b"reason", "state", b"state", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -166,18 +232,24 @@ class CreateLinkResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     LINK_FIELD_NUMBER: _builtins.int
+    RESOLUTION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def link(self) -> Global___Link:
         """The link as stored: its URL has a scheme and an ASCII host."""
+
+    @_builtins.property
+    def resolution(self) -> Global___Resolution:
+        """What its short address answers now: a creation may be repeated long after the first."""
 
     def __init__(
         self,
         *,
         link: Global___Link | None = ...,
+        resolution: Global___Resolution | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "resolution", b"resolution"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "resolution", b"resolution"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -404,8 +476,513 @@ class ListLinksResponse(_message.Message):
 Global___ListLinksResponse: _TypeAlias = ListLinksResponse  # noqa: Y015
 
 @_typing.final
+class Owner(_message.Message):
+    """Who owns a link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    GUEST_KEY_HASH_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    """An account; not empty."""
+    guest_key_hash: _builtins.bytes
+    """A guest: SHA-256 of the key that its browser keeps, 32 bytes."""
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+        guest_key_hash: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash", "owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash", "owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_owner: _TypeAlias = _typing.Literal["account_id", "guest_key_hash"]  # noqa: Y015
+    _WhichOneofArgType_owner: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_owner) -> _WhichOneofReturnType_owner | None: ...
+
+Global___Owner: _TypeAlias = Owner  # noqa: Y015
+
+@_typing.final
+class QueryLinksRequest(_message.Message):
+    """Which of an owner's links are asked for."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    ORDER_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """Text that is in code, URL, title or a tag, whatever the case; at most 999 code points. Empty for
+    all.
+    """
+    state: Global___LinkState.ValueType
+    """Those in this state. Unspecified for those in any but removed."""
+    order: Global___LinkOrder.ValueType
+    """In which order."""
+    limit: _builtins.int
+    """How many at most, 1 to 100."""
+    cursor: _builtins.str
+    """Where to go on: the cursor of the page before; empty for the first."""
+    @_builtins.property
+    def owner(self) -> Global___Owner:
+        """Whose."""
+
+    def __init__(
+        self,
+        *,
+        owner: Global___Owner | None = ...,
+        text: _builtins.str = ...,
+        state: Global___LinkState.ValueType = ...,
+        order: Global___LinkOrder.ValueType = ...,
+        limit: _builtins.int = ...,
+        cursor: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "limit", b"limit", "order", b"order", "owner", b"owner", "state", b"state", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QueryLinksRequest: _TypeAlias = QueryLinksRequest  # noqa: Y015
+
+@_typing.final
+class QueryLinksResponse(_message.Message):
+    """A page of links."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINKS_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    total: _builtins.int
+    """How many links there are on all pages."""
+    cursor: _builtins.str
+    """Where to go on; empty at the end."""
+    @_builtins.property
+    def links(self) -> _containers.RepeatedCompositeFieldContainer[Global___Link]:
+        """The links, in the order asked for."""
+
+    def __init__(
+        self,
+        *,
+        links: _abc.Iterable[Global___Link] | None = ...,
+        total: _builtins.int = ...,
+        cursor: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "links", b"links", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QueryLinksResponse: _TypeAlias = QueryLinksResponse  # noqa: Y015
+
+@_typing.final
+class GetLinkRequest(_message.Message):
+    """A link to read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code."""
+    @_builtins.property
+    def owner(self) -> Global___Owner:
+        """Whose."""
+
+    def __init__(
+        self,
+        *,
+        owner: Global___Owner | None = ...,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetLinkRequest: _TypeAlias = GetLinkRequest  # noqa: Y015
+
+@_typing.final
+class FormerUrl(_message.Message):
+    """A URL that a link led to."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    URL_FIELD_NUMBER: _builtins.int
+    UNTIL_FIELD_NUMBER: _builtins.int
+    url: _builtins.str
+    """The URL."""
+    @_builtins.property
+    def until(self) -> _timestamp_pb2.Timestamp:
+        """When another took its place."""
+
+    def __init__(
+        self,
+        *,
+        url: _builtins.str = ...,
+        until: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["until", b"until"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["until", b"until", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FormerUrl: _TypeAlias = FormerUrl  # noqa: Y015
+
+@_typing.final
+class GetLinkResponse(_message.Message):
+    """A link with what it was."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    HISTORY_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def link(self) -> Global___Link:
+        """The link."""
+
+    @_builtins.property
+    def history(self) -> _containers.RepeatedCompositeFieldContainer[Global___FormerUrl]:
+        """Where it led before, the last one first; at most 500."""
+
+    def __init__(
+        self,
+        *,
+        link: Global___Link | None = ...,
+        history: _abc.Iterable[Global___FormerUrl] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["history", b"history", "link", b"link"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetLinkResponse: _TypeAlias = GetLinkResponse  # noqa: Y015
+
+@_typing.final
+class LinkChanges(_message.Message):
+    """What is to change. Fields that are absent stay as they are."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    URL_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    TAGS_FIELD_NUMBER: _builtins.int
+    EXPIRY_FIELD_NUMBER: _builtins.int
+    ENDED_URL_FIELD_NUMBER: _builtins.int
+    PUBLIC_STATISTICS_FIELD_NUMBER: _builtins.int
+    url: _builtins.str
+    """Where it leads, by the rules of a new link's."""
+    title: _builtins.str
+    """Its title, at most 100 code points; empty for none."""
+    ended_url: _builtins.str
+    """Where it leads once it is expired, by the rules of a new link's; empty for nowhere."""
+    public_statistics: _builtins.bool
+    """Whether everybody may see its statistics."""
+    @_builtins.property
+    def tags(self) -> Global___Tags:
+        """Its tags; absent for no change, empty for none."""
+
+    @_builtins.property
+    def expiry(self) -> Global___Expiry:
+        """Its end."""
+
+    def __init__(
+        self,
+        *,
+        url: _builtins.str | None = ...,
+        title: _builtins.str | None = ...,
+        tags: Global___Tags | None = ...,
+        expiry: Global___Expiry | None = ...,
+        ended_url: _builtins.str | None = ...,
+        public_statistics: _builtins.bool | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_ended_url", b"_ended_url", "_public_statistics", b"_public_statistics", "_title", b"_title", "_url", b"_url", "ended_url", b"ended_url", "expiry", b"expiry", "public_statistics", b"public_statistics", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ended_url", b"_ended_url", "_public_statistics", b"_public_statistics", "_title", b"_title", "_url", b"_url", "ended_url", b"ended_url", "expiry", b"expiry", "public_statistics", b"public_statistics", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__ended_url: _TypeAlias = _typing.Literal["ended_url"]  # noqa: Y015
+    _WhichOneofArgType__ended_url: _TypeAlias = _typing.Literal["_ended_url", b"_ended_url"]  # noqa: Y015
+    _WhichOneofReturnType__public_statistics: _TypeAlias = _typing.Literal["public_statistics"]  # noqa: Y015
+    _WhichOneofArgType__public_statistics: _TypeAlias = _typing.Literal["_public_statistics", b"_public_statistics"]  # noqa: Y015
+    _WhichOneofReturnType__title: _TypeAlias = _typing.Literal["title"]  # noqa: Y015
+    _WhichOneofArgType__title: _TypeAlias = _typing.Literal["_title", b"_title"]  # noqa: Y015
+    _WhichOneofReturnType__url: _TypeAlias = _typing.Literal["url"]  # noqa: Y015
+    _WhichOneofArgType__url: _TypeAlias = _typing.Literal["_url", b"_url"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__ended_url) -> _WhichOneofReturnType__ended_url | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__public_statistics) -> _WhichOneofReturnType__public_statistics | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__title) -> _WhichOneofReturnType__title | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__url) -> _WhichOneofReturnType__url | None: ...
+
+Global___LinkChanges: _TypeAlias = LinkChanges  # noqa: Y015
+
+@_typing.final
+class Tags(_message.Message):
+    """The tags of a link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TAGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 10, each of 1 to 30 code points, none twice."""
+
+    def __init__(
+        self,
+        *,
+        tags: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tags", b"tags"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Tags: _TypeAlias = Tags  # noqa: Y015
+
+@_typing.final
+class Expiry(_message.Message):
+    """The end of a link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp:
+        """From when on it is expired; fractions of a second are cut. Absent for no end."""
+
+    def __init__(
+        self,
+        *,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Expiry: _TypeAlias = Expiry  # noqa: Y015
+
+@_typing.final
+class ChangeLinkRequest(_message.Message):
+    """A link to change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    CHANGES_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code."""
+    @_builtins.property
+    def owner(self) -> Global___Owner:
+        """Whose."""
+
+    @_builtins.property
+    def changes(self) -> Global___LinkChanges:
+        """At least one of them."""
+
+    def __init__(
+        self,
+        *,
+        owner: Global___Owner | None = ...,
+        code: _builtins.str = ...,
+        changes: Global___LinkChanges | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "code", b"code", "owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChangeLinkRequest: _TypeAlias = ChangeLinkRequest  # noqa: Y015
+
+@_typing.final
+class ChangeLinkResponse(_message.Message):
+    """The link as it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def link(self) -> Global___Link:
+        """The link."""
+
+    def __init__(
+        self,
+        *,
+        link: Global___Link | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChangeLinkResponse: _TypeAlias = ChangeLinkResponse  # noqa: Y015
+
+@_typing.final
 class RemoveLinksRequest(_message.Message):
     """Links to remove."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    CODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def owner(self) -> Global___Owner:
+        """Whose."""
+
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 100 codes."""
+
+    def __init__(
+        self,
+        *,
+        owner: Global___Owner | None = ...,
+        codes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes", "owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RemoveLinksRequest: _TypeAlias = RemoveLinksRequest  # noqa: Y015
+
+@_typing.final
+class RemoveLinksResponse(_message.Message):
+    """Nothing to tell: all of them are removed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RemoveLinksResponse: _TypeAlias = RemoveLinksResponse  # noqa: Y015
+
+@_typing.final
+class RestoreLinksRequest(_message.Message):
+    """Links to restore."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    CODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def owner(self) -> Global___Owner:
+        """Whose."""
+
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 100 codes."""
+
+    def __init__(
+        self,
+        *,
+        owner: Global___Owner | None = ...,
+        codes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes", "owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RestoreLinksRequest: _TypeAlias = RestoreLinksRequest  # noqa: Y015
+
+@_typing.final
+class RestoreLinksResponse(_message.Message):
+    """Nothing to tell: none of them is removed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RestoreLinksResponse: _TypeAlias = RestoreLinksResponse  # noqa: Y015
+
+@_typing.final
+class ClaimLinksRequest(_message.Message):
+    """Whose links are to be whose."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GUEST_KEY_HASH_FIELD_NUMBER: _builtins.int
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    guest_key_hash: _builtins.bytes
+    """The guest: SHA-256 of the key that its browser keeps, 32 bytes."""
+    account_id: _builtins.str
+    """The account; not empty."""
+    def __init__(
+        self,
+        *,
+        guest_key_hash: _builtins.bytes = ...,
+        account_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClaimLinksRequest: _TypeAlias = ClaimLinksRequest  # noqa: Y015
+
+@_typing.final
+class ClaimLinksResponse(_message.Message):
+    """What moved."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLAIMED_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
+    claimed: _builtins.int
+    """How many links moved by this call."""
+    more: _builtins.bool
+    """The guest may have others: ask again."""
+    def __init__(
+        self,
+        *,
+        claimed: _builtins.int = ...,
+        more: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claimed", b"claimed", "more", b"more"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClaimLinksResponse: _TypeAlias = ClaimLinksResponse  # noqa: Y015
+
+@_typing.final
+class PurgeLinksRequest(_message.Message):
+    """Links to purge."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -425,10 +1002,10 @@ class RemoveLinksRequest(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___RemoveLinksRequest: _TypeAlias = RemoveLinksRequest  # noqa: Y015
+Global___PurgeLinksRequest: _TypeAlias = PurgeLinksRequest  # noqa: Y015
 
 @_typing.final
-class RemoveLinksResponse(_message.Message):
+class PurgeLinksResponse(_message.Message):
     """The links that are gone."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -436,7 +1013,7 @@ class RemoveLinksResponse(_message.Message):
     CODES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Those of the codes whose link was removed, by this call or by one before."""
+        """Those of the codes whose link was purged, by this call or by one before."""
 
     def __init__(
         self,
@@ -449,4 +1026,381 @@ class RemoveLinksResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___RemoveLinksResponse: _TypeAlias = RemoveLinksResponse  # noqa: Y015
+Global___PurgeLinksResponse: _TypeAlias = PurgeLinksResponse  # noqa: Y015
+
+@_typing.final
+class BlockLinkRequest(_message.Message):
+    """A link to block."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code."""
+    reason: Global___BlockReason.ValueType
+    """Why."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        reason: Global___BlockReason.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlockLinkRequest: _TypeAlias = BlockLinkRequest  # noqa: Y015
+
+@_typing.final
+class BlockLinkResponse(_message.Message):
+    """Nothing to tell: it is blocked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlockLinkResponse: _TypeAlias = BlockLinkResponse  # noqa: Y015
+
+@_typing.final
+class UnblockLinkRequest(_message.Message):
+    """A link to free."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnblockLinkRequest: _TypeAlias = UnblockLinkRequest  # noqa: Y015
+
+@_typing.final
+class UnblockLinkResponse(_message.Message):
+    """Nothing to tell: it is not blocked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnblockLinkResponse: _TypeAlias = UnblockLinkResponse  # noqa: Y015
+
+@_typing.final
+class RemoveAccountLinksRequest(_message.Message):
+    """Whose links are to be removed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    """The account; not empty."""
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RemoveAccountLinksRequest: _TypeAlias = RemoveAccountLinksRequest  # noqa: Y015
+
+@_typing.final
+class RemoveAccountLinksResponse(_message.Message):
+    """What was removed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REMOVED_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
+    removed: _builtins.int
+    """How many links were removed by this call."""
+    more: _builtins.bool
+    """The account may have others: ask again."""
+    def __init__(
+        self,
+        *,
+        removed: _builtins.int = ...,
+        more: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["more", b"more", "removed", b"removed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RemoveAccountLinksResponse: _TypeAlias = RemoveAccountLinksResponse  # noqa: Y015
+
+@_typing.final
+class ListPurgeableRequest(_message.Message):
+    """Which links can be purged."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListPurgeableRequest: _TypeAlias = ListPurgeableRequest  # noqa: Y015
+
+@_typing.final
+class ListPurgeableResponse(_message.Message):
+    """Links that can be purged."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 1000 codes."""
+
+    def __init__(
+        self,
+        *,
+        codes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListPurgeableResponse: _TypeAlias = ListPurgeableResponse  # noqa: Y015
+
+@_typing.final
+class ListCodesRequest(_message.Message):
+    """From where on to list codes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AFTER_FIELD_NUMBER: _builtins.int
+    after: _builtins.str
+    """The last code of the answer before; empty for the first."""
+    def __init__(
+        self,
+        *,
+        after: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListCodesRequest: _TypeAlias = ListCodesRequest  # noqa: Y015
+
+@_typing.final
+class ListCodesResponse(_message.Message):
+    """Codes of links."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 1000, in their order; none at the end."""
+
+    def __init__(
+        self,
+        *,
+        codes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListCodesResponse: _TypeAlias = ListCodesResponse  # noqa: Y015
+
+@_typing.final
+class RankLinksRequest(_message.Message):
+    """How often links were visited."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class PeopleEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    PEOPLE_FIELD_NUMBER: _builtins.int
+    MARK_FIELD_NUMBER: _builtins.int
+    mark: _builtins.int
+    """What to note as the mark, once they are stored; absent for no change."""
+    @_builtins.property
+    def people(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """Visits of people by code, at most 1000."""
+
+    def __init__(
+        self,
+        *,
+        people: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        mark: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark", "people", b"people"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
+    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+
+Global___RankLinksRequest: _TypeAlias = RankLinksRequest  # noqa: Y015
+
+@_typing.final
+class RankLinksResponse(_message.Message):
+    """Nothing to tell: it is noted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RankLinksResponse: _TypeAlias = RankLinksResponse  # noqa: Y015
+
+@_typing.final
+class GetRankMarkRequest(_message.Message):
+    """The mark to read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRankMarkRequest: _TypeAlias = GetRankMarkRequest  # noqa: Y015
+
+@_typing.final
+class GetRankMarkResponse(_message.Message):
+    """The mark."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MARK_FIELD_NUMBER: _builtins.int
+    mark: _builtins.int
+    """What was noted last; absent before the first."""
+    def __init__(
+        self,
+        *,
+        mark: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
+    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+
+Global___GetRankMarkResponse: _TypeAlias = GetRankMarkResponse  # noqa: Y015
+
+@_typing.final
+class TakeLeaseRequest(_message.Message):
+    """A lease to take or renew."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_FIELD_NUMBER: _builtins.int
+    HOLDER_FIELD_NUMBER: _builtins.int
+    SECONDS_FIELD_NUMBER: _builtins.int
+    job: _builtins.str
+    """The job, 1 to 64 characters of a-z and -."""
+    holder: _builtins.str
+    """Who wants it: a random identifier, 1 to 64 characters of A-Z a-z 0-9 - _."""
+    seconds: _builtins.int
+    """For how long, 1 to 3600 seconds. 0 gives it back."""
+    def __init__(
+        self,
+        *,
+        job: _builtins.str = ...,
+        holder: _builtins.str = ...,
+        seconds: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["holder", b"holder", "job", b"job", "seconds", b"seconds"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TakeLeaseRequest: _TypeAlias = TakeLeaseRequest  # noqa: Y015
+
+@_typing.final
+class TakeLeaseResponse(_message.Message):
+    """Who has the lease."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HELD_FIELD_NUMBER: _builtins.int
+    held: _builtins.bool
+    """Whether it is the one who asked."""
+    def __init__(
+        self,
+        *,
+        held: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["held", b"held"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TakeLeaseResponse: _TypeAlias = TakeLeaseResponse  # noqa: Y015

@@ -50,6 +50,36 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
                 _registered_method=True)
+        self.QueryLinks = channel.unary_unary(
+                '/atajo.links.v1.LinksService/QueryLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.QueryLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.QueryLinksResponse.FromString,
+                _registered_method=True)
+        self.GetLink = channel.unary_unary(
+                '/atajo.links.v1.LinksService/GetLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetLinkResponse.FromString,
+                _registered_method=True)
+        self.ChangeLink = channel.unary_unary(
+                '/atajo.links.v1.LinksService/ChangeLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ChangeLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ChangeLinkResponse.FromString,
+                _registered_method=True)
+        self.RemoveLinks = channel.unary_unary(
+                '/atajo.links.v1.LinksService/RemoveLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.FromString,
+                _registered_method=True)
+        self.RestoreLinks = channel.unary_unary(
+                '/atajo.links.v1.LinksService/RestoreLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RestoreLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RestoreLinksResponse.FromString,
+                _registered_method=True)
+        self.ClaimLinks = channel.unary_unary(
+                '/atajo.links.v1.LinksService/ClaimLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksResponse.FromString,
+                _registered_method=True)
         self.ListChanges = channel.unary_unary(
                 '/atajo.links.v1.LinksService/ListChanges',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListChangesRequest.SerializeToString,
@@ -82,7 +112,71 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListLinks(self, request, context):
-        """Streams an owner's links, newest first, in pages that fit a message.
+        """Streams an owner's active links, newest first, in pages that fit a message.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def QueryLinks(self, request, context):
+        """Reads one page of those of an owner's links that are asked for. Who goes on with the cursor of
+        each page sees every link that is there throughout, and none twice.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_QUERY, INVALID_LIMIT, INVALID_CURSOR for one
+        that was not made for this owner, text, state and order, or that was made too long ago),
+        RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetLink(self, request, context):
+        """Reads one link of an owner, with the URLs that it led to before.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
+        the code.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ChangeLink(self, request, context):
+        """Changes some of what belongs to a link. All of it changes or nothing; what is as it should be
+        already does not change.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
+        INVALID_EXPIRY, INVALID_ENDED_URL), NOT_FOUND (NO_LINK), RESOURCE_EXHAUSTED (TOO_MANY_URLS) for
+        the URL of a link that had 500 others before.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveLinks(self, request, context):
+        """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
+        30 days. Where one is not the owner's, nothing changes.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RestoreLinks(self, request, context):
+        """Restores up to 100 of an owner's links that were removed less than 30 days ago. Where one is not
+        the owner's, nothing changes.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ClaimLinks(self, request, context):
+        """Gives up to 1000 of a guest's links, in whatever state, to an account. Who wants all of them
+        asks until there are no more.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -118,6 +212,36 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     servicer.ListLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.SerializeToString,
+            ),
+            'QueryLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.QueryLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.QueryLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.QueryLinksResponse.SerializeToString,
+            ),
+            'GetLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetLinkResponse.SerializeToString,
+            ),
+            'ChangeLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChangeLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ChangeLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ChangeLinkResponse.SerializeToString,
+            ),
+            'RemoveLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.SerializeToString,
+            ),
+            'RestoreLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RestoreLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RestoreLinksResponse.SerializeToString,
+            ),
+            'ClaimLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.ClaimLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksResponse.SerializeToString,
             ),
             'ListChanges': grpc.unary_unary_rpc_method_handler(
                     servicer.ListChanges,
@@ -218,6 +342,168 @@ class LinksService:
             _registered_method=True)
 
     @staticmethod
+    def QueryLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/QueryLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.QueryLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.QueryLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/GetLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.GetLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.GetLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ChangeLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/ChangeLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.ChangeLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ChangeLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/RemoveLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/RestoreLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.RestoreLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.RestoreLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ClaimLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/ClaimLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ListChanges(request,
             target,
             options=(),
@@ -246,7 +532,7 @@ class LinksService:
 
 
 class AdminServiceStub:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
 
     def __init__(self, channel):
@@ -260,19 +546,59 @@ class AdminServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
                 _registered_method=True)
-        self.RemoveLinks = channel.unary_unary(
-                '/atajo.links.v1.AdminService/RemoveLinks',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.FromString,
+        self.PurgeLinks = channel.unary_unary(
+                '/atajo.links.v1.AdminService/PurgeLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
+                _registered_method=True)
+        self.BlockLink = channel.unary_unary(
+                '/atajo.links.v1.AdminService/BlockLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkResponse.FromString,
+                _registered_method=True)
+        self.UnblockLink = channel.unary_unary(
+                '/atajo.links.v1.AdminService/UnblockLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.FromString,
+                _registered_method=True)
+        self.RemoveAccountLinks = channel.unary_unary(
+                '/atajo.links.v1.AdminService/RemoveAccountLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksResponse.FromString,
+                _registered_method=True)
+        self.ListPurgeable = channel.unary_unary(
+                '/atajo.links.v1.AdminService/ListPurgeable',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableResponse.FromString,
+                _registered_method=True)
+        self.ListCodes = channel.unary_unary(
+                '/atajo.links.v1.AdminService/ListCodes',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListCodesRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListCodesResponse.FromString,
+                _registered_method=True)
+        self.RankLinks = channel.unary_unary(
+                '/atajo.links.v1.AdminService/RankLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksResponse.FromString,
+                _registered_method=True)
+        self.GetRankMark = channel.unary_unary(
+                '/atajo.links.v1.AdminService/GetRankMark',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.FromString,
+                _registered_method=True)
+        self.TakeLease = channel.unary_unary(
+                '/atajo.links.v1.AdminService/TakeLease',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseResponse.FromString,
                 _registered_method=True)
 
 
 class AdminServiceServicer:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
 
     def ListLinks(self, request, context):
-        """Streams an owner's links as LinksService does, to who reaches this port alone.
+        """Streams an owner's links as LinksService does, but those of every state.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -280,11 +606,80 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def RemoveLinks(self, request, context):
-        """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
-        that no link ever held stay free.
+    def PurgeLinks(self, request, context):
+        """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
+        taken. Codes that no link ever held stay free.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BlockLink(self, request, context):
+        """Blocks a link, or changes the reason of a block.
+
+        Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UnblockLink(self, request, context):
+        """Takes the block of a link away.
+
+        Errors: NOT_FOUND (NO_LINK) for a code that holds none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveAccountLinks(self, request, context):
+        """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListPurgeable(self, request, context):
+        """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListCodes(self, request, context):
+        """Lists up to 1000 codes that hold a link of somebody, in their order.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RankLinks(self, request, context):
+        """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
+        down.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetRankMark(self, request, context):
+        """Reads the mark that was noted last with RankLinks.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def TakeLease(self, request, context):
+        """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
+        renewed ends by the clock of the store's callers, which may differ by seconds: what is done
+        under it must bear to be done twice.
+
+        Errors: INVALID_ARGUMENT (INVALID_LEASE).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -298,10 +693,50 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.SerializeToString,
             ),
-            'RemoveLinks': grpc.unary_unary_rpc_method_handler(
-                    servicer.RemoveLinks,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.SerializeToString,
+            'PurgeLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.PurgeLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.SerializeToString,
+            ),
+            'BlockLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.BlockLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkResponse.SerializeToString,
+            ),
+            'UnblockLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.UnblockLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.SerializeToString,
+            ),
+            'RemoveAccountLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveAccountLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksResponse.SerializeToString,
+            ),
+            'ListPurgeable': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListPurgeable,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableResponse.SerializeToString,
+            ),
+            'ListCodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListCodes,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListCodesRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListCodesResponse.SerializeToString,
+            ),
+            'RankLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.RankLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksResponse.SerializeToString,
+            ),
+            'GetRankMark': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRankMark,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.SerializeToString,
+            ),
+            'TakeLease': grpc.unary_unary_rpc_method_handler(
+                    servicer.TakeLease,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -312,7 +747,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """What the operator alone may ask for, served on a port of its own.
+    """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
 
     @staticmethod
@@ -343,7 +778,7 @@ class AdminService:
             _registered_method=True)
 
     @staticmethod
-    def RemoveLinks(request,
+    def PurgeLinks(request,
             target,
             options=(),
             channel_credentials=None,
@@ -356,9 +791,225 @@ class AdminService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/RemoveLinks',
-            atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.RemoveLinksResponse.FromString,
+            '/atajo.links.v1.AdminService/PurgeLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BlockLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/BlockLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UnblockLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/UnblockLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveAccountLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/RemoveAccountLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListPurgeable(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/ListPurgeable',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListCodes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/ListCodes',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListCodesRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListCodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RankLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/RankLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.RankLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.RankLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRankMark(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/GetRankMark',
+            atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TakeLease(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/TakeLease',
+            atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseResponse.FromString,
             options,
             channel_credentials,
             insecure,

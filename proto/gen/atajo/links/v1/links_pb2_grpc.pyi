@@ -49,7 +49,47 @@ class LinksServiceStub:
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ListLinks: _grpc.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]
-    """Streams an owner's links, newest first, in pages that fit a message.
+    """Streams an owner's active links, newest first, in pages that fit a message.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    QueryLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.QueryLinksRequest, _links_pb2.QueryLinksResponse]
+    """Reads one page of those of an owner's links that are asked for. Who goes on with the cursor of
+    each page sees every link that is there throughout, and none twice.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_QUERY, INVALID_LIMIT, INVALID_CURSOR for one
+    that was not made for this owner, text, state and order, or that was made too long ago),
+    RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+    """
+    GetLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.GetLinkRequest, _links_pb2.GetLinkResponse]
+    """Reads one link of an owner, with the URLs that it led to before.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
+    the code.
+    """
+    ChangeLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.ChangeLinkRequest, _links_pb2.ChangeLinkResponse]
+    """Changes some of what belongs to a link. All of it changes or nothing; what is as it should be
+    already does not change.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
+    INVALID_EXPIRY, INVALID_ENDED_URL), NOT_FOUND (NO_LINK), RESOURCE_EXHAUSTED (TOO_MANY_URLS) for
+    the URL of a link that had 500 others before.
+    """
+    RemoveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]
+    """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
+    30 days. Where one is not the owner's, nothing changes.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
+    """
+    RestoreLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RestoreLinksRequest, _links_pb2.RestoreLinksResponse]
+    """Restores up to 100 of an owner's links that were removed less than 30 days ago. Where one is not
+    the owner's, nothing changes.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
+    """
+    ClaimLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ClaimLinksRequest, _links_pb2.ClaimLinksResponse]
+    """Gives up to 1000 of a guest's links, in whatever state, to an account. Who wants all of them
+    asks until there are no more.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
@@ -79,7 +119,47 @@ class LinksServiceAsyncStub(LinksServiceStub):
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ListLinks: _aio.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]  # type: ignore[assignment]
-    """Streams an owner's links, newest first, in pages that fit a message.
+    """Streams an owner's active links, newest first, in pages that fit a message.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    QueryLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.QueryLinksRequest, _links_pb2.QueryLinksResponse]  # type: ignore[assignment]
+    """Reads one page of those of an owner's links that are asked for. Who goes on with the cursor of
+    each page sees every link that is there throughout, and none twice.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_QUERY, INVALID_LIMIT, INVALID_CURSOR for one
+    that was not made for this owner, text, state and order, or that was made too long ago),
+    RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+    """
+    GetLink: _aio.UnaryUnaryMultiCallable[_links_pb2.GetLinkRequest, _links_pb2.GetLinkResponse]  # type: ignore[assignment]
+    """Reads one link of an owner, with the URLs that it led to before.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
+    the code.
+    """
+    ChangeLink: _aio.UnaryUnaryMultiCallable[_links_pb2.ChangeLinkRequest, _links_pb2.ChangeLinkResponse]  # type: ignore[assignment]
+    """Changes some of what belongs to a link. All of it changes or nothing; what is as it should be
+    already does not change.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
+    INVALID_EXPIRY, INVALID_ENDED_URL), NOT_FOUND (NO_LINK), RESOURCE_EXHAUSTED (TOO_MANY_URLS) for
+    the URL of a link that had 500 others before.
+    """
+    RemoveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]  # type: ignore[assignment]
+    """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
+    30 days. Where one is not the owner's, nothing changes.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
+    """
+    RestoreLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RestoreLinksRequest, _links_pb2.RestoreLinksResponse]  # type: ignore[assignment]
+    """Restores up to 100 of an owner's links that were removed less than 30 days ago. Where one is not
+    the owner's, nothing changes.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
+    """
+    ClaimLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ClaimLinksRequest, _links_pb2.ClaimLinksResponse]  # type: ignore[assignment]
+    """Gives up to 1000 of a guest's links, in whatever state, to an account. Who wants all of them
+    asks until there are no more.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
@@ -124,7 +204,83 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ListLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_links_pb2.ListLinksResponse], _abc.AsyncIterator[_links_pb2.ListLinksResponse]]:
-        """Streams an owner's links, newest first, in pages that fit a message.
+        """Streams an owner's active links, newest first, in pages that fit a message.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+
+    @_abc_1.abstractmethod
+    def QueryLinks(
+        self,
+        request: _links_pb2.QueryLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.QueryLinksResponse, _abc.Awaitable[_links_pb2.QueryLinksResponse]]:
+        """Reads one page of those of an owner's links that are asked for. Who goes on with the cursor of
+        each page sees every link that is there throughout, and none twice.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_QUERY, INVALID_LIMIT, INVALID_CURSOR for one
+        that was not made for this owner, text, state and order, or that was made too long ago),
+        RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+        """
+
+    @_abc_1.abstractmethod
+    def GetLink(
+        self,
+        request: _links_pb2.GetLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.GetLinkResponse, _abc.Awaitable[_links_pb2.GetLinkResponse]]:
+        """Reads one link of an owner, with the URLs that it led to before.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
+        the code.
+        """
+
+    @_abc_1.abstractmethod
+    def ChangeLink(
+        self,
+        request: _links_pb2.ChangeLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ChangeLinkResponse, _abc.Awaitable[_links_pb2.ChangeLinkResponse]]:
+        """Changes some of what belongs to a link. All of it changes or nothing; what is as it should be
+        already does not change.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
+        INVALID_EXPIRY, INVALID_ENDED_URL), NOT_FOUND (NO_LINK), RESOURCE_EXHAUSTED (TOO_MANY_URLS) for
+        the URL of a link that had 500 others before.
+        """
+
+    @_abc_1.abstractmethod
+    def RemoveLinks(
+        self,
+        request: _links_pb2.RemoveLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.RemoveLinksResponse, _abc.Awaitable[_links_pb2.RemoveLinksResponse]]:
+        """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
+        30 days. Where one is not the owner's, nothing changes.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
+        """
+
+    @_abc_1.abstractmethod
+    def RestoreLinks(
+        self,
+        request: _links_pb2.RestoreLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.RestoreLinksResponse, _abc.Awaitable[_links_pb2.RestoreLinksResponse]]:
+        """Restores up to 100 of an owner's links that were removed less than 30 days ago. Where one is not
+        the owner's, nothing changes.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
+        """
+
+    @_abc_1.abstractmethod
+    def ClaimLinks(
+        self,
+        request: _links_pb2.ClaimLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ClaimLinksResponse, _abc.Awaitable[_links_pb2.ClaimLinksResponse]]:
+        """Gives up to 1000 of a guest's links, in whatever state, to an account. Who wants all of them
+        asks until there are no more.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -145,43 +301,111 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
 def add_LinksServiceServicer_to_server(servicer: LinksServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 
 class AdminServiceStub:
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     ListLinks: _grpc.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]
-    """Streams an owner's links as LinksService does, to who reaches this port alone.
+    """Streams an owner's links as LinksService does, but those of every state.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
-    RemoveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]
-    """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
-    that no link ever held stay free.
+    PurgeLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.PurgeLinksRequest, _links_pb2.PurgeLinksResponse]
+    """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
+    taken. Codes that no link ever held stay free.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    BlockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]
+    """Blocks a link, or changes the reason of a block.
+
+    Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
+    """
+    UnblockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]
+    """Takes the block of a link away.
+
+    Errors: NOT_FOUND (NO_LINK) for a code that holds none.
+    """
+    RemoveAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]
+    """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    ListPurgeable: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListPurgeableRequest, _links_pb2.ListPurgeableResponse]
+    """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first."""
+    ListCodes: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListCodesRequest, _links_pb2.ListCodesResponse]
+    """Lists up to 1000 codes that hold a link of somebody, in their order."""
+    RankLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RankLinksRequest, _links_pb2.RankLinksResponse]
+    """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
+    down.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    GetRankMark: _grpc.UnaryUnaryMultiCallable[_links_pb2.GetRankMarkRequest, _links_pb2.GetRankMarkResponse]
+    """Reads the mark that was noted last with RankLinks."""
+    TakeLease: _grpc.UnaryUnaryMultiCallable[_links_pb2.TakeLeaseRequest, _links_pb2.TakeLeaseResponse]
+    """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
+    renewed ends by the clock of the store's callers, which may differ by seconds: what is done
+    under it must bear to be done twice.
+
+    Errors: INVALID_ARGUMENT (INVALID_LEASE).
     """
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListLinks: _aio.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]  # type: ignore[assignment]
-    """Streams an owner's links as LinksService does, to who reaches this port alone.
+    """Streams an owner's links as LinksService does, but those of every state.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
-    RemoveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]  # type: ignore[assignment]
-    """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
-    that no link ever held stay free.
+    PurgeLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.PurgeLinksRequest, _links_pb2.PurgeLinksResponse]  # type: ignore[assignment]
+    """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
+    taken. Codes that no link ever held stay free.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
+    BlockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]  # type: ignore[assignment]
+    """Blocks a link, or changes the reason of a block.
+
+    Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
+    """
+    UnblockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]  # type: ignore[assignment]
+    """Takes the block of a link away.
+
+    Errors: NOT_FOUND (NO_LINK) for a code that holds none.
+    """
+    RemoveAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]  # type: ignore[assignment]
+    """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    ListPurgeable: _aio.UnaryUnaryMultiCallable[_links_pb2.ListPurgeableRequest, _links_pb2.ListPurgeableResponse]  # type: ignore[assignment]
+    """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first."""
+    ListCodes: _aio.UnaryUnaryMultiCallable[_links_pb2.ListCodesRequest, _links_pb2.ListCodesResponse]  # type: ignore[assignment]
+    """Lists up to 1000 codes that hold a link of somebody, in their order."""
+    RankLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RankLinksRequest, _links_pb2.RankLinksResponse]  # type: ignore[assignment]
+    """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
+    down.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    GetRankMark: _aio.UnaryUnaryMultiCallable[_links_pb2.GetRankMarkRequest, _links_pb2.GetRankMarkResponse]  # type: ignore[assignment]
+    """Reads the mark that was noted last with RankLinks."""
+    TakeLease: _aio.UnaryUnaryMultiCallable[_links_pb2.TakeLeaseRequest, _links_pb2.TakeLeaseResponse]  # type: ignore[assignment]
+    """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
+    renewed ends by the clock of the store's callers, which may differ by seconds: what is done
+    under it must bear to be done twice.
+
+    Errors: INVALID_ARGUMENT (INVALID_LEASE).
+    """
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What the operator alone may ask for, served on a port of its own."""
+    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     @_abc_1.abstractmethod
     def ListLinks(
@@ -189,21 +413,103 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ListLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_links_pb2.ListLinksResponse], _abc.AsyncIterator[_links_pb2.ListLinksResponse]]:
-        """Streams an owner's links as LinksService does, to who reaches this port alone.
+        """Streams an owner's links as LinksService does, but those of every state.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
 
     @_abc_1.abstractmethod
-    def RemoveLinks(
+    def PurgeLinks(
         self,
-        request: _links_pb2.RemoveLinksRequest,
+        request: _links_pb2.PurgeLinksRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_links_pb2.RemoveLinksResponse, _abc.Awaitable[_links_pb2.RemoveLinksResponse]]:
-        """Removes up to 1000 links for good: from now on their codes lead nowhere and are taken. Codes
-        that no link ever held stay free.
+    ) -> _typing.Union[_links_pb2.PurgeLinksResponse, _abc.Awaitable[_links_pb2.PurgeLinksResponse]]:
+        """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
+        taken. Codes that no link ever held stay free.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+
+    @_abc_1.abstractmethod
+    def BlockLink(
+        self,
+        request: _links_pb2.BlockLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.BlockLinkResponse, _abc.Awaitable[_links_pb2.BlockLinkResponse]]:
+        """Blocks a link, or changes the reason of a block.
+
+        Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
+        """
+
+    @_abc_1.abstractmethod
+    def UnblockLink(
+        self,
+        request: _links_pb2.UnblockLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.UnblockLinkResponse, _abc.Awaitable[_links_pb2.UnblockLinkResponse]]:
+        """Takes the block of a link away.
+
+        Errors: NOT_FOUND (NO_LINK) for a code that holds none.
+        """
+
+    @_abc_1.abstractmethod
+    def RemoveAccountLinks(
+        self,
+        request: _links_pb2.RemoveAccountLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.RemoveAccountLinksResponse, _abc.Awaitable[_links_pb2.RemoveAccountLinksResponse]]:
+        """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+
+    @_abc_1.abstractmethod
+    def ListPurgeable(
+        self,
+        request: _links_pb2.ListPurgeableRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListPurgeableResponse, _abc.Awaitable[_links_pb2.ListPurgeableResponse]]:
+        """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first."""
+
+    @_abc_1.abstractmethod
+    def ListCodes(
+        self,
+        request: _links_pb2.ListCodesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListCodesResponse, _abc.Awaitable[_links_pb2.ListCodesResponse]]:
+        """Lists up to 1000 codes that hold a link of somebody, in their order."""
+
+    @_abc_1.abstractmethod
+    def RankLinks(
+        self,
+        request: _links_pb2.RankLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.RankLinksResponse, _abc.Awaitable[_links_pb2.RankLinksResponse]]:
+        """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
+        down.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+
+    @_abc_1.abstractmethod
+    def GetRankMark(
+        self,
+        request: _links_pb2.GetRankMarkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.GetRankMarkResponse, _abc.Awaitable[_links_pb2.GetRankMarkResponse]]:
+        """Reads the mark that was noted last with RankLinks."""
+
+    @_abc_1.abstractmethod
+    def TakeLease(
+        self,
+        request: _links_pb2.TakeLeaseRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.TakeLeaseResponse, _abc.Awaitable[_links_pb2.TakeLeaseResponse]]:
+        """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
+        renewed ends by the clock of the store's callers, which may differ by seconds: what is done
+        under it must bear to be done twice.
+
+        Errors: INVALID_ARGUMENT (INVALID_LEASE).
         """
 
 def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
