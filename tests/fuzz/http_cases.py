@@ -148,14 +148,15 @@ class Case:
 def case(seed: int, number: int, token: str) -> Case:
     """The case of a number; always the same, but for the token."""
     chance = random.Random(f"http {seed} {number}")
-    requests = [_request(chance) for _ in range(chance.choice((1, 1, 1, 2, _LONGEST_PIPELINE)))]
-    data = b"".join(request for _, request in requests).replace(_TOKEN, token.encode())
+    count = chance.choice((1, 1, 1, 2, _LONGEST_PIPELINE))
+    requests = [_request(chance, token) for _ in range(count)]
+    data = b"".join(request for _, request in requests)
     if chance.random() < _BROKEN_SHARE:
         return Case(_pieces(mutated(data, chance), chance), None)
     return Case(_pieces(data, chance), tuple(method for method, _ in requests))
 
 
-def _request(chance: random.Random) -> tuple[bytes, bytes]:
+def _request(chance: random.Random, token: str) -> tuple[bytes, bytes]:
     """A method and a whole request of it: any text in its fields, none that would end one."""
     if chance.random() < _CALLS_SHARE:
         function = chance.choice(FUNCTIONS)
@@ -168,7 +169,7 @@ def _request(chance: random.Random) -> tuple[bytes, bytes]:
         body = "body" if method not in (b"GET", b"HEAD") or chance.random() < 0.1 else ""
     headers += [_line("header", chance) for _ in range(chance.choice((0, 1, 2, 4, 12)))]
     chance.shuffle(headers)
-    data = _GRAMMAR.some(body, chance) if body else b""
+    data = _GRAMMAR.some(body, chance).replace(_TOKEN, token.encode()) if body else b""
     if body and chance.random() < 0.2:
         headers.append(b"Transfer-Encoding: chunked")
         data = _chunked(data, chance)
