@@ -21,6 +21,8 @@ export const pages = {{
 {pages}
 }} as const;
 
+{path_makers}
+
 /** The paths of the functions, which are called by POST. */
 export const functions = {{
 {functions}
@@ -49,6 +51,12 @@ export const CODE_LENGTH = {length};
 export const CODE_PATTERN = '{pattern}';
 """
 
+_PATH_MAKER = """\
+/** The path of the page `{name}` for a link's code. */
+export function {name}Path(code: string): string {{
+  return `{template}`;
+}}"""
+
 
 def module() -> str:
     """The TypeScript module, formatted as Prettier would."""
@@ -56,6 +64,11 @@ def module() -> str:
     every = ascii_uppercase + ascii_lowercase + digits + punctuation
     return _MODULE.format(
         pages=_entries({name: page["path"] for name, page in table["pages"].items()}),
+        path_makers="\n\n".join(
+            _PATH_MAKER.format(name=name, template=page["path"].replace(edge_table.CODE, "${code}"))
+            for name, page in table["pages"].items()
+            if edge_table.CODE in page["path"]
+        ),
         functions=_entries({path[1:]: path for path in edge_table.functions(table)}),
         gateway=_entries(table["gateway"]),
         routes=_items(codes.ROUTES),

@@ -41,7 +41,7 @@ _REFUSAL = "atajo.refusal"
 def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str]) -> FastAPI:
     """The functions that `edge` lists, as a FastAPI application that `origins` may call.
 
-    Raises ValueError where the edge lists others than the table below.
+    Raises ValueError where the table below has others than the edge lists.
     """
     table: dict[str, tuple[type[Payload], Handler]] = {
         "createShortLink": (f.CreateShortLink, functions.create_short_link),
@@ -56,8 +56,8 @@ def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str])
         redirect_slashes=False,
         telemetry={"operation_spans": False, "metrics": False, "logs": False},
     )
-    if (paths := {f"/{name}" for name in table}) != set(edge.functions):
-        raise ValueError(f"Known in one place only: {paths ^ set(edge.functions)}")
+    if unlisted := {f"/{name}" for name in table} - set(edge.functions):
+        raise ValueError(f"The edge does not list these: {unlisted}")
     for name, (payload, handler) in table.items():
         app.post(f"/{name}")(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
 
@@ -103,7 +103,8 @@ class Requests:
         self._status_page = status_page
         self._names = frozenset(edge.functions)
         self._status_path = edge.status
-        self._routes = frozenset((*edge.functions, *edge.pages, *edge.gateway))
+        self._page_at = edge.page_at
+        self._others = frozenset((*edge.functions, *edge.gateway))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -141,7 +142,7 @@ class Requests:
     def _route(self, scope: Scope) -> tuple[str, str]:
         """The labels `route` and `method` of a request: `other` for what the edge does not list."""
         path, method = scope["path"], scope["method"]
-        route = path if path in self._routes else "other"
+        route = path if path in self._others else self._page_at(path) or "other"
         return route, method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from services.runtime import edge_table
+from services.runtime import codes, edge_table
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
 
@@ -18,6 +19,7 @@ class Edge:
     functions: tuple[str, ...]
     gateway: tuple[str, ...]
     pages: tuple[str, ...]
+    """As in the file; `pattern_of` and `page_at` know what a segment `:code` stands for."""
     listed: tuple[str, ...]
     robots: str
     sitemap: str
@@ -55,6 +57,21 @@ class Edge:
             cache_document=cache["document"].encode(),
             cache_error=cache["error"].encode(),
         )
+
+    def page_at(self, path: str) -> str | None:
+        """The page that a path shows, as it is in the file."""
+        if path in self.pages:
+            return None if edge_table.CODE in path else path
+        for page in self.pages:
+            if (pattern := self.pattern_of(page)) and re.fullmatch(pattern, path):
+                return page
+        return None
+
+    def pattern_of(self, page: str) -> str | None:
+        """The paths of a page as a regular expression without anchors; None if it has but one."""
+        if edge_table.CODE not in page:
+            return None
+        return page.replace(edge_table.CODE, codes.PATTERN)
 
 
 def _raw(headers: dict[str, str]) -> RawHeaders:

@@ -77,7 +77,8 @@ class Site:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        if file := self._files.get(path) or self._pages.get(path):
+        page = self._edge.page_at(path)
+        if file := self._pages[page] if page else self._files.get(path):
             await _send_file(scope, send, file, 200)
         else:
             await self.missing(scope, receive, send)

@@ -67,7 +67,7 @@ def _types() -> list[str]:
 def _routes(edge: Edge) -> list[str]:
     """A location for each page, function and other path, for short addresses and hashed files."""
     return [
-        *(_rewritten(path, f"/.documents{document_of(path, edge)}") for path in edge.pages),
+        *(_page(path, edge) for path in edge.pages),
         "",
         *(_rewritten(path, "/.call") for path in edge.functions),
         "",
@@ -80,6 +80,13 @@ def _routes(edge: Edge) -> list[str]:
             ["try_files $uri =404;", "set $cache_control $edge_cache_hashed;"],
         ),
     ]
+
+
+def _page(path: str, edge: Edge) -> str:
+    inner = f"/.documents{document_of(path, edge)}"
+    if pattern := edge.pattern_of(path):
+        return f'location ~ "^{pattern}\\z" {{ rewrite ^ {inner} last; }}'
+    return _rewritten(path, inner)
 
 
 def _rewritten(path: str, inner: str) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).parents[2] / "deploy" / "edge.toml"
+CODE = ":code"
+"""In the path of a page, the segment that stands for the code of any link."""
 
 
 def read() -> dict[str, Any]:
@@ -23,7 +25,7 @@ def functions(table: dict[str, Any]) -> tuple[str, ...]:
 
 
 def pages(table: dict[str, Any]) -> tuple[str, ...]:
-    """The paths of the pages, as `/login`."""
+    """The paths of the pages, as `/login`; one of them may have a segment `CODE`."""
     return tuple(page["path"] for page in table["pages"].values())
 
 

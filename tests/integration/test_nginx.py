@@ -72,7 +72,7 @@ def told(response: httpx.Response) -> dict[str, str]:
 
 
 REQUESTS = [
-    *[("GET", path, {}) for path in EDGE.pages],
+    *[("GET", path.replace(":code", "{known}"), {}) for path in EDGE.pages],
     *[("HEAD", path, {}) for path in ("/", "/register", "/nothing", "/{known}", "/{unknown}")],
     *[("GET", path, {}) for path in ("/{known}", "/{unknown}", "/%6bnown-%63o", "/{known}?a=b")],
     *[("GET", path, {}) for path in (SCRIPT, STYLE, "/icon.svg", "/icon-192.png")],
@@ -86,6 +86,8 @@ REQUESTS = [
             *("/.call", "/.gateway", "/.documents/", "/.documents", "/@missing"),
             *("/assets", "/assets/", "/assets/none.js", f"{SCRIPT}.gz", "/icon.svg.br"),
             *("//", "//login", "/%ff%fe"),
+            *("/links", "/links/", "/links/abc", "/links/{known}/", "/links/{known}%0a"),
+            *("/links/:code", "/Links/{known}", "/my-account/", "/my-account/{known}"),
             *("/metrics", "/livez", f"/{'a' * 3000}"),
         )
     ],

@@ -76,20 +76,39 @@ def head_matter(document: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("path", EDGE.pages)
 def test_every_route_is_a_document_that_knows_its_address(site: InProcess, path: str) -> None:
-    response = get(site, path)
+    response = get(site, path.replace(":code", new_code()))
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     assert response.headers["cache-control"] == "no-cache"
     head = head_matter(response.text)
     assert head["atajo-public-url"] == site.url
     assert head["og:image"] == f"{site.url}/icon-512.png"
-    if path in ("/my-account", "/not-found"):
+    if path in ("/my-account", "/my-account/settings", "/links/:code", "/not-found"):
         assert head["robots"] == "noindex"
         assert "canonical" not in head
         assert "og:url" not in head
     else:
         assert "robots" not in head
         assert head["canonical"] == head["og:url"] == f"{site.url}{path}"
+
+
+@pytest.mark.parametrize("length", [4, 8, 32])
+def test_the_page_of_a_link_stands_under_every_code(site: InProcess, length: int) -> None:
+    assert get(site, f"/links/{(new_code() * 4)[:length]}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/links", "/links/", "/links/abc", f"/links/{'a' * 33}", "/links/k7Qm2_xB/"),
+        *("/links/k7Qm2_xB/a", "/links/k7Qm2_x%C3%B1", "/links/k7Qm2_xB%0a", "/links/:code"),
+        *("/Links/k7Qm2_xB", "//links/k7Qm2_xB", "/my-account/", "/my-account/k7Qm2_xB"),
+    ],
+)
+def test_no_page_stands_beside_those_listed(site: InProcess, path: str) -> None:
+    response = get(site, path)
+    assert response.status_code == 404
+    assert response.headers["cache-control"] == "private, no-store"
 
 
 def test_settings_are_escaped_in_the_document(site: InProcess) -> None:

@@ -8,10 +8,17 @@ export const pages = {
   login: '/login',
   register: '/register',
   account: '/my-account',
+  settings: '/my-account/settings',
+  link: '/links/:code',
   terms: '/terms-of-use',
   privacy: '/privacy-policies',
   notFound: '/not-found',
 } as const;
+
+/** The path of the page `link` for a link's code. */
+export function linkPath(code: string): string {
+  return `/links/${code}`;
+}
 
 /** The paths of the functions, which are called by POST. */
 export const functions = {
@@ -20,6 +27,14 @@ export const functions = {
   verifyUser: '/verifyUser',
   registerUser: '/registerUser',
   showProfile: '/showProfile',
+  showLink: '/showLink',
+  showLinks: '/showLinks',
+  changeLink: '/changeLink',
+  removeLinks: '/removeLinks',
+  restoreLinks: '/restoreLinks',
+  claimLinks: '/claimLinks',
+  changePassword: '/changePassword',
+  removeAccount: '/removeAccount',
 } as const;
 
 /** What the gateway answers itself. */
@@ -32,16 +47,25 @@ export const gateway = {
 /** The first segments of all paths above: no link is looked up under them. */
 export const routes: readonly string[] = [
   'accessLink',
+  'changeLink',
+  'changePassword',
+  'claimLinks',
   'createShortLink',
   'custom-qr-generator',
+  'links',
   'login',
   'my-account',
   'not-found',
   'privacy-policies',
   'register',
   'registerUser',
+  'removeAccount',
+  'removeLinks',
+  'restoreLinks',
   'robots.txt',
   'short-link',
+  'showLink',
+  'showLinks',
   'showProfile',
   'sitemap.xml',
   'status',
@@ -63,6 +87,9 @@ export const reserved: readonly string[] = [
   'atajo',
   'auth',
   'blog',
+  'changelink',
+  'changepassword',
+  'claimlinks',
   'contact',
   'cookies',
   'createshortlink',
@@ -102,8 +129,11 @@ export const reserved: readonly string[] = [
   'readyz',
   'register',
   'registeruser',
+  'removeaccount',
+  'removelinks',
   'report',
   'reports',
+  'restorelinks',
   'robots',
   'robots.txt',
   'root',
@@ -114,6 +144,8 @@ export const reserved: readonly string[] = [
   'short',
   'short-link',
   'shorten',
+  'showlink',
+  'showlinks',
   'showprofile',
   'signin',
   'signup',
