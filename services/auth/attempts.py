@@ -1,6 +1,6 @@
-"""How often log-in may fail.
+"""How often a password may be wrong, at log-in and wherever else an account asks for it.
 
-Counted here and not by the gateway, which counts log-ins by address alone: an attempt that was
+Counted here and not by the gateway, which counts calls by address alone: an attempt that was
 none must be given back, and the counts of all replicas belong in this service's own store.
 """
 
@@ -23,7 +23,7 @@ from services.auth.store import AttemptStore
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """At most `limit` failed log-ins to one account, counted `by` what the rule names.
+    """At most `limit` wrong passwords of one account, counted `by` what the rule names.
 
     `account` counts all of them, `address` those from each address, `browser` those from each
     browser that the account knows. A log-in from a known browser counts for the rule by browser

@@ -89,6 +89,8 @@ class Account:
     created_at: datetime
     closed: bool = False
     """Whether it is about to be removed: nobody can use it any more."""
+    session: int = 0
+    """Goes up with each change of the password: tokens of another number do not verify."""
 
     def same_as(self, other: Account) -> bool:
         """Whether both come from the same four fields: then one repeats the other."""
@@ -125,7 +127,7 @@ def new_account(
         email=trimmed,
         email_key=key_of(trimmed),
         username=_checked_username(username),
-        password_hash=_checked_hash(password_hash, salt),
+        password_hash=checked_hash(password_hash, salt),
         salt=salt,
         created_at=created_at,
     )
@@ -165,6 +167,16 @@ def earlier_keys(email: str) -> tuple[str, ...]:
     return tuple(key for key in dict.fromkeys(folded) if key != key_of(email))
 
 
+def checked_hash(password_hash: str, salt: str) -> str:
+    """The hash, where some password can verify against it. Raises InvalidPasswordHash."""
+    match = _BCRYPT_HASH.fullmatch(password_hash)
+    if match is None:
+        raise InvalidPasswordHash("This is not a bcrypt hash of cost 10 to 14.")
+    if match["salt"] != salt:
+        raise InvalidPasswordHash("The hash was made with another salt.")
+    return password_hash
+
+
 def cost_of(password_hash: str) -> int:
     """The cost of a well-formed bcrypt hash: one more takes twice as long."""
     return int(password_hash.split("$")[2])
@@ -186,12 +198,3 @@ def _checked_username(given: str) -> str:
     if CONTROLS.search(username):
         raise InvalidUsername("A username has no control characters.")
     return username
-
-
-def _checked_hash(password_hash: str, salt: str) -> str:
-    match = _BCRYPT_HASH.fullmatch(password_hash)
-    if match is None:
-        raise InvalidPasswordHash("This is not a bcrypt hash of cost 10 to 14.")
-    if match["salt"] != salt:
-        raise InvalidPasswordHash("The hash was made with another salt.")
-    return password_hash

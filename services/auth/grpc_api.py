@@ -44,9 +44,29 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
         account_id = await self._service.account_of_token(request.token)
         return pb.VerifyTokenResponse(account_id=account_id)
 
+    async def ChangePassword(
+        self, request: pb.ChangePasswordRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ChangePasswordResponse:
+        token, expires_at = await self._service.change_password(
+            request.token,
+            request.password,
+            request.new_password_hash,
+            request.new_salt,
+            request.client_address,
+        )
+        response = pb.ChangePasswordResponse(token=token)
+        response.expires_at.FromDatetime(expires_at)
+        return response
+
+    async def CloseOwnAccount(
+        self, request: pb.CloseOwnAccountRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CloseOwnAccountResponse:
+        await self._service.close_own(request.token, request.password, request.client_address)
+        return pb.CloseOwnAccountResponse()
+
 
 class AdminServicer(pb_grpc.AdminServiceServicer):
-    """The same for the operator."""
+    """The same for the operator and the reconciler."""
 
     def __init__(self, service: AuthService) -> None:
         self._service = service
@@ -55,6 +75,11 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         self, request: pb.CloseAccountRequest, context: ServicerContext[Any, Any]
     ) -> pb.CloseAccountResponse:
         return pb.CloseAccountResponse(account_id=await self._service.close(request.email))
+
+    async def ListClosedAccounts(
+        self, request: pb.ListClosedAccountsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListClosedAccountsResponse:
+        return pb.ListClosedAccountsResponse(account_ids=await self._service.closed())
 
     async def RemoveAccount(
         self, request: pb.RemoveAccountRequest, context: ServicerContext[Any, Any]

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from prometheus_client import Counter, Gauge
 
-from services.auth.domain import LoginsBusy, NoAccount, TooManyAttempts, WrongPassword
+from services.auth.domain import (
+    InvalidPasswordHash,
+    InvalidToken,
+    LoginsBusy,
+    NoAccount,
+    TooManyAttempts,
+    WrongPassword,
+)
 
 LOGINS = Counter(
     "atajo_logins",
     "Log-ins by how they ended: limited, too many had failed; busy, too many waited. Faults of "
     "ours are left out.",
+    ["result"],
+)
+PASSWORD_CHANGES = Counter(
+    "atajo_password_changes",
+    "Changes of a password by how they ended: limited, busy and what is left out as for log-ins.",
+    ["result"],
+)
+ACCOUNT_CLOSINGS = Counter(
+    "atajo_account_closings",
+    "Closings of accounts by their owners, by how they ended: as for changes of a password.",
     ["result"],
 )
 
@@ -30,25 +47,48 @@ CHECK_SLOTS = Gauge(
     "atajo_password_check_slots", "Most passwords that are checked at a time: the threads for it."
 )
 
-_RESULTS: dict[type[Exception], str] = {
+_Results = Mapping[type[Exception], str]
+
+_OF_CHECKS: _Results = {
     WrongPassword: "wrong_password",
-    NoAccount: "no_account",
     TooManyAttempts: "limited",
     LoginsBusy: "busy",
 }
-for _result in ("ok", *_RESULTS.values()):
-    LOGINS.labels(_result)  # There from the start: a rate over a series needs its zero.
+_OF_LOGINS: _Results = {**_OF_CHECKS, NoAccount: "no_account"}
+_OF_CLOSINGS: _Results = {**_OF_CHECKS, InvalidToken: "invalid_token"}
+_OF_CHANGES: _Results = {**_OF_CLOSINGS, InvalidPasswordHash: "invalid_hash"}
+for _counter, _results in (
+    (LOGINS, _OF_LOGINS),
+    (PASSWORD_CHANGES, _OF_CHANGES),
+    (ACCOUNT_CLOSINGS, _OF_CLOSINGS),
+):
+    for _result in ("ok", *_results.values()):
+        _counter.labels(_result)  # There from the start: a rate over a series needs its zero.
+
+
+def login_counted() -> AbstractContextManager[None]:
+    """Count the log-in that the body carries out."""
+    return _counted(LOGINS, _OF_LOGINS)
+
+
+def password_change_counted() -> AbstractContextManager[None]:
+    """Count the change of a password that the body carries out."""
+    return _counted(PASSWORD_CHANGES, _OF_CHANGES)
+
+
+def closing_counted() -> AbstractContextManager[None]:
+    """Count the closing by its owner that the body carries out."""
+    return _counted(ACCOUNT_CLOSINGS, _OF_CLOSINGS)
 
 
 @contextmanager
-def login_counted() -> Iterator[None]:
-    """Count the log-in that the body carries out."""
+def _counted(counter: Counter, results: _Results) -> Iterator[None]:
     try:
         yield
-    except tuple(_RESULTS) as error:
-        LOGINS.labels(_RESULTS[type(error)]).inc()
+    except tuple(results) as error:
+        counter.labels(results[type(error)]).inc()
         raise
-    LOGINS.labels("ok").inc()
+    counter.labels("ok").inc()
 
 
 class PasswordChecks(Protocol):

@@ -15,6 +15,7 @@ from services.auth.domain import (
     Session,
     WrongPassword,
     checked_email,
+    checked_hash,
     earlier_keys,
     key_of,
     new_account,
@@ -23,9 +24,17 @@ from services.auth.domain import (
 from services.auth.fairness import network_of
 from services.auth.hasher import Hasher
 from services.auth.marks import Marks
-from services.auth.metrics import ACCOUNTS_CREATED, login_counted
+from services.auth.metrics import (
+    ACCOUNTS_CREATED,
+    closing_counted,
+    login_counted,
+    password_change_counted,
+)
 from services.auth.store import AccountStore
 from services.auth.tokens import Tokens
+
+MAX_CLOSED = 100
+"""Most closed accounts that are listed at a time."""
 
 
 class AuthService:
@@ -72,13 +81,8 @@ class AuthService:
         with login_counted():
             account = await self._account_of(email)
             browser = self._marks.browser_of(mark, account.id)
-            async with self._attempts.attempt(account.id, client_address, browser):
-                given = password_bytes(password)
-                if given is None or not await self._hasher.verify(
-                    given, account.password_hash, network_of(client_address)
-                ):
-                    raise WrongPassword("The password is wrong.")
-            token, expires_at = self._tokens.issue(account.id)
+            await self._check_password(account, password, client_address, browser)
+            token, expires_at = self._tokens.issue(account.id, account.session)
             given_mark = self._marks.give(account.id, mark)
             return Session(token, expires_at, account.username, given_mark)
 
@@ -87,10 +91,40 @@ class AuthService:
 
         Raises InvalidToken, Unavailable.
         """
-        account_id = self._tokens.account_of(token)
-        if not await self._accounts.exists(account_id):
-            raise InvalidToken("The account of this session token is gone.")
+        account_id, session = self._tokens.read(token)
+        if await self._accounts.session(account_id) != session:
+            raise _session_ended()
         return account_id
+
+    async def change_password(
+        self, token: str, password: str, new_hash: str, new_salt: str, client_address: str
+    ) -> tuple[str, datetime]:
+        """Give the account of a token another password, and a new session.
+
+        Returns the token of that, and when it expires. All tokens of before stop. Of two changes at
+        once one is made, and the other one's token has stopped. Repeated, it is an InvalidToken.
+
+        Raises InvalidPasswordHash, InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy,
+        Unavailable.
+        """
+        with password_change_counted():
+            new_hash = checked_hash(new_hash, new_salt)
+            account = await self._account_in_session(token)
+            await self._check_password(account, password, client_address)
+            if not await self._accounts.change_password(account, new_hash, new_salt):
+                raise _session_ended()
+            return self._tokens.issue(account.id, account.session + 1)
+
+    async def close_own(self, token: str, password: str, client_address: str) -> None:
+        """Close the account of a token, as `close` does. Repeated, it is an InvalidToken.
+
+        Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
+        """
+        with closing_counted():
+            account = await self._account_in_session(token)
+            await self._check_password(account, password, client_address)
+            if not await self._accounts.close_as_read(account):
+                raise _session_ended()
 
     async def close(self, email: str) -> str:
         """Close an account, closed before or not: nobody can use it any more; returns its id.
@@ -103,9 +137,34 @@ class AuthService:
             raise _no_account()
         return account_id
 
+    async def closed(self) -> list[str]:
+        """The ids of up to 100 closed accounts, whichever they are. Raises Unavailable."""
+        return await self._accounts.closed(MAX_CLOSED)
+
     async def remove(self, account_id: str) -> None:
         """Remove an account that is closed; any other is left as it is. Raises Unavailable."""
         await self._accounts.remove(account_id)
+
+    async def _check_password(
+        self, account: Account, password: str, client_address: str, browser: str | None = None
+    ) -> None:
+        """Raise WrongPassword, which is counted, unless this is the account's password.
+
+        Raises TooManyAttempts, LoginsBusy, Unavailable.
+        """
+        async with self._attempts.attempt(account.id, client_address, browser):
+            given = password_bytes(password)
+            if given is None or not await self._hasher.verify(
+                given, account.password_hash, network_of(client_address)
+            ):
+                raise WrongPassword("The password is wrong.")
+
+    async def _account_in_session(self, token: str) -> Account:
+        account_id, session = self._tokens.read(token)
+        account = await self._accounts.by_id(account_id)
+        if account is None or account.closed or account.session != session:
+            raise _session_ended()
+        return account
 
     async def _account_of(self, email: str) -> Account:
         account = await self._held(email)
@@ -132,6 +191,10 @@ class AuthService:
             if not await self._accounts.rekey(held, key) and earlier == email.casefold():
                 return held
         return await self._accounts.by_email(key)
+
+
+def _session_ended() -> InvalidToken:
+    return InvalidToken("The session of this token has ended, or its account is gone.")
 
 
 def _no_account() -> NoAccount:

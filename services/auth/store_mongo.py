@@ -1,7 +1,7 @@
 """Accounts and counted attempts in a MongoDB database.
 
     accounts  _id (the account's id), email, email_key (unique), username, password_hash, salt,
-              created_at, closed
+              created_at, closed, session (not there before the first change of the password)
     attempts  _id (the key), count, window_ends, tidied_at (when the server may clear it away)
 
 Moments are microseconds since the Unix epoch: a date of MongoDB has milliseconds.
@@ -24,6 +24,11 @@ SCHEMA: Schema = (
     {
         "accounts": [IndexModel("email_key", name="accounts_by_email_key", unique=True)],
         "attempts": [IndexModel("tidied_at", name="attempts_tidied", expireAfterSeconds=0)],
+    },
+    {
+        "accounts": [
+            IndexModel("closed", name="accounts_closed", partialFilterExpression={"closed": True})
+        ],
     },
 )
 
@@ -69,12 +74,22 @@ class MongoAccountStore:
             return False
         return changed.matched_count == 1
 
-    async def exists(self, account_id: str) -> bool:
+    async def by_id(self, account_id: str) -> Account | None:
         found = await self._database.read(
-            "accounts_exists",
-            lambda db: db.accounts.find_one({"_id": account_id}, {"closed": 1}),
+            "accounts_by_id", lambda db: db.accounts.find_one({"_id": account_id})
         )
-        return found is not None and not found["closed"]
+        return _account(found) if found else None
+
+    async def session(self, account_id: str) -> int | None:
+        found = await self._database.read(
+            "accounts_session",
+            lambda db: db.accounts.find_one({"_id": account_id}, {"closed": 1, "session": 1}),
+        )
+        return None if found is None or found["closed"] else _session(found)
+
+    async def change_password(self, account: Account, password_hash: str, salt: str) -> bool:
+        changed = {"password_hash": password_hash, "salt": salt, "session": account.session + 1}
+        return await self._update("accounts_change_password", account, {"$set": changed})
 
     async def close(self, email_key: str) -> str | None:
         closed = await self._database.write(
@@ -88,9 +103,30 @@ class MongoAccountStore:
         account_id: str = closed["_id"]
         return account_id
 
+    async def close_as_read(self, account: Account) -> bool:
+        change = {"$set": {"closed": True}}
+        return await self._update("accounts_close_as_read", account, change)
+
+    async def closed(self, most: int) -> list[str]:
+        found = await self._database.read(
+            "accounts_closed",
+            lambda db: db.accounts.find({"closed": True}, {"_id": 1}).to_list(most),
+        )
+        return [document["_id"] for document in found]
+
     async def remove(self, account_id: str) -> None:
         query = {"_id": account_id, "closed": True}
         await self._database.write("accounts_remove", lambda db: db.accounts.delete_one(query))
+
+    async def _update(self, name: str, account: Account, change: Document) -> bool:
+        """Change an account that is open and in the session it was read in."""
+        # None finds the documents without the field, too.
+        session = account.session or None
+        as_read = {"_id": account.id, "closed": False, "session": session}
+        updated = await self._database.write(
+            name, lambda db: db.accounts.update_one(as_read, change)
+        )
+        return updated.matched_count == 1
 
 
 class MongoAttemptStore:
@@ -156,6 +192,7 @@ def _window(ends: datetime) -> Document:
 
 
 def _document(account: Account) -> Document:
+    """A new account: its session is 0, which is not written."""
     return {
         "_id": account.id,
         "email": account.email,
@@ -169,6 +206,19 @@ def _document(account: Account) -> Document:
 
 
 def _account(document: Document) -> Account:
-    fields = {**document, "id": document["_id"], "created_at": moment_of(document["created_at"])}
-    del fields["_id"]
-    return Account(**fields)
+    return Account(
+        id=document["_id"],
+        email=document["email"],
+        email_key=document["email_key"],
+        username=document["username"],
+        password_hash=document["password_hash"],
+        salt=document["salt"],
+        created_at=moment_of(document["created_at"]),
+        closed=document["closed"],
+        session=_session(document),
+    )
+
+
+def _session(document: Document) -> int:
+    session: int = document.get("session", 0)
+    return session

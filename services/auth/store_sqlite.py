@@ -31,9 +31,13 @@ MIGRATIONS = (
     """
     ALTER TABLE accounts ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;  -- 1 once being removed
     """,
+    """
+    ALTER TABLE accounts ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX accounts_closed ON accounts (id) WHERE closed;
+    """,
 )
 
-_COLUMNS = "id, email, email_key, username, password_hash, salt, created_at, closed"
+_COLUMNS = "id, email, email_key, username, password_hash, salt, created_at, closed, session"
 _TIDIED = 100
 """Most expired rows that one attempt clears away: more than the one it may add."""
 
@@ -47,7 +51,7 @@ class SqliteAccountStore:
     async def add(self, account: Account) -> Account:
         def operation(connection: sqlite3.Connection) -> Account:
             added = connection.execute(
-                f"INSERT INTO accounts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+                f"INSERT INTO accounts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (email_key) DO NOTHING",
                 (
                     account.id,
@@ -58,6 +62,7 @@ class SqliteAccountStore:
                     account.salt,
                     micros_of(account.created_at),
                     account.closed,
+                    account.session,
                 ),
             )
             if added.rowcount == 1:
@@ -88,14 +93,34 @@ class SqliteAccountStore:
 
         return await self._database.write("accounts_rekey", operation)
 
-    async def exists(self, account_id: str) -> bool:
-        def operation(connection: sqlite3.Connection) -> bool:
+    async def by_id(self, account_id: str) -> Account | None:
+        def operation(connection: sqlite3.Connection) -> Account | None:
             row = connection.execute(
-                "SELECT 1 FROM accounts WHERE id = ? AND NOT closed", (account_id,)
+                f"SELECT {_COLUMNS} FROM accounts WHERE id = ?", (account_id,)
             ).fetchone()
-            return row is not None
+            return _account(row) if row else None
 
-        return await self._database.read("accounts_exists", operation)
+        return await self._database.read("accounts_by_id", operation)
+
+    async def session(self, account_id: str) -> int | None:
+        def operation(connection: sqlite3.Connection) -> int | None:
+            row = connection.execute(
+                "SELECT session FROM accounts WHERE id = ? AND NOT closed", (account_id,)
+            ).fetchone()
+            return row[0] if row else None
+
+        return await self._database.read("accounts_session", operation)
+
+    async def change_password(self, account: Account, password_hash: str, salt: str) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            changed = connection.execute(
+                "UPDATE accounts SET password_hash = ?, salt = ?, session = session + 1 "
+                "WHERE id = ? AND session = ? AND NOT closed",
+                (password_hash, salt, account.id, account.session),
+            )
+            return changed.rowcount == 1
+
+        return await self._database.write("accounts_change_password", operation)
 
     async def close(self, email_key: str) -> str | None:
         def operation(connection: sqlite3.Connection) -> str | None:
@@ -105,6 +130,23 @@ class SqliteAccountStore:
             return closed[0][0] if closed else None
 
         return await self._database.write("accounts_close", operation)
+
+    async def close_as_read(self, account: Account) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            closed = connection.execute(
+                "UPDATE accounts SET closed = 1 WHERE id = ? AND session = ? AND NOT closed",
+                (account.id, account.session),
+            )
+            return closed.rowcount == 1
+
+        return await self._database.write("accounts_close_as_read", operation)
+
+    async def closed(self, most: int) -> list[str]:
+        def operation(connection: sqlite3.Connection) -> list[str]:
+            rows = connection.execute("SELECT id FROM accounts WHERE closed LIMIT ?", (most,))
+            return [account_id for (account_id,) in rows]
+
+        return await self._database.read("accounts_closed", operation)
 
     async def remove(self, account_id: str) -> None:
         def operation(connection: sqlite3.Connection) -> None:
@@ -165,5 +207,5 @@ class SqliteAttemptStore:
         await self._database.write("attempts_give_back", operation)
 
 
-def _account(row: tuple[str, str, str, str, str, str, int, int]) -> Account:
-    return Account(*row[:6], created_at=moment_of(row[6]), closed=bool(row[7]))
+def _account(row: tuple[str, str, str, str, str, str, int, int, int]) -> Account:
+    return Account(*row[:6], created_at=moment_of(row[6]), closed=bool(row[7]), session=row[8])

@@ -20,16 +20,27 @@ class Tokens:
     def __init__(self, secret: str, now: Callable[[], datetime]) -> None:
         self._signer = Signer(secret, "atajo", _LONGEST, now)
 
-    def issue(self, account_id: str) -> tuple[str, datetime]:
-        """A token for an account, and the whole second it expires at."""
-        token, expires_at = self._signer.sign({"sub": account_id}, SESSION_LIFETIME)
+    def issue(self, account_id: str, session: int) -> tuple[str, datetime]:
+        """A token for a session of an account, and the whole second it expires at."""
+        claims = {"sub": account_id, "session": session}
+        token, expires_at = self._signer.sign(claims, SESSION_LIFETIME)
         return token, datetime.fromtimestamp(expires_at, UTC)
 
-    def account_of(self, token: str) -> str:
-        """The id of the account a token was issued for. Raises InvalidToken."""
+    def read(self, token: str) -> tuple[str, int]:
+        """The id of the account a token was issued for, and the number of its session.
+
+        Tokens of an earlier version say none: theirs is 0. Raises InvalidToken.
+        """
         try:
             claims = self._signer.read(token, ["sub"])
         except NotSigned:
-            raise InvalidToken("The session token is not valid.") from None
+            raise _not_valid() from None
         account_id: str = claims["sub"]
-        return account_id
+        session = claims.get("session", 0)
+        if type(session) is not int:  # True is one, too.
+            raise _not_valid()
+        return account_id, session
+
+
+def _not_valid() -> InvalidToken:
+    return InvalidToken("The session token is not valid.")

@@ -15,6 +15,7 @@ import pytest
 from services.auth.__main__ import ADAPTERS
 from services.auth.domain import Account
 from services.auth.store import AccountStore, AttemptStore
+from services.runtime import sqlite
 from tests.contract.conftest import NewStore, opened_at
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -65,7 +66,8 @@ async def test_an_account_is_found_by_its_key_and_its_id(stores: Stores) -> None
 
     assert await stores.accounts.by_email("ana@example.com") == ANA
     assert await stores.accounts.by_email("bea@b") == BEA
-    assert await stores.accounts.exists(ANA.id)
+    assert await stores.accounts.by_id(ANA.id) == ANA
+    assert await stores.accounts.session(ANA.id) == 0
 
 
 async def test_nothing_else_is_found(stores: Stores) -> None:
@@ -74,7 +76,8 @@ async def test_nothing_else_is_found(stores: Stores) -> None:
     for key in ("", "ana", "Ana@Example.com", "ana@example.com ", "ana@example.co_", "%", "\0"):
         assert await stores.accounts.by_email(key) is None
     for account_id in ("", "ana@example.com", ANA.id.upper(), BEA.id, "\0", "x" * 10_000):
-        assert not await stores.accounts.exists(account_id)
+        assert await stores.accounts.by_id(account_id) is None
+        assert await stores.accounts.session(account_id) is None
 
 
 async def test_the_first_account_keeps_its_key(stores: Stores) -> None:
@@ -82,7 +85,7 @@ async def test_the_first_account_keeps_its_key(stores: Stores) -> None:
 
     assert await stores.accounts.add(replace(BEA, email_key=ANA.email_key)) == ANA
     assert await stores.accounts.by_email(ANA.email_key) == ANA
-    assert not await stores.accounts.exists(BEA.id)
+    assert await stores.accounts.by_id(BEA.id) is None
 
 
 async def test_of_many_at_once_one_gets_the_key(stores: Stores) -> None:
@@ -91,8 +94,8 @@ async def test_of_many_at_once_one_gets_the_key(stores: Stores) -> None:
     held = await asyncio.gather(*(stores.accounts.add(account) for account in wanted))
 
     assert len(set(held)) == 1
-    there = await asyncio.gather(*(stores.accounts.exists(account.id) for account in wanted))
-    assert there.count(True) == 1
+    there = await asyncio.gather(*(stores.accounts.by_id(account.id) for account in wanted))
+    assert [each for each in there if each] == held[:1]
 
 
 async def test_an_account_takes_another_key_that_is_free(stores: Stores) -> None:
@@ -125,7 +128,7 @@ async def test_a_closed_account_holds_its_key_until_it_is_removed(stores: Stores
     for _ in range(2):
         assert await stores.accounts.close(ANA.email_key) == ANA.id
 
-        assert not await stores.accounts.exists(ANA.id)
+        assert await stores.accounts.session(ANA.id) is None
         assert await stores.accounts.by_email(ANA.email_key) == replace(ANA, closed=True)
         assert await stores.accounts.add(ANA) == replace(ANA, closed=True)
     for _ in range(2):
@@ -135,7 +138,7 @@ async def test_a_closed_account_holds_its_key_until_it_is_removed(stores: Stores
         assert await stores.accounts.close(ANA.email_key) is None
     again = replace(BEA, id="7b2e1c4d3f50617283940516", email_key=ANA.email_key)
     assert await stores.accounts.add(again) == again
-    assert await stores.accounts.exists(BEA.id)
+    assert await stores.accounts.session(BEA.id) == 0
 
 
 async def test_an_account_that_is_not_closed_is_not_removed(stores: Stores) -> None:
@@ -145,6 +148,93 @@ async def test_an_account_that_is_not_closed_is_not_removed(stores: Stores) -> N
     await stores.accounts.remove("unknown")
 
     assert await stores.accounts.by_email(ANA.email_key) == ANA
+
+
+async def test_a_changed_password_begins_the_next_session(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.add(BEA)
+    held = ANA
+    for number in range(1, 4):
+        assert await stores.accounts.change_password(held, f"hash {number}", f"salt {number}")
+
+        held = replace(ANA, password_hash=f"hash {number}", salt=f"salt {number}", session=number)
+        assert await stores.accounts.session(ANA.id) == number
+        assert await stores.accounts.by_id(ANA.id) == held
+        assert await stores.accounts.by_email(ANA.email_key) == held
+        assert await stores.accounts.add(ANA) == held
+    assert await stores.accounts.by_id(BEA.id) == BEA
+
+
+async def test_nothing_is_changed_of_an_account_that_is_not_as_it_was_read(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.change_password(ANA, "other hash", "other salt")
+    held = await stores.accounts.by_id(ANA.id)
+    assert held
+    for other in (ANA, replace(held, session=2), replace(held, id="unknown"), BEA):
+        assert not await stores.accounts.change_password(other, "hash", "salt")
+        assert not await stores.accounts.close_as_read(other)
+    assert await stores.accounts.by_id(ANA.id) == held
+    assert await stores.accounts.by_id("unknown") is None
+
+    await stores.accounts.close(ANA.email_key)
+    closed = replace(held, closed=True)
+    for read in (held, closed):
+        assert not await stores.accounts.change_password(read, "hash", "salt")
+        assert not await stores.accounts.close_as_read(read)
+    assert await stores.accounts.by_id(ANA.id) == closed
+
+
+@pytest.mark.parametrize("before", [0, 1])
+async def test_of_changes_at_once_one_is_made(stores: Stores, before: int) -> None:
+    await stores.accounts.add(ANA)
+    for _ in range(before):
+        await stores.accounts.change_password(ANA, ANA.password_hash, ANA.salt)
+    read = replace(ANA, session=before)
+
+    made = await asyncio.gather(
+        *(stores.accounts.change_password(read, f"hash {n}", f"salt {n}") for n in range(20)),
+        stores.accounts.close_as_read(read),
+    )
+
+    assert made.count(True) == 1
+    n = made.index(True)
+    changed = replace(ANA, password_hash=f"hash {n}", salt=f"salt {n}", session=before + 1)
+    closed = replace(read, closed=True)
+    assert await stores.accounts.by_id(ANA.id) == (changed if n < 20 else closed)
+
+
+async def test_an_account_closed_by_its_session_is_closed_like_any_other(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.change_password(ANA, "hash", "salt")
+    read = await stores.accounts.by_id(ANA.id)
+    assert read
+
+    assert await stores.accounts.close_as_read(read)
+    assert not await stores.accounts.close_as_read(read)
+
+    assert await stores.accounts.session(ANA.id) is None
+    assert await stores.accounts.by_email(ANA.email_key) == replace(read, closed=True)
+    assert await stores.accounts.close(ANA.email_key) == ANA.id
+    await stores.accounts.remove(ANA.id)
+    assert await stores.accounts.by_id(ANA.id) is None
+
+
+async def test_closed_accounts_are_listed_until_they_are_removed(stores: Stores) -> None:
+    wanted = [replace(ANA, id=f"{n:024x}", email_key=f"{n}@b") for n in range(5)]
+    for account in wanted:
+        await stores.accounts.add(account)
+    assert await stores.accounts.closed(3) == []
+
+    await stores.accounts.close(wanted[1].email_key)
+    await stores.accounts.close_as_read(wanted[3])
+    ids = {wanted[1].id, wanted[3].id}
+    assert sorted(await stores.accounts.closed(3)) == sorted(ids)
+    assert sorted(await stores.accounts.closed(2)) == sorted(ids)
+    (one,) = await stores.accounts.closed(1)
+    assert one in ids
+
+    await stores.accounts.remove(one)
+    assert await stores.accounts.closed(3) == list(ids - {one})
 
 
 async def test_attempts_are_granted_up_to_the_limit(stores: Stores) -> None:
@@ -245,6 +335,31 @@ async def test_all_of_it_is_there_after_opening_again(opening: Opening) -> None:
     async with opening() as stores:
         assert await stores.accounts.by_email(ANA.email_key) == ANA
         assert not (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
+
+
+async def test_sqlite_looks_at_no_open_account_for_the_closed_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, steps = sqlite._connect, 0
+
+    def step() -> None:
+        nonlocal steps
+        steps += 10
+
+    def connect_counted(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.set_progress_handler(step, 10)
+        return connection
+
+    monkeypatch.setattr(sqlite, "_connect", connect_counted)
+    async with opened_at(f"sqlite:///{tmp_path}/auth.db", "auth", ADAPTERS) as (accounts, _):
+        for number in range(300):
+            await accounts.add(replace(ANA, id=f"{number:024x}", email_key=f"{number}@b"))
+        await accounts.close("7@b")
+        await accounts.closed(100)  # Reads the schema.
+        steps = 0
+        assert await accounts.closed(100) == [f"{7:024x}"]
+    assert steps < 300
 
 
 async def test_sqlite_clears_expired_rows_away(tmp_path: Path) -> None:

@@ -76,14 +76,30 @@ async def test_accounts(mongo_url: str, before: Any, indexed: bool) -> None:
         before.accounts.create_index("email_key", name="accounts_by_email_key", unique=True)
         before.attempts.create_index("tidied_at", name="attempts_tidied", expireAfterSeconds=0)
     fields = {"email_key": "a@b", "username": "Ana", "password_hash": "hash", "salt": "salt"}
-    before.accounts.insert_one(
-        {"_id": "id", "email": "A@b", **fields, "created_at": MICROS, "closed": False}
-    )
+    account = {"email": "A@b", **fields, "created_at": MICROS, "closed": False}
+    before.accounts.insert_one({"_id": "id", **account})
+    before.accounts.insert_one({"_id": "closed", **account, "email_key": "b@b", "closed": True})
     async with opened(mongo_url, auth.SCHEMA, before) as database:
+        store = auth.MongoAccountStore(database)
         kept = Account("id", "A@b", "a@b", "Ana", "hash", "salt", CREATED)
-        assert await auth.MongoAccountStore(database).by_email("a@b") == kept
+        assert await store.by_email("a@b") == kept
+        assert await store.closed(10) == ["closed"]
+        assert await store.session("id") == 0
+        assert await store.change_password(kept, "other hash", "other salt")
+        assert await store.session("id") == 1
         with pytest.raises(DuplicateKeyError):
             before.accounts.insert_one({"_id": "other", "email_key": "a@b"})
+
+
+async def test_the_version_before_can_read_an_account_that_this_one_made(
+    mongo_url: str, before: Any
+) -> None:
+    """While it is replaced: it knows these fields and no other."""
+    async with opened(mongo_url, auth.SCHEMA, before) as database:
+        account = Account("id", "A@b", "a@b", "Ana", "hash", "salt", CREATED)
+        await auth.MongoAccountStore(database).add(account)
+        known = ["_id", "email", "email_key", "username", "password_hash", "salt", "created_at"]
+        assert list(before.accounts.find_one()) == [*known, "closed"]
 
 
 async def test_counts(mongo_url: str, before: Any) -> None:

@@ -49,7 +49,8 @@ FIRST_FILES = {
         CREATE TABLE attempts (key TEXT PRIMARY KEY, count INTEGER NOT NULL,
             window_ends INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX attempts_by_end ON attempts (window_ends);
-        INSERT INTO accounts VALUES ('id', 'A@b', 'a@b', 'Ana', 'hash', 'salt', {MICROS}, 0);
+        INSERT INTO accounts VALUES ('id', 'A@b', 'a@b', 'Ana', 'hash', 'salt', {MICROS}, 0),
+            ('closed', 'B@b', 'b@b', 'Bea', 'hash', 'salt', {MICROS}, 1);
         """,
     ),
     "analytics": (
@@ -126,8 +127,9 @@ async def test_accounts_of_version_1_are_kept_and_open(tmp_path: Path) -> None:
         store = auth.SqliteAccountStore(database)
         kept = Account("id", "A@b", "a@b", "Ana", "hash", "salt", CREATED)
         assert await store.by_email("a@b") == kept
-        assert await store.exists("id")
+        assert await store.session("id") == 0
         assert await store.close("a@b") == "id"
+        assert await store.closed(10) == ["id"]
     assert version_of(path) == len(auth.MIGRATIONS) > 1
 
 
@@ -148,9 +150,12 @@ async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path
         await database.check()
     async with sqlite.opened(f"sqlite:///{tmp_path}/auth", auth.MIGRATIONS) as database:
         accounts = auth.SqliteAccountStore(database)
-        assert await accounts.by_email("a@b") == Account(
-            "id", "A@b", "a@b", "Ana", "hash", "salt", CREATED
-        )
+        account = Account("id", "A@b", "a@b", "Ana", "hash", "salt", CREATED)
+        assert await accounts.by_email("a@b") == account
+        assert await accounts.closed(10) == ["closed"]
+        assert await accounts.session("id") == 0
+        assert await accounts.change_password(account, "other hash", "other salt")
+        assert await accounts.session("id") == 1
         await database.check()
     async with sqlite.opened(f"sqlite:///{tmp_path}/analytics", analytics.MIGRATIONS) as database:
         counts = analytics.SqliteAnalyticsStore(database)

@@ -120,7 +120,7 @@ def test_a_creation_is_one_trace_through_every_service(traced: tuple[Product, Co
         "http.response.status_code": 200,
     }
     for service, method, operation in (
-        ("auth", "VerifyToken", "accounts_exists"),
+        ("auth", "VerifyToken", "accounts_session"),
         ("links", "CreateLink", "links_add"),
     ):
         asked = collector.await_span(called(service, method, CLIENT))

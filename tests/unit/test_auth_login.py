@@ -546,14 +546,15 @@ def now() -> datetime:
 
 def test_a_token_stands_for_its_account_for_four_hours() -> None:
     issued_at = now()
-    token, expires_at = tokens_at(issued_at).issue("ana")
+    token, expires_at = tokens_at(issued_at).issue("ana", 7)
     claims = jwt.decode(token, options={"verify_signature": False})
 
-    assert tokens_at(issued_at).account_of(token) == "ana"
+    assert tokens_at(issued_at).read(token) == ("ana", 7)
     assert expires_at == issued_at.replace(microsecond=0) + timedelta(hours=4)
     assert claims == {
         "iss": "atajo",
         "sub": "ana",
+        "session": 7,
         "iat": int(issued_at.timestamp()),
         "exp": int(expires_at.timestamp()),
     }
@@ -563,16 +564,16 @@ def test_a_token_stands_for_its_account_for_four_hours() -> None:
 @pytest.mark.parametrize("years", [-20, 20])
 def test_a_token_ends_by_the_clock_of_the_service(years: int) -> None:
     issued_at = now() + timedelta(days=365 * years)
-    token, expires_at = tokens_at(issued_at).issue("ana")
+    token, expires_at = tokens_at(issued_at).issue("ana", 0)
 
-    assert tokens_at(expires_at - timedelta(microseconds=1)).account_of(token) == "ana"
+    assert tokens_at(expires_at - timedelta(microseconds=1)).read(token) == ("ana", 0)
     with pytest.raises(InvalidToken):
-        tokens_at(expires_at).account_of(token)
+        tokens_at(expires_at).read(token)
 
 
 def test_a_replica_whose_clock_is_behind_takes_a_token() -> None:
-    token, _ = tokens_at(now() + timedelta(minutes=1)).issue("ana")
-    assert tokens_at(now()).account_of(token) == "ana"
+    token, _ = tokens_at(now() + timedelta(minutes=1)).issue("ana", 0)
+    assert tokens_at(now()).read(token) == ("ana", 0)
 
 
 def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) -> str:
@@ -587,7 +588,9 @@ def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) ->
 
 
 def test_the_samples_of_bad_tokens_differ_from_a_good_one_by_their_fault_alone() -> None:
-    assert tokens_at(now()).account_of(signed()) == "ana"
+    """They say no session, as those of an earlier version: that is the first."""
+    assert tokens_at(now()).read(signed()) == ("ana", 0)
+    assert tokens_at(now()).read(signed(session=3)) == ("ana", 3)
 
 
 def _segment(value: object) -> str:
@@ -622,15 +625,16 @@ def _segment(value: object) -> str:
         signed(iat=None),
         signed(iss=None),
         signed(iss="other"),
+        *(signed(session=odd) for odd in ("0", 0.0, True, [0], {"number": 0})),
         signed(nbf=int(now().timestamp()) + 60),
         signed(nbf="yesterday"),
-        tokens_at(now() - timedelta(hours=4, seconds=1)).issue("ana")[0],
+        tokens_at(now() - timedelta(hours=4, seconds=1)).issue("ana", 0)[0],
     ],
     ids=lambda token: token[:20].encode("unicode_escape").decode(),
 )
 def test_every_other_token_is_refused(token: str) -> None:
     with pytest.raises(InvalidToken) as refusal:
-        tokens_at(now()).account_of(token)
+        tokens_at(now()).read(token)
     assert refusal.value.reason == "INVALID_TOKEN"
 
 
@@ -693,8 +697,8 @@ def test_a_mark_is_no_token_and_a_token_no_mark() -> None:
     claims = {**claims_of(mark), "iss": "atajo", "sub": "ana"}
     for other in (mark, jwt.encode(claims, _signing_key(marks_at(START)), "HS256")):
         with pytest.raises(InvalidToken):
-            tokens_at(START).account_of(other)
-    token, _ = tokens_at(START).issue("ana")
+            tokens_at(START).read(other)
+    token, _ = tokens_at(START).issue("ana", 0)
     resigned = jwt.encode(claims_of(mark), SECRET, "HS256")
     for other in (token, resigned):
         assert marks_at(START).browser_of(other, "ana") is None
@@ -726,4 +730,4 @@ def test_a_mark_of_another_secret_is_as_none() -> None:
 @given(st.text() | st.text(alphabet='ey.{}[]"aAbB-_=019').map(lambda text: f"{text}.{text}.x"))
 def test_no_text_is_a_token(text: str) -> None:
     with pytest.raises(InvalidToken):
-        tokens_at(now()).account_of(text)
+        tokens_at(now()).read(text)

@@ -1,0 +1,316 @@
+"""Changing the password of an account and closing it, at the wish of its owner."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import bcrypt
+import jwt
+import pytest
+
+from services.auth.attempts import AttemptLimiter, Rule
+from services.auth.domain import (
+    EmailTaken,
+    InvalidPasswordHash,
+    InvalidToken,
+    NoAccount,
+    TooManyAttempts,
+    WrongPassword,
+)
+from services.auth.hasher import Hasher
+from services.auth.marks import Marks
+from services.auth.service import AuthService
+from services.auth.store_sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
+from services.auth.tokens import Tokens
+from services.runtime import sqlite
+
+SECRET = "a signing secret of the tests, more than 32 bytes"
+NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+EMAIL = "ana@example.com"
+ADDRESS = "192.0.2.1"
+SALT = "$2b$10$SyUprZHiLhjegFiZXUd9Du"
+
+
+@dataclass
+class Passwords:
+    """Stands in for bcrypt: a hash ends in the number of its password. May hold checks up."""
+
+    numbers: list[str] = field(default_factory=list)
+    open: threading.Event = field(default_factory=threading.Event)
+    reached: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+
+    def hash(self, password: str) -> str:
+        """A well-formed hash of a password, the same every time."""
+        if password not in self.numbers:
+            self.numbers.append(password)
+        return f"{SALT}{self.numbers.index(password):030d}e"
+
+    def checkpw(self, password: bytes, password_hash: bytes) -> bool:
+        self.reached.release()
+        self.open.wait(30)
+        return self.hash(password.decode()).encode() == password_hash
+
+    async def held_up(self, checks: int) -> None:
+        """Wait until so many checks are held up."""
+        for _ in range(checks):
+            assert await asyncio.to_thread(self.reached.acquire, timeout=30)
+
+
+@pytest.fixture
+def passwords(monkeypatch: pytest.MonkeyPatch) -> Passwords:
+    passwords = Passwords()
+    passwords.open.set()
+    monkeypatch.setattr(bcrypt, "checkpw", passwords.checkpw)
+    return passwords
+
+
+@pytest.fixture
+async def service(tmp_path: Path, passwords: Passwords) -> AsyncIterator[AuthService]:
+    """With the account of Ana, whose password is `first`."""
+    async with sqlite.opened(f"sqlite:///{tmp_path}/auth.db", MIGRATIONS) as database:
+        rules = [Rule(2, "address"), Rule(4, "account"), Rule(1, "browser")]
+        hasher = Hasher(threads=4, most_waiting=10)
+        service = AuthService(
+            SqliteAccountStore(database),
+            AttemptLimiter(
+                SqliteAttemptStore(database), SECRET, rules, timedelta(minutes=15), _now, 10
+            ),
+            hasher,
+            Tokens(SECRET, _now),
+            Marks(SECRET, _now),
+            _now,
+        )
+        await service.register(EMAIL, passwords.hash("first"), SALT, "Ana")
+        yield service
+        passwords.open.set()
+        await hasher.close()
+
+
+def _now() -> datetime:
+    return NOW
+
+
+async def log_in(service: AuthService, password: str, address: str = ADDRESS) -> str:
+    """The token of a new session."""
+    return (await service.login(EMAIL, password, address)).token
+
+
+async def ended(service: AuthService, token: str) -> bool:
+    try:
+        await service.account_of_token(token)
+    except InvalidToken:
+        return True
+    return False
+
+
+async def test_a_change_ends_all_sessions_and_begins_one(
+    service: AuthService, passwords: Passwords
+) -> None:
+    account_id = await service.account_of_token(await log_in(service, "first"))
+    for before, after in (("first", "second"), ("second", "third"), ("third", "first")):
+        tokens = [await log_in(service, before) for _ in range(2)]
+
+        token, expires_at = await service.change_password(
+            tokens[0], before, passwords.hash(after), SALT, ADDRESS
+        )
+
+        assert await service.account_of_token(token) == account_id
+        assert expires_at == NOW + timedelta(hours=4)
+        assert [await ended(service, each) for each in tokens] == [True, True]
+        with pytest.raises(WrongPassword):
+            await log_in(service, before, address=f"of {before}")
+        assert await service.account_of_token(await log_in(service, after)) == account_id
+
+
+async def test_a_token_of_an_earlier_version_is_good_until_the_first_change(
+    service: AuthService, passwords: Passwords
+) -> None:
+    account_id = await service.account_of_token(await log_in(service, "first"))
+    issued_at = int(NOW.timestamp())
+    claims = {"iss": "atajo", "sub": account_id, "iat": issued_at, "exp": issued_at + 60}
+    earlier = jwt.encode(claims, SECRET, "HS256")
+    assert await service.account_of_token(earlier) == account_id
+
+    token, _ = await service.change_password(
+        earlier, "first", passwords.hash("second"), SALT, ADDRESS
+    )
+
+    assert await ended(service, earlier)
+    assert not await ended(service, token)
+
+
+@pytest.mark.parametrize(("password_hash", "salt"), [("secret", SALT), ("", ""), (None, "other")])
+async def test_a_hash_that_no_password_has_changes_and_counts_nothing(
+    service: AuthService, passwords: Passwords, password_hash: str | None, salt: str
+) -> None:
+    token = await log_in(service, "first")
+    new_hash = passwords.hash("second") if password_hash is None else password_hash
+    for _ in range(4):
+        with pytest.raises(InvalidPasswordHash):
+            await service.change_password(token, "wrong", new_hash, salt, ADDRESS)
+
+    assert not await ended(service, token)
+    await log_in(service, "first")
+
+
+async def test_wrong_passwords_count_as_failed_log_ins(
+    service: AuthService, passwords: Passwords
+) -> None:
+    token = await log_in(service, "first")
+    new_hash = passwords.hash("second")
+    for wrong in ("wrong", "ñ" * 37):
+        with pytest.raises(WrongPassword):
+            await service.change_password(token, wrong, new_hash, SALT, ADDRESS)
+
+    with pytest.raises(TooManyAttempts):
+        await service.change_password(token, "first", new_hash, SALT, ADDRESS)
+    with pytest.raises(TooManyAttempts):
+        await service.close_own(token, "first", ADDRESS)
+    with pytest.raises(TooManyAttempts):
+        await log_in(service, "first")
+    assert not await ended(service, token)
+    for _ in range(2):
+        with pytest.raises(WrongPassword):
+            await service.close_own(token, "wrong", "192.0.2.2")
+    with pytest.raises(TooManyAttempts):
+        await service.change_password(token, "first", new_hash, SALT, "192.0.2.3")
+
+
+async def test_right_passwords_are_not_counted(service: AuthService, passwords: Passwords) -> None:
+    token = await log_in(service, "first")
+    with pytest.raises(WrongPassword):
+        await service.change_password(token, "wrong", passwords.hash("x"), SALT, ADDRESS)
+    for _ in range(5):
+        token, _ = await service.change_password(
+            token, "first", passwords.hash("first"), SALT, ADDRESS
+        )
+    with pytest.raises(WrongPassword):
+        await service.close_own(token, "wrong", ADDRESS)
+
+
+async def test_a_browser_is_known_after_a_change(
+    service: AuthService, passwords: Passwords
+) -> None:
+    session = await service.login(EMAIL, "first", ADDRESS)
+    await service.change_password(session.token, "first", passwords.hash("second"), SALT, ADDRESS)
+    for host in range(4):
+        with pytest.raises(WrongPassword):
+            await log_in(service, "first", f"198.51.100.{host}")
+    with pytest.raises(TooManyAttempts):
+        await log_in(service, "second")
+
+    await service.login(EMAIL, "second", ADDRESS, session.mark)
+
+
+@pytest.mark.parametrize("closing", [False, True])
+async def test_of_two_that_were_checked_at_once_one_happens(
+    service: AuthService, passwords: Passwords, closing: bool
+) -> None:
+    token = await log_in(service, "first")
+    passwords.open.clear()
+    calls: list[Awaitable[object]] = [
+        asyncio.ensure_future(
+            service.change_password(token, "first", passwords.hash(new), SALT, address)
+        )
+        for new, address in (("second", "192.0.2.2"), ("third", "192.0.2.3"))
+    ]
+    if closing:
+        calls.append(asyncio.ensure_future(service.close_own(token, "first", "192.0.2.4")))
+    await passwords.held_up(1 + len(calls))
+    passwords.open.set()
+    results = await asyncio.gather(*calls, return_exceptions=True)
+
+    won = [n for n, result in enumerate(results) if not isinstance(result, BaseException)]
+    assert len(won) == 1
+    lost = [result for n, result in enumerate(results) if n not in won]
+    assert {type(result) for result in lost} == {InvalidToken}
+    assert await ended(service, token)
+    if won == [2]:
+        assert len(await service.closed()) == 1
+        return
+    new, other = ("second", "third") if won == [0] else ("third", "second")
+    changed = results[won[0]]
+    assert isinstance(changed, tuple)
+    assert not await ended(service, changed[0])
+    await log_in(service, new)
+    with pytest.raises(WrongPassword):
+        await log_in(service, other)
+
+
+async def test_a_log_in_that_was_checked_before_a_change_gives_no_session_after_it(
+    service: AuthService, passwords: Passwords
+) -> None:
+    token = await log_in(service, "first")
+    passwords.open.clear()
+    late = asyncio.ensure_future(log_in(service, "first", "192.0.2.2"))
+    await passwords.held_up(1 + 1)
+    passwords.open.set()
+    await service.change_password(token, "first", passwords.hash("second"), SALT, ADDRESS)
+
+    assert await ended(service, await late)
+
+
+async def test_who_closes_an_account_cannot_use_it_any_more(
+    service: AuthService, passwords: Passwords
+) -> None:
+    tokens = [await log_in(service, "first") for _ in range(2)]
+    account_id = await service.account_of_token(tokens[0])
+    assert await service.closed() == []
+
+    await service.close_own(tokens[0], "first", ADDRESS)
+
+    assert [await ended(service, each) for each in tokens] == [True, True]
+    assert await service.closed() == [account_id]
+    with pytest.raises(NoAccount):
+        await log_in(service, "first")
+    with pytest.raises(EmailTaken):
+        await service.register(EMAIL, passwords.hash("first"), SALT, "Ana")
+    for token in tokens:
+        with pytest.raises(InvalidToken):
+            await service.close_own(token, "first", ADDRESS)
+        with pytest.raises(InvalidToken):
+            await service.change_password(token, "first", passwords.hash("x"), SALT, ADDRESS)
+    assert await service.close(EMAIL) == account_id
+
+    await service.remove(account_id)
+    assert await service.closed() == []
+    again = await service.register(EMAIL, passwords.hash("first"), SALT, "Ana")
+    assert again.id != account_id
+    assert await ended(service, tokens[0])
+
+
+async def test_nothing_is_done_without_a_token_or_the_password(
+    service: AuthService, passwords: Passwords
+) -> None:
+    token = await log_in(service, "first")
+    for none in ("", "nonsense", token[:-2]):
+        with pytest.raises(InvalidToken):
+            await service.change_password(none, "first", passwords.hash("x"), SALT, ADDRESS)
+        with pytest.raises(InvalidToken):
+            await service.close_own(none, "first", ADDRESS)
+    with pytest.raises(WrongPassword):
+        await service.close_own(token, "wrong", ADDRESS)
+
+    assert not await ended(service, token)
+    assert await service.closed() == []
+    await log_in(service, "first")
+
+
+async def test_a_hundred_closed_accounts_are_listed_at_a_time(
+    service: AuthService, passwords: Passwords
+) -> None:
+    emails = [f"{number}@example.com" for number in range(101)]
+    await asyncio.gather(
+        *(service.register(each, passwords.hash("x"), SALT, "Somebody") for each in emails)
+    )
+    closed = set(await asyncio.gather(*(service.close(each) for each in emails)))
+
+    listed = await service.closed()
+    assert len(listed) == len(set(listed)) == 100
+    await asyncio.gather(*(service.remove(each) for each in listed))
+    assert await service.closed() == list(closed - set(listed))
