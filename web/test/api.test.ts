@@ -1,9 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { accessLink, createShortLink, Failure, showProfile, verifyUser } from '../src/api';
+import {
+  accessLink,
+  changeLink,
+  changePassword,
+  claimLinks,
+  createShortLink,
+  Failure,
+  removeAccount,
+  removeLinks,
+  restoreLinks,
+  showLink,
+  showLinks,
+  showProfile,
+  verifyUser,
+} from '../src/api';
 import { data, error, serve, type Reply } from './server';
 
 const link = { code: 'abcdefgh', url: 'https://example.org/' };
 const owner = { kind: 'account', token: 'secret-token' } as const;
+const guest = { kind: 'guest', key: 'secret-key' } as const;
 const create = () => createShortLink(link, owner, { signal: new AbortController().signal });
 const failure = async (attempt: Promise<unknown>): Promise<Failure> => {
   try {
@@ -48,9 +63,50 @@ describe('a call that is refused', () => {
     expect((await failure(create())).retryAfter).toBeUndefined();
   });
 
+  it('says which argument is wrong, where a page can tell it', async () => {
+    const refuse = (details: unknown) =>
+      serve({ changeLink: () => ({ status: 400, body: { error: { status: 'X', details } } }) });
+    const change = () => changeLink(owner, 'abcdefgh', { url: 'x' });
+    refuse({ reason: 'INVALID_URL' });
+    expect(await failure(change())).toMatchObject({ reason: 'INVALID_URL' });
+    for (const details of [{ reason: 'NEW_ONE' }, {}, null, undefined]) {
+      refuse(details);
+      expect((await failure(change())).reason).toBeUndefined();
+    }
+  });
+
+  it.each([
+    ['no logged', 'no-logged'],
+    ['invalid token', 'invalid-token'],
+    ['no exist', 'no-exist'],
+  ])('%s is told by each call about a link', async (said, code) => {
+    const answer = () => data({ success: false, error: said });
+    serve({ showLink: answer, changeLink: answer, removeLinks: answer, restoreLinks: answer });
+    for (const attempt of [
+      showLink(owner, 'abcdefgh'),
+      changeLink(owner, 'abcdefgh', { title: '' }),
+      removeLinks(owner, ['abcdefgh']),
+      restoreLinks(owner, ['abcdefgh']),
+    ]) {
+      expect((await failure(attempt)).code).toBe(code);
+    }
+  });
+
+  it('is one with a wrong password', async () => {
+    const answer = () => data({ success: false, error: 'incorrect' });
+    serve({ changePassword: answer, removeAccount: answer });
+    const change = { password: 'a', new_password: 'b', new_salt: 'c' };
+    expect((await failure(changePassword(owner, change))).code).toBe('incorrect');
+    expect((await failure(removeAccount(owner, 'a'))).code).toBe('incorrect');
+  });
+
   it('carries no secret to the console', async () => {
     serve({ createShortLink: () => 'network error', verifyUser: () => error(500, 'INTERNAL') });
-    for (const attempt of [create(), verifyUser({ email: 'm@e', password: 'secret-password' })]) {
+    for (const attempt of [
+      create(),
+      verifyUser({ email: 'm@e', password: 'secret-password' }),
+      showLink(guest, 'abcdefgh'),
+    ]) {
       const thrown = await failure(attempt);
       expect(JSON.stringify(thrown, Object.getOwnPropertyNames(thrown))).not.toContain('secret-');
       expect(thrown.cause).toBeUndefined();
@@ -67,12 +123,81 @@ describe('a call that is answered', () => {
         data({ success: true, longUrl: [{ long_link: 'https://a.b/', new: 1 }], later: 2 }),
       showProfile: () => data({ success: true, data: [] }),
     });
-    expect(await accessLink('abcdefgh', options)).toBe('https://a.b/');
+    expect(await accessLink('abcdefgh', options)).toEqual({
+      state: 'active',
+      url: 'https://a.b/',
+      reason: null,
+    });
     expect(await showProfile(owner, options)).toEqual([]);
   });
 
   it('is null where nothing is stored', async () => {
     serve({ accessLink: () => data({ success: true, longUrl: [] }) });
     expect(await accessLink('abcdefgh', options)).toBeNull();
+  });
+
+  it('says what an ended link is, and where it leads all the same', async () => {
+    serve({ accessLink: () => data({ success: true, longUrl: [], state: 'removed' }) });
+    expect(await accessLink('abcdefgh', options)).toEqual({
+      state: 'removed',
+      url: null,
+      reason: null,
+    });
+    const ended = { success: true, longUrl: [{ long_link: 'https://a.b/' }], state: 'expired' };
+    serve({ accessLink: () => data(ended) });
+    expect(await accessLink('abcdefgh', options)).toMatchObject({
+      state: 'expired',
+      url: 'https://a.b/',
+    });
+    const blocked = { success: true, longUrl: [], state: 'blocked', reason: 'phishing' };
+    serve({ accessLink: () => data(blocked) });
+    expect(await accessLink('abcdefgh', options)).toMatchObject({ reason: 'phishing' });
+  });
+
+  it('was asked for by its owner: an account by token, a guest by key, never both', async () => {
+    const calls = serve({
+      showLinks: () => data({ success: true, links: [], total: 0, cursor: null }),
+      claimLinks: () => data({ success: true, claimed: 3 }),
+    });
+    const query = { text: '', state: null, order: 'newest' } as const;
+    await showLinks(owner, query, null);
+    await showLinks(guest, { ...query, text: 'rutas', state: 'expired' }, 'here');
+    expect(await claimLinks(owner, guest)).toBe(3);
+    expect(calls.map(({ payload }) => payload)).toEqual([
+      {
+        token: 'secret-token',
+        guest: null,
+        query: null,
+        state: null,
+        order: 'newest',
+        limit: 100,
+        cursor: null,
+      },
+      {
+        token: null,
+        guest: 'secret-key',
+        query: 'rutas',
+        state: 'expired',
+        order: 'newest',
+        limit: 100,
+        cursor: 'here',
+      },
+      { token: 'secret-token', guest: 'secret-key' },
+    ]);
+  });
+
+  it('is a session that goes on after a new password, by this clock', async () => {
+    const date = new Date(1_800_000_000_000).toUTCString();
+    const reply = { success: true, token: 'next', expirationTimestamp: 1_800_000_000_000 + 60_000 };
+    serve({ changePassword: () => ({ ...data(reply), headers: { date } }) });
+    const before = Date.now();
+    const session = await changePassword(owner, {
+      password: 'a',
+      new_password: 'b',
+      new_salt: 'c',
+    });
+    expect(session.token).toBe('next');
+    expect(session.expirationTimestamp - before).toBeGreaterThanOrEqual(59_000);
+    expect(session.expirationTimestamp).toBeLessThanOrEqual(Date.now() + 59_000);
   });
 });

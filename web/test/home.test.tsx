@@ -30,7 +30,9 @@ describe('the home page', () => {
     const [plate] = await plates();
     const code = String(calls[0]?.payload['code']);
     expect(code).toMatch(/^[A-Za-z0-9_-]{8}$/);
-    expect(calls).toEqual([{ name: 'createShortLink', payload: { code, url: LONG, token: null } }]);
+    expect(calls).toEqual([
+      { name: 'createShortLink', payload: { code, url: LONG, token: null, guest: null } },
+    ]);
     expect(plate).toHaveTextContent(`localhost:3000/${code} ${LONG} Copy`);
     expect(field().value).toBe('');
 

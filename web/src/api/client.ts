@@ -1,7 +1,7 @@
 import axios, { type AxiosResponse } from 'axios';
 import * as v from 'valibot';
 import { functions } from '../lib/edge';
-import { Failure, type FailureCode } from './failure';
+import { Failure, reasons, type FailureCode } from './failure';
 
 /** The functions client's own limit. */
 const TIMEOUT = 70_000;
@@ -17,10 +17,20 @@ const byHttp: Record<number, string> = {
   429: 'RESOURCE_EXHAUSTED',
 };
 
-const errorBody = v.object({ error: v.object({ status: v.string() }) });
+const errorBody = v.object({
+  error: v.object({
+    status: v.string(),
+    details: v.fallback(
+      v.object({ reason: v.fallback(v.optional(v.picklist(reasons)), undefined) }),
+      { reason: undefined },
+    ),
+  }),
+});
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /** The call only looks ahead, as a browser does that fetches before it is asked to: no visit. */
+  ahead?: boolean;
 }
 
 /** The name of a function that the product has. */
@@ -49,9 +59,9 @@ export async function datedCall<S extends Schema>(
   name: Name,
   payload: object,
   schema: S,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<Dated<v.InferOutput<S>>> {
-  const response = await post(name, payload, signal);
+  const response = await post(name, payload, options);
   if (response.status !== 200) throw refusal(name, response);
   const { data } = checked(name, v.object({ data: v.unknown() }), response.data);
   const { date } = response.headers as Record<string, unknown>;
@@ -69,12 +79,21 @@ export function checked<S extends Schema>(
   return reply.output;
 }
 
-async function post(name: Name, payload: object, signal?: AbortSignal): Promise<AxiosResponse> {
+async function post(
+  name: Name,
+  payload: object,
+  { signal, ahead = false }: CallOptions,
+): Promise<AxiosResponse> {
   try {
     return await axios.post(
       functions[name],
       { data: payload },
-      { timeout: TIMEOUT, validateStatus: () => true, ...(signal && { signal }) },
+      {
+        timeout: TIMEOUT,
+        validateStatus: () => true,
+        ...(signal && { signal }),
+        ...(ahead && { headers: { Purpose: 'prefetch' } }),
+      },
     );
   } catch (error) {
     throw new Failure(name, 'failed', axios.isAxiosError(error) ? error.code : undefined);
@@ -91,6 +110,7 @@ function refusal(name: Name, response: AxiosResponse): Failure {
     code,
     `${response.status} ${status ?? ''}`.trim(),
     code === 'resource-exhausted' ? milliseconds(headers['retry-after']) : undefined,
+    body.success ? body.output.error.details.reason : undefined,
   );
 }
 
@@ -99,7 +119,32 @@ function milliseconds(retryAfter: unknown): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
-/** An outcome the specification names is data; here it becomes a failure of the same name. */
-export function outcome<E extends string>(...errors: E[]) {
-  return v.object({ success: v.literal(false), error: v.picklist(errors) });
+/** The outcomes that the specification names are data; each becomes a failure of the same name. */
+const byOutcome = {
+  'invalid token': 'invalid-token',
+  'no logged': 'no-logged',
+  'no exist': 'no-exist',
+  incorrect: 'incorrect',
+  exist: 'exist',
+} as const satisfies Record<string, FailureCode>;
+
+type Outcome = keyof typeof byOutcome;
+
+/** Calls a function that says whether it did what it was asked to; answers what it says then. */
+export async function succeed<T extends v.ObjectEntries>(
+  name: Name,
+  payload: object,
+  entries: T,
+  outcomes: readonly Outcome[],
+  options: CallOptions = {},
+): Promise<Dated<v.InferOutput<v.ObjectSchema<T, undefined>>>> {
+  const refused = v.object({ success: v.literal(false), error: v.picklist(outcomes) });
+  const { data, date } = await datedCall(
+    name,
+    payload,
+    v.variant('success', [v.looseObject({ success: v.literal(true) }), refused]),
+    options,
+  );
+  if (!data.success) throw new Failure(name, byOutcome[data.error]);
+  return { data: checked(name, v.object(entries), data), date };
 }

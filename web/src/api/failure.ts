@@ -12,6 +12,21 @@ export type FailureCode =
   | 'outdated'
   | 'failed';
 
+/** What is wrong with an argument or asks too much, where the server says it and a page tells it. */
+export const reasons = [
+  'CODE_TAKEN',
+  'INVALID_CODE',
+  'INVALID_CURSOR',
+  'INVALID_ENDED_URL',
+  'INVALID_EXPIRY',
+  'INVALID_TAGS',
+  'INVALID_TITLE',
+  'INVALID_URL',
+  'TOO_MANY_URLS',
+  'URL_REFUSED',
+] as const;
+export type Reason = (typeof reasons)[number];
+
 /**
  * Goes to the console as it is, so it carries no payload, no header and no cause: those could hold
  * a password or a token.
@@ -21,15 +36,22 @@ export class Failure extends Error {
   readonly code: FailureCode;
   /** How long the server asks to be left alone, in milliseconds. */
   readonly retryAfter: number | undefined;
+  readonly reason: Reason | undefined;
 
-  constructor(call: string, code: FailureCode, detail = '', retryAfter?: number) {
+  constructor(call: string, code: FailureCode, detail = '', retryAfter?: number, reason?: Reason) {
     super(`${call}: ${code}${detail && ` (${detail})`}`);
     this.code = code;
     this.retryAfter = retryAfter;
+    this.reason = reason;
   }
 }
 
 /** The code of anything thrown; what is not a Failure is one that has no name of its own. */
 export function failureCode(error: unknown): FailureCode {
   return error instanceof Failure ? error.code : 'failed';
+}
+
+/** The reason of anything thrown, where it has one that pages know. */
+export function failureReason(error: unknown): Reason | undefined {
+  return error instanceof Failure ? error.reason : undefined;
 }

@@ -1,22 +1,22 @@
-/** The five calls of the product, one function each. Loaded with the first of them. */
+/** The calls of the product, one function each. Loaded with the first of them. */
 import * as v from 'valibot';
 import { isCode } from '../lib/codes';
-import { call, checked, datedCall, outcome, type CallOptions } from './client';
-import { Failure } from './failure';
-import type { Account, Owner } from '../lib/owner';
+import { call, checked, succeed, type CallOptions } from './client';
+import type { Account, Guest, Owner } from '../lib/owner';
 import { mapInSlices } from '../lib/slices';
 
 /** What a call that is made for somebody says of them. */
-function credentials(owner: Owner): { token: string | null } {
-  return { token: owner.kind === 'account' ? owner.token : null };
+function credentials(owner: Owner): { token: string | null; guest: string | null } {
+  return {
+    token: owner.kind === 'account' ? owner.token : null,
+    guest: owner.kind === 'guest' ? owner.key : null,
+  };
 }
 
 const code = v.pipe(v.string(), v.check(isCode));
-
-const createReply = v.variant('success', [
-  v.object({ success: v.literal(true), code, short_link: code }),
-  outcome('invalid token'),
-]);
+const moment = v.pipe(v.string(), v.isoTimestamp());
+const isNoOwner = ['invalid token', 'no logged'] as const;
+const isNotTheirs = [...isNoOwner, 'no exist'] as const;
 
 export async function createShortLink(
   link: { code: string; url: string },
@@ -24,32 +24,167 @@ export async function createShortLink(
   options: CallOptions,
 ): Promise<string> {
   const payload = { ...link, ...credentials(owner) };
-  const reply = await call('createShortLink', payload, createReply, options);
-  if (!reply.success) throw new Failure('createShortLink', 'invalid-token');
-  return reply.short_link;
+  const { data } = await succeed(
+    'createShortLink',
+    payload,
+    { code, short_link: code },
+    ['invalid token'],
+    options,
+  );
+  return data.short_link;
 }
+
+const blockReason = v.picklist(['phishing', 'malware', 'spam', 'illegal', 'other']);
+/** Why the operator blocked a link. */
+export type BlockReason = v.InferOutput<typeof blockReason>;
+
+const endedState = v.picklist(['expired', 'removed', 'blocked']);
 
 const accessReply = v.object({
   success: v.literal(true),
   longUrl: v.array(v.object({ long_link: v.string() })),
+  state: v.optional(endedState),
+  reason: v.optional(blockReason),
 });
 
-/** The address a code leads to, or null where nothing is stored. */
-export async function accessLink(shortCode: string, options: CallOptions): Promise<string | null> {
-  const { longUrl } = await call('accessLink', { code: shortCode }, accessReply, options);
-  return longUrl[0]?.long_link ?? null;
+/** What a code answers. */
+export interface Access {
+  state: LinkState;
+  /** Where it leads; null for nowhere. */
+  url: string | null;
+  /** Why it is blocked; null in every other state. */
+  reason: BlockReason | null;
 }
 
-const verifyReply = v.variant('success', [
-  v.object({
-    success: v.literal(true),
-    token: v.pipe(v.string(), v.nonEmpty()),
-    expirationTimestamp: v.number(),
-    username: v.string(),
-    device: v.fallback(v.optional(v.string()), undefined),
-  }),
-  outcome('incorrect', 'no exist'),
-]);
+/** What a code answers, or null where there never was a link or nothing of it is left. */
+export async function accessLink(shortCode: string, options: CallOptions): Promise<Access | null> {
+  const reply = await call('accessLink', { code: shortCode }, accessReply, options);
+  const url = reply.longUrl[0]?.long_link ?? null;
+  if (reply.state === undefined && url === null) return null;
+  return { state: reply.state ?? 'active', url, reason: reply.reason ?? null };
+}
+
+const link = v.object({
+  code,
+  long_link: v.string(),
+  title: v.string(),
+  tags: v.array(v.string()),
+  state: v.picklist(['active', ...endedState.options]),
+  reason: v.nullable(blockReason),
+  created_at: moment,
+  changed_at: v.nullable(moment),
+  expires_at: v.nullable(moment),
+  ended_url: v.nullable(v.string()),
+  public_statistics: v.boolean(),
+  views: v.nullable(v.number()),
+  bots: v.nullable(v.number()),
+});
+
+/**
+ * A link as its owner sees it. Moments are ISO 8601 in UTC; `changed_at` is the last change of the
+ * address; `views` (of people) and `bots` are null while they are not known.
+ */
+export type Link = v.InferOutput<typeof link>;
+export type LinkState = Link['state'];
+
+const formerAddress = v.object({ long_link: v.string(), until: moment });
+
+/** An address that a link led to, and when another took its place. */
+export type FormerAddress = v.InferOutput<typeof formerAddress>;
+
+/** One link of an owner, and where it led before, the last address first. */
+export async function showLink(
+  owner: Owner,
+  shortCode: string,
+  options: CallOptions = {},
+): Promise<{ link: Link; history: FormerAddress[] }> {
+  const payload = { ...credentials(owner), code: shortCode };
+  const entries = { link, history: v.array(formerAddress) };
+  return (await succeed('showLink', payload, entries, isNotTheirs, options)).data;
+}
+
+export interface LinkQuery {
+  /** What is in the code, the address, the title or a tag; '' for all links. */
+  text: string;
+  /** null for every state but removed. */
+  state: LinkState | null;
+  order: 'newest' | 'oldest' | 'most viewed';
+}
+
+export interface LinkPage {
+  links: Link[];
+  /** Of the query. */
+  total: number;
+  /** Where the next page begins; null at the end. */
+  cursor: string | null;
+}
+
+/** The most links that one page can have. */
+const PAGE = 100;
+
+/** A page of an owner's links, from a cursor on or, with null, the first. */
+export async function showLinks(
+  owner: Owner,
+  { text, state, order }: LinkQuery,
+  cursor: string | null,
+  options: CallOptions = {},
+): Promise<LinkPage> {
+  const payload = {
+    ...credentials(owner),
+    query: text === '' ? null : text,
+    state,
+    order,
+    limit: PAGE,
+    cursor,
+  };
+  const entries = { links: v.array(link), total: v.number(), cursor: v.nullable(v.string()) };
+  return (await succeed('showLinks', payload, entries, isNoOwner, options)).data;
+}
+
+/** What is not named stays as it is. */
+export interface LinkChanges {
+  url?: string;
+  title?: string;
+  tags?: string[];
+  /** ISO 8601 with an offset; null for no end. */
+  expires_at?: string | null;
+  ended_url?: string | null;
+  public_statistics?: boolean;
+}
+
+export async function changeLink(
+  owner: Owner,
+  shortCode: string,
+  changes: LinkChanges,
+): Promise<Link> {
+  const payload = { ...credentials(owner), code: shortCode, changes };
+  return (await succeed('changeLink', payload, { link }, isNotTheirs)).data.link;
+}
+
+/** The most codes that one call can name. */
+export const MOST_CODES = 100;
+
+export async function removeLinks(owner: Owner, codes: readonly string[]): Promise<void> {
+  const payload = { ...credentials(owner), codes };
+  await succeed('removeLinks', payload, { removed: v.array(code) }, isNotTheirs);
+}
+
+export async function restoreLinks(owner: Owner, codes: readonly string[]): Promise<void> {
+  const payload = { ...credentials(owner), codes };
+  await succeed('restoreLinks', payload, { restored: v.array(code) }, isNotTheirs);
+}
+
+/** Gives a guest's links to an account; answers how many moved now. */
+export async function claimLinks(account: Account, guest: Guest): Promise<number> {
+  const payload = { token: account.token, guest: guest.key };
+  const entries = { claimed: v.number() };
+  return (await succeed('claimLinks', payload, entries, isNoOwner)).data.claimed;
+}
+
+const session = {
+  token: v.pipe(v.string(), v.nonEmpty()),
+  expirationTimestamp: v.number(),
+};
 
 export interface Credentials {
   email: string;
@@ -68,16 +203,21 @@ export interface Login {
 }
 
 export async function verifyUser(credentials: Credentials): Promise<Login> {
-  const { data: reply, date } = await datedCall('verifyUser', credentials, verifyReply);
-  if (!reply.success) {
-    throw new Failure('verifyUser', reply.error === 'incorrect' ? 'incorrect' : 'no-exist');
-  }
-  const { token, expirationTimestamp, username, device } = reply;
+  const { data, date } = await succeed(
+    'verifyUser',
+    credentials,
+    {
+      ...session,
+      username: v.string(),
+      device: v.fallback(v.optional(v.string()), undefined),
+    },
+    ['incorrect', 'no exist'],
+  );
   return {
-    token,
-    expirationTimestamp: byOwnClock(expirationTimestamp, date),
-    username,
-    device,
+    token: data.token,
+    expirationTimestamp: byOwnClock(data.expirationTimestamp, date),
+    username: data.username,
+    device: data.device,
   };
 }
 
@@ -88,25 +228,37 @@ function byOwnClock(expirationTimestamp: number, serverDate: number): number {
   return Date.now() + expirationTimestamp - (serverDate + 1000);
 }
 
-const registerReply = v.variant('success', [
-  v.object({ success: v.literal(true) }),
-  outcome('exist'),
-]);
-
 export async function registerUser(user: {
   email: string;
   password: string;
   salt: string;
   username: string;
 }): Promise<void> {
-  const reply = await call('registerUser', user, registerReply);
-  if (!reply.success) throw new Failure('registerUser', 'exist');
+  await succeed('registerUser', user, {}, ['exist']);
 }
 
-const profileReply = v.variant('success', [
-  v.object({ success: v.literal(true), data: v.array(v.unknown()) }),
-  outcome('invalid token', 'no logged'),
-]);
+/** Sets a new password (a hash, with its salt); answers the session that goes on from here. */
+export async function changePassword(
+  account: Account,
+  change: { password: string; new_password: string; new_salt: string },
+): Promise<{ token: string; expirationTimestamp: number }> {
+  const payload = { token: account.token, ...change };
+  const { data, date } = await succeed('changePassword', payload, session, [
+    ...isNoOwner,
+    'incorrect',
+  ]);
+  return {
+    token: data.token,
+    expirationTimestamp: byOwnClock(data.expirationTimestamp, date),
+  };
+}
+
+export async function removeAccount(account: Account, password: string): Promise<void> {
+  await succeed('removeAccount', { token: account.token, password }, {}, [
+    ...isNoOwner,
+    'incorrect',
+  ]);
+}
 
 const profileLink = v.object({
   short_link: code,
@@ -125,13 +277,11 @@ export interface ProfileLink {
 }
 
 export async function showProfile(
-  owner: Account,
+  { token }: Account,
   { signal }: { signal: AbortSignal },
 ): Promise<ProfileLink[]> {
-  const reply = await call('showProfile', credentials(owner), profileReply, { signal });
-  if (!reply.success) {
-    throw new Failure('showProfile', reply.error === 'no logged' ? 'no-logged' : 'invalid-token');
-  }
+  const entries = { data: v.array(v.unknown()) };
+  const { data } = await succeed('showProfile', { token }, entries, isNoOwner, { signal });
   // Of an account with many links it takes long: the page lives meanwhile.
-  return mapInSlices(reply.data, (link) => checked('showProfile', profileLink, link), signal);
+  return mapInSlices(data.data, (link) => checked('showProfile', profileLink, link), signal);
 }

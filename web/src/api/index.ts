@@ -9,8 +9,20 @@ import type * as functions from './functions';
 
 type Functions = typeof functions;
 
-export { Failure, failureCode, type FailureCode } from './failure';
-export type { Credentials, Login, ProfileLink } from './functions';
+export { Failure, failureCode, failureReason, type FailureCode, type Reason } from './failure';
+export type {
+  Access,
+  BlockReason,
+  Credentials,
+  FormerAddress,
+  Link,
+  LinkChanges,
+  LinkPage,
+  LinkQuery,
+  LinkState,
+  Login,
+  ProfileLink,
+} from './functions';
 export { loadAnew, Outdated } from './loading';
 
 function load(): Promise<Functions> {
@@ -40,6 +52,23 @@ export const createShortLink: Functions['createShortLink'] = async (link, owner,
   return code;
 };
 
+export const showLink: Functions['showLink'] = async (...args) => (await load()).showLink(...args);
+
+export const showLinks: Functions['showLinks'] = async (...args) =>
+  (await load()).showLinks(...args);
+
+export const changeLink: Functions['changeLink'] = async (...args) =>
+  (await load()).changeLink(...args);
+
+export const removeLinks: Functions['removeLinks'] = async (...args) =>
+  (await load()).removeLinks(...args);
+
+export const restoreLinks: Functions['restoreLinks'] = async (...args) =>
+  (await load()).restoreLinks(...args);
+
+export const claimLinks: Functions['claimLinks'] = async (...args) =>
+  (await load()).claimLinks(...args);
+
 export const accessLink: Functions['accessLink'] = async (...args) =>
   (await load()).accessLink(...args);
 
@@ -48,6 +77,12 @@ export const verifyUser: Functions['verifyUser'] = async (...args) =>
 
 export const registerUser: Functions['registerUser'] = async (...args) =>
   (await load()).registerUser(...args);
+
+export const changePassword: Functions['changePassword'] = async (...args) =>
+  (await load()).changePassword(...args);
+
+export const removeAccount: Functions['removeAccount'] = async (...args) =>
+  (await load()).removeAccount(...args);
 
 export const showProfile: Functions['showProfile'] = async (...args) =>
   (await load()).showProfile(...args);

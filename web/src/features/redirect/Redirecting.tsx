@@ -21,10 +21,10 @@ export function Redirecting({ code }: { code: string }) {
     const left = new AbortController();
     const look = async () => {
       try {
-        const address = await accessLink(code, { signal: left.signal });
+        const access = await accessLink(code, { signal: left.signal });
         if (left.signal.aborted) return;
-        if (address === null) void navigate(paths.notFound, { replace: true });
-        else if (isWebAddress(address)) leaveFor(address);
+        if (access === null) void navigate(paths.notFound, { replace: true });
+        else if (access.url !== null && isWebAddress(access.url)) leaveFor(access.url);
         else throw new Error('The stored address is not one to follow');
       } catch (error) {
         if (left.signal.aborted) return;
