@@ -25,6 +25,8 @@ const shown: Record<Name, ComponentType> = {
   login: LoginPage,
   register: RegisterPage,
   account: AccountPage,
+  settings: NotFoundPage,
+  link: NotFoundPage,
   terms: TermsPage,
   privacy: PrivacyPage,
   notFound: NotFoundPage,

@@ -14,6 +14,11 @@ export interface Session {
 const TOKEN_KEY = 'userToken';
 const NAME_KEY = 'username';
 const DEVICE_KEY = 'device';
+/** What is known of the last session: the end of a token that the server took, or that it ended. */
+const LAST_KEY = 'lastSession';
+const ENDED = 'ended';
+/** Characters of a token that tell it from others. */
+const TELLING = 8;
 /** Characters the server takes of a mark. */
 const LONGEST_MARK = 1_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -26,16 +31,41 @@ let expiry: ReturnType<typeof setTimeout> | undefined;
 
 export function startSession({ token, expirationTimestamp }: Session, username: string): void {
   begunHere = token;
+  confirmSession(token);
   writeItem(TOKEN_KEY, JSON.stringify({ token, expirationTimestamp }));
   writeItem(NAME_KEY, username);
   refresh();
 }
 
-/** Ends the session; given a token, only the one that has it, and not one begun since. */
-export function endSession(token?: string): void {
-  if (token !== undefined && token !== currentSession()?.token) return;
+/** Ends the session as its person wishes. */
+export function endSession(): void {
+  removeItem(LAST_KEY);
   removeItem(TOKEN_KEY);
   refresh();
+}
+
+/** Notes that the server took a token: when it takes it no more, a session has ended. */
+export function confirmSession(token: string): void {
+  const mark = token.slice(-TELLING);
+  if (readItem(LAST_KEY) !== mark) writeItem(LAST_KEY, mark);
+}
+
+/** Ends the session whose token the server refused, and not one begun since. */
+export function refuseSession(token: string): void {
+  if (token !== currentSession()?.token) return;
+  // Before the token goes: the other tabs look here once they see that it went.
+  if (readItem(LAST_KEY) === token.slice(-TELLING)) writeItem(LAST_KEY, ENDED);
+  else removeItem(LAST_KEY);
+  removeItem(TOKEN_KEY);
+  refresh();
+}
+
+/**
+ * Whether the last session ended by itself: its time was over, or the server took its token no
+ * more. A token that the server never took was no session, and logging out is no such end.
+ */
+export function hasSessionEnded(): boolean {
+  return currentSession() === null && readItem(LAST_KEY) === ENDED;
 }
 
 /** Keeps the mark that a log-in leaves in this browser. It outlives the session. */
@@ -67,7 +97,10 @@ export function currentSession(): Session | null {
     raw = stored;
     current = parse(stored);
   }
-  if (current && current.expirationTimestamp <= Date.now()) current = null;
+  if (current && current.expirationTimestamp <= Date.now()) {
+    writeItem(LAST_KEY, ENDED);
+    current = null;
+  }
   if (stored !== null && !current) {
     removeItem(TOKEN_KEY);
     raw = null;
@@ -83,6 +116,11 @@ export function useEarlierSession(): Session | null {
   const [first] = useState(currentSession);
   const session = useSession();
   return first || session?.token !== begunHere ? session : null;
+}
+
+/** The same as hasSessionEnded, watched. */
+export function useSessionEnded(): boolean {
+  return useSyncExternalStore(subscribe, hasSessionEnded);
 }
 
 function useSession(): Session | null {

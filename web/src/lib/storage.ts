@@ -28,6 +28,17 @@ export function writeItem(key: string, value: string): void {
   }
 }
 
+/** Writes what is of use only where it lasts; answers whether it will. */
+export function keepItem(key: string, value: string): boolean {
+  memory.delete(key);
+  try {
+    localStorage.setItem(key, value);
+    return localStorage.getItem(key) === value;
+  } catch {
+    return false;
+  }
+}
+
 export function removeItem(key: string): void {
   memory.delete(key);
   try {
