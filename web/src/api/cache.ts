@@ -4,7 +4,7 @@
  * that nothing of one owner is ever shown to another.
  */
 import { focusManager, QueryCache, QueryClient } from '@tanstack/react-query';
-import { currentOwner, endSessionOf, type Owner } from '../lib/owner';
+import { confirmSessionOf, currentOwner, endSessionOf, type Owner } from '../lib/owner';
 import { subscribe } from '../lib/session';
 import { failureCode } from './failure';
 import { loadAnew } from './loading';
@@ -24,6 +24,7 @@ const FRESH_FOR = 5_000;
 
 export const cache = new QueryClient({
   queryCache: new QueryCache({
+    onSuccess: (_data, { queryKey: [owner] }) => confirmSessionOf(owner),
     onError: (error, { queryKey: [owner], meta }) => {
       const code = failureCode(error);
       if (code === 'invalid-token') endSessionOf(owner);

@@ -109,6 +109,8 @@ export interface LinkQuery {
   /** null for every state but removed. */
   state: LinkState | null;
   order: 'newest' | 'oldest' | 'most viewed';
+  /** The most links on a page of the answer, up to 100; 100 where it is left out. */
+  limit?: number;
 }
 
 export interface LinkPage {
@@ -125,7 +127,7 @@ const PAGE = 100;
 /** A page of an owner's links, from a cursor on or, with null, the first. */
 export async function showLinks(
   owner: Owner,
-  { text, state, order }: LinkQuery,
+  { text, state, order, limit = PAGE }: LinkQuery,
   cursor: string | null,
   options: CallOptions = {},
 ): Promise<LinkPage> {
@@ -134,7 +136,7 @@ export async function showLinks(
     query: text === '' ? null : text,
     state,
     order,
-    limit: PAGE,
+    limit,
     cursor,
   };
   const entries = { links: v.array(link), total: v.number(), cursor: v.nullable(v.string()) };
