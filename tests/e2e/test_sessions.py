@@ -75,14 +75,16 @@ def test_a_session_that_runs_out_is_noticed_while_the_page_is_open(page: Page, t
     assert stored_token(page) is None
 
 
-def test_an_account_page_whose_session_runs_out_goes_home(page: Page, token: str) -> None:
+def test_an_account_page_whose_session_runs_out_asks_to_log_in(page: Page, token: str) -> None:
     page.clock.install()
     page.goto("/")
     keep_token(page, token, 60)
     page.goto("/my-account")
     expect(page.get_by_role("heading", level=1)).to_have_text("Your links")
     page.clock.fast_forward("00:01:01")
-    expect(page).to_have_url(HOME)
+    expect(page).to_have_url(re.compile("/login$"))
+    ended = page.get_by_text("Your session has ended. Please log in again.", exact=True)
+    expect(ended).to_be_visible()
     assert stored_token(page) is None
 
 

@@ -1,6 +1,6 @@
-import { act, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
-import { expectNoAxeViolations, heading, logIn, menuLinks, visit } from './app';
+import { expectNoAxeViolations, heading, HOUR, logIn, menuLinks, visit } from './app';
 import { answered, data, error, never, serve, type Reply } from './server';
 
 const link = (short_link: string, long_link: string, views = 0) => ({
@@ -112,6 +112,103 @@ describe('the account page', () => {
     await heading('Long links, cut short.');
     expect(localStorage.getItem('userToken')).toBeNull();
     expect(menuLinks()).toContain('LOGIN');
+  });
+
+  it('asks to log in again where its session has ended, and leads back', async () => {
+    logIn('old', -1);
+    const calls = serve({
+      verifyUser: () =>
+        data({
+          success: true,
+          token: 'new',
+          expirationTimestamp: Date.now() + HOUR,
+          username: 'Marta',
+        }),
+      showProfile: () => data({ success: true, data: LINKS }),
+    });
+    const { user } = visit('/my-account?from=mail#x');
+    await heading('Login');
+    screen.getByText('Your session has ended. Please log in again.');
+    expect(location.pathname).toBe('/login');
+    expect(localStorage.getItem('userToken')).toBeNull();
+    await expectNoAxeViolations();
+    await user.type(screen.getByRole('textbox', { name: 'Email' }), 'marta@example.org');
+    await user.type(screen.getByLabelText('Password'), 'Senderos-1{Enter}');
+    await table();
+    expect(location.pathname + location.search + location.hash).toBe('/my-account?from=mail#x');
+    expect(calls.at(-1)?.payload['token']).toBe('new');
+  });
+
+  it('says so when its session ends while it is open', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    logIn('short', HOUR);
+    serve({ showProfile: () => data({ success: true, data: LINKS }) });
+    visit('/my-account');
+    await table();
+    act(() => void vi.advanceTimersByTime(HOUR));
+    await heading('Login');
+    screen.getByText('Your session has ended. Please log in again.');
+  });
+
+  it('says so when a token is refused that was taken before', async () => {
+    logIn('revoked-token');
+    let taken = true;
+    serve({
+      showProfile: () =>
+        taken
+          ? data({ success: true, data: LINKS })
+          : data({ success: false, error: 'invalid token' }),
+    });
+    visit('/my-account');
+    await table();
+    taken = false;
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 6_000);
+    act(() => void window.dispatchEvent(new Event('focus')));
+    await heading('Login');
+    screen.getByText('Your session has ended. Please log in again.');
+    expect(localStorage.getItem('userToken')).toBeNull();
+  });
+
+  it('says so of a session that ended on another page or in another tab', async () => {
+    logIn('old', -1);
+    serve({ showProfile: never });
+    const { user } = visit('/');
+    await heading('Long links, cut short.');
+    expect(screen.queryByText(/session has ended/)).toBeNull();
+    cleanup();
+    visit('/my-account');
+    await heading('Login');
+    screen.getByText('Your session has ended. Please log in again.');
+    // Whoever leads here by the way of the menu was on no owner's page.
+    await user.click(screen.getByRole('link', { name: 'HOME' }));
+    await user.click(screen.getByRole('link', { name: 'LOGIN' }));
+    await heading('Login');
+    expect(screen.queryByText(/session has ended/)).toBeNull();
+  });
+
+  it('leads back through the registration, too', async () => {
+    logIn('old', -1);
+    serve({
+      registerUser: () => data({ success: true }),
+      verifyUser: () =>
+        data({
+          success: true,
+          token: 'new',
+          expirationTimestamp: Date.now() + HOUR,
+          username: 'Marta',
+        }),
+      showProfile: () => data({ success: true, data: LINKS }),
+    });
+    const { user } = visit('/my-account');
+    await heading('Login');
+    await user.click(screen.getByRole('link', { name: 'Register' }));
+    await heading('Register');
+    await user.type(screen.getByRole('textbox', { name: 'Email' }), 'marta@example.org');
+    await user.type(screen.getByLabelText('Password'), 'Senderos-1');
+    await user.type(screen.getByRole('textbox', { name: 'Username' }), 'Marta{Enter}');
+    await heading('Login');
+    await user.type(screen.getByLabelText('Password'), 'Senderos-1{Enter}');
+    await table();
   });
 
   it('keeps a session that began while an older token was refused', async () => {

@@ -22,6 +22,55 @@ describe('a short link that the edge did not answer', () => {
     await expectNoAxeViolations();
   });
 
+  it.each([
+    ['expired', null, 'This link has ended.'],
+    ['removed', null, 'This link was removed by its owner.'],
+    ['blocked', 'phishing', 'This link was blocked: phishing.'],
+  ])('says that a link is %s', async (state, reason, message) => {
+    serve({
+      accessLink: () => data({ success: true, longUrl: [], state, ...(reason && { reason }) }),
+    });
+    const { user } = visit('/k7Qm2_xB');
+    const title = await heading(message);
+    await waitFor(() => expect(title).toHaveFocus());
+    expect(document.title).toBe(`${message.slice(0, -1)} · Atajo`);
+    expect(location.pathname).toBe('/k7Qm2_xB');
+    expect(leaveFor).not.toHaveBeenCalled();
+    await expectNoAxeViolations();
+    await user.click(screen.getByRole('link', { name: 'GO HOME' }));
+    await heading('Long links, cut short.');
+  });
+
+  it('names the contact of the operator who blocked a link', async () => {
+    const meta = document.createElement('meta');
+    meta.name = 'atajo-contact';
+    meta.content = 'hello@atajo.example';
+    document.head.append(meta);
+    serve({
+      accessLink: () => data({ success: true, longUrl: [], state: 'blocked', reason: 'spam' }),
+    });
+    visit('/k7Qm2_xB');
+    await heading('This link was blocked: spam.');
+    expect(screen.getByRole('link', { name: 'hello@atajo.example' })).toHaveAttribute(
+      'href',
+      'mailto:hello@atajo.example',
+    );
+    meta.remove();
+  });
+
+  it('goes on to what follows the end of a link', async () => {
+    serve({
+      accessLink: () =>
+        data({
+          success: true,
+          longUrl: [{ long_link: 'https://example.org/after' }],
+          state: 'expired',
+        }),
+    });
+    visit('/k7Qm2_xB');
+    await waitFor(() => expect(leaveFor).toHaveBeenCalledWith('https://example.org/after'));
+  });
+
   it('goes to /not-found when nothing is stored', async () => {
     serve({ accessLink: () => data({ success: true, longUrl: [] }) });
     visit('/k7Qm2_xB');

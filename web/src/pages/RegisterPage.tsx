@@ -1,4 +1,4 @@
-import { Link, Navigate, useNavigate } from 'react-router-dom';
+import { Link, Navigate, useLocation, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { RegisterForm } from '../features/session/RegisterForm';
 import { paths } from '../lib/paths';
@@ -7,6 +7,8 @@ import { useEarlierSession } from '../lib/session';
 export default function RegisterPage() {
   const session = useEarlierSession();
   const navigate = useNavigate();
+  const { state } = useLocation() as { state: { from?: unknown } | null };
+  const from = state?.from;
 
   if (session) return <Navigate to={paths.account} replace />;
 
@@ -16,9 +18,14 @@ export default function RegisterPage() {
       description="Make a free Atajo account to keep your links together and see their views."
     >
       <h1>Register</h1>
-      <RegisterForm onRegistered={(email) => void navigate(paths.login, { state: { email } })} />
+      <RegisterForm
+        onRegistered={(email) => void navigate(paths.login, { state: { email, from } })}
+      />
       <p>
-        Already registered? <Link to={paths.login}>Log in</Link>
+        Already registered?{' '}
+        <Link to={paths.login} state={{ from }}>
+          Log in
+        </Link>
       </p>
     </Page>
   );

@@ -3,12 +3,19 @@ import { Link, useNavigate } from 'react-router-dom';
 import { accessLink } from '../../api';
 import { paths } from '../../lib/paths';
 import { isWebAddress, leaveFor } from './leave';
+import { overOf, type Over } from './over';
 import styles from './Redirecting.module.css';
 
 const LATE = 2_000;
 
+interface RedirectingProps {
+  code: string;
+  /** The link leads nowhere any more. */
+  onOver: (over: Over) => void;
+}
+
 /** Looks a code up and goes where it leads; the way home shows when that takes long. */
-export function Redirecting({ code }: { code: string }) {
+export function Redirecting({ code, onOver }: RedirectingProps) {
   const navigate = useNavigate();
   const [late, setLate] = useState(false);
 
@@ -24,7 +31,8 @@ export function Redirecting({ code }: { code: string }) {
         const access = await accessLink(code, { signal: left.signal });
         if (left.signal.aborted) return;
         if (access === null) void navigate(paths.notFound, { replace: true });
-        else if (access.url !== null && isWebAddress(access.url)) leaveFor(access.url);
+        else if (access.url === null) onOver(overOf(access));
+        else if (isWebAddress(access.url)) leaveFor(access.url);
         else throw new Error('The stored address is not one to follow');
       } catch (error) {
         if (left.signal.aborted) return;
@@ -38,7 +46,7 @@ export function Redirecting({ code }: { code: string }) {
       clearTimeout(start);
       left.abort();
     };
-  }, [code, navigate]);
+  }, [code, navigate, onOver]);
 
   return (
     <p className={styles.late} role="status">

@@ -15,6 +15,9 @@ export const registerMessages = {
   badEmail: 'Please enter a valid email',
 } as const;
 
+/** Shown above the log-in to whoever was on a page of an account when the session ended. */
+export const sessionEnded = 'Your session has ended. Please log in again.';
+
 /** Shown in the form when what sends it is gone from the server. */
 const outdated = 'There is a newer version of this page. Please load it again.';
 
