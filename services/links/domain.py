@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+import unicodedata
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
+from hashlib import sha256
 from ipaddress import IPv4Address, ip_address
 from posixpath import normpath
 from urllib.parse import unquote
@@ -28,6 +32,7 @@ from services.runtime.errors import (
     ResourceExhausted,
 )
 from services.runtime.feed import Feed
+from services.runtime.moments import micros_of, moment_of
 from services.runtime.text import BLANKS, CONTROLS
 
 MIN_URL_LENGTH = 3
@@ -58,6 +63,12 @@ KEPT_RANKINGS = 4
 RANKING_KEPT_FOR = timedelta(hours=1)
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
+MAX_LEASE = timedelta(hours=1)
+
+_DIGEST_BYTES = 12
+_MAX_CURSOR_LENGTH = 200
+_JOB = re.compile(r"[a-z-]{1,64}")
+_HOLDER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 # `mailto:x` has a scheme; in `example.com:8081/x` what follows the colon is a port.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
@@ -256,6 +267,10 @@ class Link:
         """Whether its removal cannot be undone any more: for its owner there is no such link."""
         return self.removed_at is not None and self.removed_at + RESTORABLE_FOR <= now
 
+    def searched(self) -> str:
+        """What a text is looked for in, folded: code, URL, title and tags, a line each."""
+        return folded("\n".join((self.code, self.url, self.title, *self.tags)))
+
     def resolution(self) -> Resolution:
         """What its short address answers. That an active one expires is seen to by who asks."""
         if self.blocked is not None:
@@ -286,6 +301,76 @@ class Edit:
     is_announced: bool
 
 
+def removal(now: datetime) -> Edit:
+    """A link is removed. One that was removed before stays so from then on."""
+    return Edit(
+        lambda link: link if link.removed_at is not None else replace(link, removed_at=now),
+        is_announced=True,
+    )
+
+
+def restoration() -> Edit:
+    """A link is not removed."""
+    return Edit(lambda link: replace(link, removed_at=None), is_announced=True)
+
+
+def block(reason: BlockReason | None) -> Edit:
+    """A link is blocked for a reason, or for none is not blocked."""
+    return Edit(lambda link: replace(link, blocked=reason), is_announced=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """The end of a link; None for a link without one."""
+
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChanges:
+    """What an owner wants to be otherwise, as it was given; what is None stays as it is."""
+
+    url: str | None = None
+    title: str | None = None
+    tags: Sequence[str] | None = None
+    expiry: Expiry | None = None
+    ended_url: str | None = None
+    public_statistics: bool | None = None
+
+    def edit(self, urls: UrlPolicy, now: datetime) -> Edit:
+        """The edit that makes the changes.
+
+        Raises NoChanges where nothing is to change, InvalidUrl, InvalidTitle, InvalidTags,
+        InvalidEndedUrl.
+        """
+        if self == LinkChanges():
+            raise NoChanges("Say what is to change.")
+        url = None if self.url is None else urls.normalize(self.url)
+        title = None if self.title is None else title_of(self.title)
+        tags = None if self.tags is None else tags_of(self.tags)
+        ended_url = self.ended_url and urls.normalize_ended(self.ended_url)
+
+        def of(link: Link) -> Link:
+            if url is not None and url != link.url:
+                made_with = link.created_url or link.url
+                link = replace(link, url=url, created_url=made_with, changed_at=now)
+            return replace(
+                link,
+                title=link.title if title is None else title,
+                tags=link.tags if tags is None else tags,
+                expires_at=link.expires_at if self.expiry is None else _second_of(self.expiry.at),
+                ended_url=link.ended_url if ended_url is None else ended_url,
+                public_statistics=(
+                    link.public_statistics
+                    if self.public_statistics is None
+                    else self.public_statistics
+                ),
+            )
+
+        resolved = (url, self.expiry, ended_url)
+        return Edit(of, is_announced=any(one is not None for one in resolved))
+
+
 class LinkOrder(Enum):
     """In which order links are listed. Of those that are alike in it, the newer comes first."""
 
@@ -305,6 +390,14 @@ class Wanted:
     text: str = ""
     state: LinkState | None = None
 
+    def includes(self, link: Link, now: datetime) -> bool:
+        """Whether a link is asked for at a moment."""
+        if link.removed_at is not None:
+            in_state = self.state is LinkState.REMOVED and not link.is_gone_at(now)
+        else:
+            in_state = self.state in (None, link.state_at(now))
+        return in_state and self.text in link.searched()
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -312,6 +405,69 @@ class Position:
 
     created_at: datetime
     code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """From which place of a ranking that is kept under a key to go on."""
+
+    key: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Whose links are asked for, which of them and in which order: what a cursor is made for."""
+
+    owner: Account | Guest
+    wanted: Wanted
+    order: LinkOrder
+
+    def cursor(self, end: Position | Place) -> str:
+        """The cursor that goes on from where a page ended."""
+        if isinstance(end, Position):
+            told = f"{micros_of(end.created_at)} {end.code}"
+        else:
+            told = f"{end.start} {end.key}"
+        payload = told.encode()
+        return urlsafe_b64encode(self._digest(payload) + payload).decode().rstrip("=")
+
+    def end(self, cursor: str) -> Position | Place:
+        """Where the page ended that a cursor was made for.
+
+        Raises InvalidCursor for what is none, or one of another listing.
+        """
+        try:
+            if len(cursor) > _MAX_CURSOR_LENGTH:
+                raise ValueError
+            given = urlsafe_b64decode(f"{cursor}{'=' * (-len(cursor) % 4)}")
+            digest, payload = given[:_DIGEST_BYTES], given[_DIGEST_BYTES:]
+            if digest != self._digest(payload):
+                raise ValueError
+            number, _, name = payload.decode().partition(" ")
+            end: Position | Place
+            if self.order is LinkOrder.MOST_VIEWED:
+                end = Place(name, int(number))
+                if end.start <= 0:
+                    raise ValueError
+            else:
+                end = Position(moment_of(int(number)), name)
+            if self.cursor(end) != cursor:  # One end has one cursor.
+                raise ValueError
+        except (ValueError, OverflowError):
+            raise InvalidCursor("This cursor was not made for these links.") from None
+        return end
+
+    def _digest(self, payload: bytes) -> bytes:
+        """Binds a cursor to its listing. It is no secret: who makes one up reads the own links."""
+        match self.owner:
+            case Account(id=account):
+                owner = ["account", account]
+            case Guest(key_hash=key_hash):
+                owner = ["guest", key_hash.hex()]
+        state = self.wanted.state and self.wanted.state.value
+        listing = json.dumps([*owner, self.wanted.text, state, self.order.value])
+        return sha256(f"{listing}\n".encode() + payload).digest()[:_DIGEST_BYTES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +498,56 @@ def check_code(code: str, owner: Owner) -> None:
     if not is_code(code) or (not chooses and len(code) != CODE_LENGTH):
         lengths = f"{MIN_LENGTH} to {MAX_LENGTH}" if chooses else f"{CODE_LENGTH}"
         raise InvalidCode(f"A code has {lengths} characters of A-Z, a-z, 0-9, - and _.")
+
+
+def folded(text: str) -> str:
+    """A text in which case makes no difference: `É` is `é`, and `ß` is `ss`."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def title_of(given: str) -> str:
+    """The title to store: without the blanks around it. Raises InvalidTitle."""
+    title = given.strip(BLANKS)
+    if len(title) > MAX_TITLE_LENGTH or CONTROLS.search(title):
+        raise InvalidTitle(
+            f"A title has up to {MAX_TITLE_LENGTH} characters and no control characters."
+        )
+    return title
+
+
+def tags_of(given: Sequence[str]) -> tuple[str, ...]:
+    """The tags to store: without the blanks around each, in the order given, none twice.
+
+    One that is given twice is no mistake of its owner, and kept once. Raises InvalidTags.
+    """
+    tags = [tag.strip(BLANKS) for tag in given]
+    if len(tags) > MAX_TAGS:
+        raise InvalidTags(f"A link has up to {MAX_TAGS} tags.")
+    if any(not 1 <= len(tag) <= MAX_TAG_LENGTH or CONTROLS.search(tag) for tag in tags):
+        raise InvalidTags(f"A tag has 1 to {MAX_TAG_LENGTH} characters and no control characters.")
+    return tuple(dict.fromkeys(tags))
+
+
+def text_of(given: str) -> str:
+    """The text to look for, folded. Raises InvalidQuery."""
+    if len(given) > MAX_TEXT_LENGTH or CONTROLS.search(given):
+        raise InvalidQuery(
+            f"A text to look for has up to {MAX_TEXT_LENGTH} characters and no control characters."
+        )
+    return folded(given)
+
+
+def check_limit(limit: int) -> None:
+    """Refuse what cannot be the number of links on a page. Raises InvalidLimit."""
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidLimit(f"A page has 1 to {MAX_LIMIT} links.")
+
+
+def check_lease(job: str, holder: str, duration: timedelta) -> None:
+    """Refuse what is no lease. Raises InvalidLease."""
+    named = _JOB.fullmatch(job) and _HOLDER.fullmatch(holder)
+    if not named or not timedelta(0) <= duration <= MAX_LEASE:
+        raise InvalidLease("A lease has a job, a holder and up to an hour.")
 
 
 class UrlPolicy:
@@ -381,6 +587,13 @@ class UrlPolicy:
             raise InvalidUrl("This is a short address already.")
         return _with_ascii_host(url, parsed.hostname)
 
+    def normalize_ended(self, given: str) -> str:
+        """The same for where a link leads once it is expired. Raises InvalidEndedUrl."""
+        try:
+            return self.normalize(given)
+        except InvalidUrl as error:
+            raise InvalidEndedUrl(error.message) from None
+
     def _is_short_address(self, url: ada_url.URL) -> bool:
         host = _folded(url.hostname)
         same_host = host == self._host or (_is_loopback(host) and _is_loopback(self._host))
@@ -389,6 +602,10 @@ class UrlPolicy:
         # Dots are resolved after decoding: an encoded slash or dot leads to the same place.
         path = normpath(unquote(url.pathname).replace("\\", "/")).strip("/")
         return is_code(path) and not is_route(path)
+
+
+def _second_of(moment: datetime | None) -> datetime | None:
+    return moment and moment.replace(microsecond=0)
 
 
 def _with_ascii_host(url: str, ascii_host: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from grpc.aio import ServicerContext
@@ -13,8 +14,14 @@ from services.links.domain import (
     NOBODY,
     Account,
     BlockReason,
+    Expiry,
     Guest,
+    InvalidExpiry,
+    InvalidQuery,
+    InvalidReason,
     Link,
+    LinkChanges,
+    LinkOrder,
     LinkState,
     Owner,
     Resolution,
@@ -23,6 +30,7 @@ from services.links.service import LinksService
 from services.runtime.server import Servicer, Servicers
 
 _STATES = {
+    LinkState.ACTIVE: pb.LINK_STATE_ACTIVE,
     LinkState.EXPIRED: pb.LINK_STATE_EXPIRED,
     LinkState.REMOVED: pb.LINK_STATE_REMOVED,
     LinkState.BLOCKED: pb.LINK_STATE_BLOCKED,
@@ -33,6 +41,14 @@ _REASONS = {
     BlockReason.SPAM: pb.BLOCK_REASON_SPAM,
     BlockReason.ILLEGAL: pb.BLOCK_REASON_ILLEGAL,
     BlockReason.OTHER: pb.BLOCK_REASON_OTHER,
+}
+_STATE_OF = {number: state for state, number in _STATES.items()}
+_REASON_OF = {number: reason for reason, number in _REASONS.items()}
+_ORDER_OF = {
+    pb.LINK_ORDER_UNSPECIFIED: LinkOrder.NEWEST,
+    pb.LINK_ORDER_NEWEST: LinkOrder.NEWEST,
+    pb.LINK_ORDER_OLDEST: LinkOrder.OLDEST,
+    pb.LINK_ORDER_MOST_VIEWED: LinkOrder.MOST_VIEWED,
 }
 
 
@@ -46,7 +62,9 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         self, request: pb.CreateLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.CreateLinkResponse:
         link = await self._service.create(request.code, request.url, _owner(request))
-        return pb.CreateLinkResponse(link=_to_pb(link))
+        return pb.CreateLinkResponse(
+            link=_to_pb(link, self._service.now()), resolution=resolution_to_pb(link.resolution())
+        )
 
     async def ResolveLinks(
         self, request: pb.ResolveLinksRequest, context: ServicerContext[Any, Any]
@@ -57,8 +75,59 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def ListLinks(
         self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
     ) -> AsyncIterator[pb.ListLinksResponse]:
-        async for page in _pages(self._service, request):
-            yield page
+        async for page in self._service.active(_owner(request)):
+            yield _page_to_pb(page, self._service.now())
+
+    async def QueryLinks(
+        self, request: pb.QueryLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.QueryLinksResponse:
+        order = _ORDER_OF.get(request.order)
+        state = _STATE_OF.get(request.state)
+        if order is None or (state is None and request.state != pb.LINK_STATE_UNSPECIFIED):
+            raise InvalidQuery("There is no such state or order.")
+        page = await self._service.query(
+            _owner(request.owner), request.text, state, order, request.limit, request.cursor
+        )
+        now = self._service.now()
+        return pb.QueryLinksResponse(
+            links=[_to_pb(link, now) for link in page.links], total=page.total, cursor=page.cursor
+        )
+
+    async def GetLink(
+        self, request: pb.GetLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetLinkResponse:
+        link, history = await self._service.get(_owner(request.owner), request.code)
+        response = pb.GetLinkResponse(link=_to_pb(link, self._service.now()))
+        for former in history:
+            response.history.add(url=former.url).until.FromDatetime(former.until)
+        return response
+
+    async def ChangeLink(
+        self, request: pb.ChangeLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ChangeLinkResponse:
+        changes = _changes(request.changes)
+        link = await self._service.change(_owner(request.owner), request.code, changes)
+        return pb.ChangeLinkResponse(link=_to_pb(link, self._service.now()))
+
+    async def RemoveLinks(
+        self, request: pb.RemoveLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RemoveLinksResponse:
+        await self._service.remove(_owner(request.owner), request.codes)
+        return pb.RemoveLinksResponse()
+
+    async def RestoreLinks(
+        self, request: pb.RestoreLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RestoreLinksResponse:
+        await self._service.restore(_owner(request.owner), request.codes)
+        return pb.RestoreLinksResponse()
+
+    async def ClaimLinks(
+        self, request: pb.ClaimLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ClaimLinksResponse:
+        claimed, more = await self._service.claim(
+            Guest(request.guest_key_hash), Account(request.account_id)
+        )
+        return pb.ClaimLinksResponse(claimed=claimed, more=more)
 
     async def ListChanges(
         self, request: pb.ListChangesRequest, context: ServicerContext[Any, Any]
@@ -83,13 +152,64 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def ListLinks(
         self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
     ) -> AsyncIterator[pb.ListLinksResponse]:
-        async for page in _pages(self._service, request):
-            yield page
+        async for page in self._service.by_owner(_owner(request)):
+            yield _page_to_pb(page, self._service.now())
 
     async def PurgeLinks(
         self, request: pb.PurgeLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.PurgeLinksResponse:
         return pb.PurgeLinksResponse(codes=await self._service.purge(request.codes))
+
+    async def BlockLink(
+        self, request: pb.BlockLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.BlockLinkResponse:
+        reason = _REASON_OF.get(request.reason)
+        if reason is None:
+            raise InvalidReason("A link is blocked for a reason.")
+        await self._service.block(request.code, reason)
+        return pb.BlockLinkResponse()
+
+    async def UnblockLink(
+        self, request: pb.UnblockLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.UnblockLinkResponse:
+        await self._service.unblock(request.code)
+        return pb.UnblockLinkResponse()
+
+    async def RemoveAccountLinks(
+        self, request: pb.RemoveAccountLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RemoveAccountLinksResponse:
+        account = Account(request.account_id)
+        removed, more = await self._service.remove_account_links(account)
+        return pb.RemoveAccountLinksResponse(removed=removed, more=more)
+
+    async def ListPurgeable(
+        self, request: pb.ListPurgeableRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListPurgeableResponse:
+        return pb.ListPurgeableResponse(codes=await self._service.purgeable())
+
+    async def ListCodes(
+        self, request: pb.ListCodesRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListCodesResponse:
+        return pb.ListCodesResponse(codes=await self._service.codes(request.after))
+
+    async def RankLinks(
+        self, request: pb.RankLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RankLinksResponse:
+        mark = request.mark if request.HasField("mark") else None
+        await self._service.rank(request.people, mark)
+        return pb.RankLinksResponse()
+
+    async def GetRankMark(
+        self, request: pb.GetRankMarkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetRankMarkResponse:
+        return pb.GetRankMarkResponse(mark=await self._service.rank_mark())
+
+    async def TakeLease(
+        self, request: pb.TakeLeaseRequest, context: ServicerContext[Any, Any]
+    ) -> pb.TakeLeaseResponse:
+        duration = timedelta(seconds=request.seconds)
+        held = await self._service.take_lease(request.job, request.holder, duration)
+        return pb.TakeLeaseResponse(held=held)
 
 
 def servicers(service: LinksService) -> Servicers:
@@ -110,14 +230,7 @@ def servicers(service: LinksService) -> Servicers:
     )
 
 
-async def _pages(
-    service: LinksService, request: pb.ListLinksRequest
-) -> AsyncIterator[pb.ListLinksResponse]:
-    async for page in service.by_owner(_owner(request)):
-        yield pb.ListLinksResponse(links=[_to_pb(link) for link in page])
-
-
-def _owner(request: pb.CreateLinkRequest | pb.ListLinksRequest) -> Owner:
+def _owner(request: pb.CreateLinkRequest | pb.ListLinksRequest | pb.Owner) -> Owner:
     match request.WhichOneof("owner"):
         case "account_id":
             return Account(request.account_id)
@@ -127,9 +240,50 @@ def _owner(request: pb.CreateLinkRequest | pb.ListLinksRequest) -> Owner:
             return NOBODY
 
 
-def _to_pb(link: Link) -> pb.Link:
-    message = pb.Link(code=link.code, url=link.url)
+def _changes(message: pb.LinkChanges) -> LinkChanges:
+    return LinkChanges(
+        url=message.url if message.HasField("url") else None,
+        title=message.title if message.HasField("title") else None,
+        tags=message.tags.tags if message.HasField("tags") else None,
+        expiry=_expiry(message.expiry) if message.HasField("expiry") else None,
+        ended_url=message.ended_url if message.HasField("ended_url") else None,
+        public_statistics=(
+            message.public_statistics if message.HasField("public_statistics") else None
+        ),
+    )
+
+
+def _expiry(message: pb.Expiry) -> Expiry:
+    """Raises InvalidExpiry for what is no moment of the years 1 to 9999."""
+    if not message.HasField("expires_at"):
+        return Expiry(None)
+    try:
+        return Expiry(message.expires_at.ToDatetime(UTC))
+    except (ValueError, OverflowError):
+        raise InvalidExpiry("This is no moment.") from None
+
+
+def _page_to_pb(page: list[Link], now: datetime) -> pb.ListLinksResponse:
+    return pb.ListLinksResponse(links=[_to_pb(link, now) for link in page])
+
+
+def _to_pb(link: Link, now: datetime) -> pb.Link:
+    message = pb.Link(
+        code=link.code,
+        url=link.url,
+        title=link.title,
+        tags=link.tags,
+        ended_url=link.ended_url,
+        public_statistics=link.public_statistics,
+        state=_STATES[link.state_at(now)],
+    )
     message.created_at.FromDatetime(link.created_at)
+    if link.changed_at is not None:
+        message.changed_at.FromDatetime(link.changed_at)
+    if link.expires_at is not None:
+        message.expires_at.FromDatetime(link.expires_at)
+    if link.blocked is not None:
+        message.reason = _REASONS[link.blocked]
     return message
 
 

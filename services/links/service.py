@@ -2,27 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import datetime
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, TypeVar
 
 from services.links.domain import (
     MAX_CODES,
+    MAX_NAMED,
+    PURGED_AFTER,
+    Account,
+    BlockReason,
     Changes,
     CodeTaken,
+    Edit,
+    FormerUrl,
+    Guest,
+    InvalidCursor,
     InvalidOwner,
     Link,
+    LinkChanges,
+    LinkOrder,
+    LinkState,
+    Listing,
     Nobody,
+    NoLink,
     Owner,
+    Place,
+    Position,
     Resolution,
     TooManyCodes,
+    TooManyQueries,
     UrlPolicy,
+    Wanted,
+    block,
     check_code,
+    check_lease,
+    check_limit,
+    removal,
+    restoration,
+    text_of,
 )
 from services.links.store import LinkStore
 from services.runtime.codes import is_code
 
-# 500 links of 999 characters of four bytes are 2 MB: half of gRPC's limit on a message.
-PAGE_SIZE = 500
+T = TypeVar("T")
+
+# 200 links with URL and ended URL of 999 characters of four bytes are 2 MB: half of gRPC's limit on
+# a message.
+PAGE_SIZE = 200
+SEARCHES = 1
+"""How many searches look through an owner's links at once. An SQLite file has two readers, and one
+stays with the redirects."""
+SEARCHES_WAITING = 8
+"""How many may wait for their turn. Each takes up to a fifth of a second for 100,000 links."""
+_RETRY_AFTER = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Links of a list. `total` is how many there are on all pages, `cursor` empty at the end."""
+
+    links: list[Link]
+    total: int
+    cursor: str
 
 
 class LinksService:
@@ -32,9 +77,17 @@ class LinksService:
         self._store = store
         self._urls = urls
         self._now = now
+        self._searches = _Searches()
+
+    def now(self) -> datetime:
+        """The moment, by the service's clock."""
+        return self._now()
 
     async def create(self, code: str, url: str, owner: Owner) -> Link:
         """Store a link; repeating the same one succeeds and changes nothing.
+
+        The same one has the code, the URL that the link was made with, and the owner. What is
+        returned is the link as it is now.
 
         Raises InvalidCode, InvalidUrl, CodeTaken, Unavailable.
         """
@@ -55,14 +108,86 @@ class LinksService:
         wellformed = _wellformed(codes)
         return await self._store.resolve(wellformed) if wellformed else []
 
-    def by_owner(self, owner: Owner) -> AsyncIterator[list[Link]]:
-        """An owner's links, newest first, in pages of at most `PAGE_SIZE`.
+    async def active(self, owner: Owner) -> AsyncIterator[list[Link]]:
+        """An owner's active links, newest first, in pages of at most `PAGE_SIZE`.
 
         Raises InvalidOwner for nobody, Unavailable.
         """
-        if isinstance(owner, Nobody):
-            raise InvalidOwner("A list of links is of an account or of a guest.")
-        return self._store.by_owner(owner, PAGE_SIZE)
+        async for page in self.by_owner(owner):
+            now = self._now()
+            if active := [one for one in page if one.state_at(now) is LinkState.ACTIVE]:
+                yield active
+
+    def by_owner(self, owner: Owner) -> AsyncIterator[list[Link]]:
+        """An owner's links in every state, newest first, in pages of at most `PAGE_SIZE`.
+
+        Raises InvalidOwner for nobody, Unavailable.
+        """
+        return self._store.by_owner(_somebody(owner), PAGE_SIZE)
+
+    async def query(
+        self,
+        owner: Owner,
+        text: str,
+        state: LinkState | None,
+        order: LinkOrder,
+        limit: int,
+        cursor: str,
+    ) -> Page:
+        """One page of those of an owner's links that are asked for. The first has no cursor.
+
+        Raises InvalidOwner for nobody, InvalidQuery, InvalidLimit, InvalidCursor, TooManyQueries,
+        Unavailable.
+        """
+        listing = Listing(_somebody(owner), Wanted(text_of(text), state), order)
+        check_limit(limit)
+        end = listing.end(cursor) if cursor else None
+        if order is LinkOrder.MOST_VIEWED:
+            return await self._by_rank(listing, end if isinstance(end, Place) else None, limit)
+        return await self._by_age(listing, end if isinstance(end, Position) else None, limit)
+
+    async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
+        """One of an owner's links, and where it led before, the last one first.
+
+        Raises InvalidOwner for nobody, NoLink, Unavailable.
+        """
+        somebody = _somebody(owner)
+        link = await self._store.find(code)
+        if link is None or link.owner != somebody or link.is_gone_at(self._now()):
+            raise _no_link()
+        return link, await self._store.history(code)
+
+    async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
+        """Change some of what belongs to a link; returns it as it is now.
+
+        Raises InvalidOwner for nobody, NoChanges, InvalidUrl, InvalidTitle, InvalidTags,
+        InvalidEndedUrl, NoLink, TooManyUrls, Unavailable.
+        """
+        somebody = _somebody(owner)
+        (link,) = await self._edit(somebody, [code], changes.edit(self._urls, self._now()))
+        return link
+
+    async def remove(self, owner: Owner, codes: Sequence[str]) -> None:
+        """Remove links of an owner, so that they can be restored.
+
+        Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
+        """
+        await self._edit(_somebody(owner), _named(codes), removal(self._now()))
+
+    async def restore(self, owner: Owner, codes: Sequence[str]) -> None:
+        """Restore removed links of an owner.
+
+        Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
+        """
+        await self._edit(_somebody(owner), _named(codes), restoration())
+
+    async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
+        """Give some of a guest's links to an account; how many moved, and whether to ask again.
+
+        Raises Unavailable.
+        """
+        claimed = await self._store.claim(guest, account, MAX_CODES)
+        return claimed, claimed >= MAX_CODES
 
     async def purge(self, codes: Sequence[str]) -> list[str]:
         """Purge links; returns those of the codes that were purged, now or before.
@@ -71,6 +196,56 @@ class LinksService:
         """
         wellformed = _wellformed(codes)
         return await self._store.purge(wellformed, self._now()) if wellformed else []
+
+    async def block(self, code: str, reason: BlockReason) -> None:
+        """Block whoever's link, or change why it is blocked. Raises NoLink, Unavailable."""
+        await self._edit(None, [code], block(reason))
+
+    async def unblock(self, code: str) -> None:
+        """Take the block of a link away. Raises NoLink, Unavailable."""
+        await self._edit(None, [code], block(None))
+
+    async def remove_account_links(self, account: Account) -> tuple[int, bool]:
+        """Remove some of an account's links; how many, and whether to ask again.
+
+        Raises Unavailable.
+        """
+        now = self._now()
+        links = await self._store.page(account, Wanted(), LinkOrder.NEWEST, None, MAX_CODES, now)
+        codes = [link.code for link in links]
+        if not codes:
+            return 0, False
+        # One of them may have been purged since: then nothing changed, and the rest is there.
+        removed = await self._store.edit(account, codes, removal(now), now)
+        return len(removed or ()), removed is None or len(codes) == MAX_CODES
+
+    async def purgeable(self) -> list[str]:
+        """Codes of some links whose removal cannot be undone any more. Raises Unavailable."""
+        return await self._store.removed_before(self._now() - PURGED_AFTER, MAX_CODES)
+
+    async def codes(self, after: str) -> list[str]:
+        """The next codes that hold a link of somebody; none at the end. Raises Unavailable."""
+        return await self._store.codes_after(after, MAX_CODES)
+
+    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
+        """Note how often links were visited by people, and then the mark, where one is given.
+
+        Raises TooManyCodes, Unavailable.
+        """
+        _check_count(people, MAX_CODES)
+        await self._store.rank(people, mark)
+
+    async def rank_mark(self) -> int | None:
+        """The mark that was noted last. Raises Unavailable."""
+        return await self._store.rank_mark()
+
+    async def take_lease(self, job: str, holder: str, duration: timedelta) -> bool:
+        """Take, renew or, with no duration, give back a lease; whether the holder has it now.
+
+        Raises InvalidLease, Unavailable.
+        """
+        check_lease(job, holder, duration)
+        return await self._store.take_lease(job, holder, duration, self._now())
 
     async def changes(self, mark: int | None) -> Changes:
         """Which short addresses answer otherwise than before a mark; None asks for that of now.
@@ -82,9 +257,136 @@ class LinksService:
         gone = sorted(set(told.keys) - {one.code for one in found})
         return Changes(told.mark, found, gone, told.more, told.lost)
 
+    async def _edit(
+        self, owner: Account | Guest | None, codes: Sequence[str], edit: Edit
+    ) -> list[Link]:
+        edited = await self._store.edit(owner, codes, edit, self._now())
+        if edited is None:
+            raise _no_link()
+        return edited
+
+    async def _by_age(self, listing: Listing, after: Position | None, limit: int) -> Page:
+        owner, wanted, now = listing.owner, listing.wanted, self._now()
+
+        async def read() -> tuple[list[Link], int]:
+            page = await self._store.page(owner, wanted, listing.order, after, limit + 1, now)
+            return page, await self._store.count(owner, wanted, now)
+
+        found, total = await (self._searches.run(read()) if wanted.text else read())
+        links = found[:limit]
+        if len(found) <= limit:
+            return Page(links, total, "")
+        return Page(links, total, listing.cursor(Position(links[-1].created_at, links[-1].code)))
+
+    async def _by_rank(self, listing: Listing, place: Place | None, limit: int) -> Page:
+        owner, wanted, now = listing.owner, listing.wanted, self._now()
+        if place is None:
+            codes = await self._searches.run(self._store.ranking(owner, wanted, now))
+            key = sha256(" ".join(codes).encode()).hexdigest()[:32]
+
+            async def ranked(start: int, most: int) -> list[str]:
+                return codes[start : start + most]
+
+            links, start = await self._ranked(listing, ranked, 0, limit, now)
+            if start is None:
+                return Page(links, len(codes), "")
+            await self._store.keep_ranking(owner, key, codes, now)
+            return Page(links, len(codes), listing.cursor(Place(key, start)))
+
+        async def kept(start: int, most: int) -> list[str]:
+            codes = await self._store.kept_ranking(owner, place.key, start, most, now)
+            if codes is None:
+                raise InvalidCursor("This cursor was made too long ago.")
+            return codes
+
+        links, start = await self._ranked(listing, kept, place.start, limit, now)
+        count = self._store.count(owner, wanted, now)
+        total = await (self._searches.run(count) if wanted.text else count)
+        return Page(links, total, "" if start is None else listing.cursor(Place(place.key, start)))
+
+    async def _ranked(
+        self,
+        listing: Listing,
+        codes_from: Callable[[int, int], Awaitable[list[str]]],
+        start: int,
+        limit: int,
+        now: datetime,
+    ) -> tuple[list[Link], int | None]:
+        """The links of a ranking from a place on, and the place of the next one, if any.
+
+        Those that are not the owner's any more, or not wanted, are passed over.
+        """
+        links: list[Link] = []
+        most = limit + 1
+        while codes := await codes_from(start, most):
+            found = {one.code: one for one in await self._store.find_all(listing.owner, codes)}
+            for place, code in enumerate(codes, start):
+                link = found.get(code)
+                if link is not None and listing.wanted.includes(link, now):
+                    if len(links) == limit:
+                        return links, place
+                    links.append(link)
+            start += len(codes)
+            most = min(2 * most, MAX_CODES)
+        return links, None
+
+
+class _Searches:
+    """Lets a few searches through at once, a few wait, and refuses the rest."""
+
+    def __init__(self) -> None:
+        self._turns = asyncio.Semaphore(SEARCHES)
+        self._waiting = 0
+
+    async def run(self, search: Coroutine[Any, Any, T]) -> T:
+        """The outcome of a search, once it had its turn. Raises TooManyQueries.
+
+        A search whose caller left keeps its turn until its end: the store goes on with it.
+        """
+        if self._waiting >= SEARCHES_WAITING:
+            search.close()
+            raise TooManyQueries("Too many searches at once.", retry_after=_RETRY_AFTER)
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        except asyncio.CancelledError:
+            search.close()
+            raise
+        finally:
+            self._waiting -= 1
+        task = asyncio.create_task(search)
+        task.add_done_callback(self._end)
+        return await asyncio.shield(task)
+
+    def _end(self, task: asyncio.Task[Any]) -> None:
+        self._turns.release()
+        if not task.cancelled():
+            task.exception()  # Whoever still waits is told; to who left it is nothing.
+
+
+def _somebody(owner: Owner) -> Account | Guest:
+    """Raises InvalidOwner for nobody."""
+    if isinstance(owner, Nobody):
+        raise InvalidOwner("Links are of an account or of a guest.")
+    return owner
+
+
+def _no_link() -> NoLink:
+    return NoLink("There is no such link.")
+
+
+def _named(codes: Sequence[str]) -> Sequence[str]:
+    """Raises TooManyCodes."""
+    _check_count(codes, MAX_NAMED)
+    return codes
+
 
 def _wellformed(codes: Sequence[str]) -> list[str]:
     """Those that have the shape of a code. Raises TooManyCodes."""
-    if len(codes) > MAX_CODES:
-        raise TooManyCodes(f"At most {MAX_CODES} codes can be named at once.")
+    _check_count(codes, MAX_CODES)
     return [code for code in codes if is_code(code)]
+
+
+def _check_count(codes: Sequence[str] | Mapping[str, int], most: int) -> None:
+    if len(codes) > most:
+        raise TooManyCodes(f"At most {most} codes can be named at once.")

@@ -1,18 +1,57 @@
-"""Links in an SQLite file."""
+"""Links in an SQLite file.
+
+The rows of `links` lie by owner and age: a page of an owner's links, and a search in them, read
+rows that lie side by side. For the 100,000 links of one owner among a million others', on two busy
+cores: a page 0.2 ms, a search 100 ms, a ranking 60 ms. Rows that lie by code, in no order of
+interest, took a second for the search; a copy of URL and the like in an index 200 ms, and 33 % more
+room. A short address is found by its code in an index first, 3 µs more.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
-from services.links.domain import FEED, Account, Guest, Link, Resolution
-from services.links.stored import OwnerValue, owner_of, value_of
+from services.links.domain import (
+    FEED,
+    KEPT_RANKINGS,
+    MAX_FORMER_URLS,
+    NOBODY,
+    RANKING_KEPT_FOR,
+    RESTORABLE_FOR,
+    Account,
+    BlockReason,
+    Edit,
+    FormerUrl,
+    Guest,
+    Link,
+    LinkOrder,
+    LinkState,
+    Owner,
+    Position,
+    Resolution,
+    TooManyUrls,
+    Wanted,
+    folded,
+)
+from services.links.stored import owner_of, value_of
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
+
+def _by_owner(connection: sqlite3.Connection) -> None:
+    """Lay links by owner and age, and give them all that they can have today."""
+    for statement in _BY_OWNER:
+        connection.execute(statement)
+    connection.create_function("folded", 1, folded, deterministic=True)
+    connection.execute(f"UPDATE links SET folded = folded({_SEARCHED}) WHERE {_NOT_ASCII}")
+
+
+# Moments are microseconds since the Unix epoch.
 MIGRATIONS = (
     """
     CREATE TABLE links (
@@ -24,7 +63,7 @@ MIGRATIONS = (
     CREATE INDEX links_of_creator ON links (creator, created_at, code) WHERE creator IS NOT NULL;
     """,
     """
-    -- Codes whose link was removed: they are never given out again.
+    -- Codes whose link was purged: they are never given out again.
     CREATE TABLE removed_codes (code TEXT PRIMARY KEY) WITHOUT ROWID;
     """,
     """
@@ -35,12 +74,111 @@ MIGRATIONS = (
         announced_at INTEGER NOT NULL  -- microseconds since the Unix epoch
     );
     """,
+    _by_owner,
+)
+_BY_OWNER = (
+    """
+    CREATE TABLE links_by_owner (
+        creator NOT NULL DEFAULT '',  -- as before, and empty for nobody
+        created_at INTEGER NOT NULL,
+        code TEXT NOT NULL,
+        removed_at INTEGER,
+        expires_at INTEGER,
+        blocked TEXT,  -- the reason
+        people INTEGER NOT NULL DEFAULT 0,  -- how often they visited it
+        url TEXT NOT NULL,
+        title TEXT NOT NULL DEFAULT '',
+        tags TEXT NOT NULL DEFAULT '',  -- a line each
+        folded TEXT,  -- what it is searched in, where that is not ASCII
+        changed_at INTEGER,
+        created_url TEXT NOT NULL DEFAULT '',
+        ended_url TEXT NOT NULL DEFAULT '',
+        public_statistics INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (creator, created_at, code)
+    ) WITHOUT ROWID
+    """,
+    """
+    INSERT INTO links_by_owner (creator, created_at, code, url)
+    SELECT coalesce(creator, ''), created_at, code, url FROM links ORDER BY 1, 2, 3
+    """,
+    "DROP TABLE links",
+    "ALTER TABLE links_by_owner RENAME TO links",
+    "CREATE UNIQUE INDEX links_by_code ON links (code)",
+    "CREATE INDEX links_by_removal ON links (removed_at) WHERE removed_at IS NOT NULL",
+    # How many links an owner has that are not removed: to count 100,000 takes 10 ms.
+    "CREATE TABLE owners (creator PRIMARY KEY NOT NULL, links INTEGER NOT NULL) WITHOUT ROWID",
+    "INSERT INTO owners SELECT creator, count(*) FROM links WHERE creator <> '' GROUP BY creator",
+    """
+    CREATE TRIGGER link_counted AFTER INSERT ON links
+    WHEN new.removed_at IS NULL AND new.creator <> ''
+    BEGIN
+        INSERT INTO owners VALUES (new.creator, 1)
+        ON CONFLICT (creator) DO UPDATE SET links = links + 1;
+    END
+    """,
+    """
+    CREATE TRIGGER link_discounted AFTER DELETE ON links
+    WHEN old.removed_at IS NULL AND old.creator <> ''
+    BEGIN
+        UPDATE owners SET links = links - 1 WHERE creator = old.creator;
+        DELETE FROM owners WHERE creator = old.creator AND links = 0;
+    END
+    """,
+    """
+    CREATE TRIGGER link_recounted AFTER UPDATE OF creator, removed_at ON links
+    WHEN (old.creator, old.removed_at IS NULL) IS NOT (new.creator, new.removed_at IS NULL)
+    BEGIN
+        UPDATE owners SET links = links - 1
+        WHERE old.removed_at IS NULL AND creator = old.creator;
+        DELETE FROM owners WHERE creator = old.creator AND links = 0;
+        INSERT INTO owners SELECT new.creator, 1
+        WHERE new.removed_at IS NULL AND new.creator <> ''
+        ON CONFLICT (creator) DO UPDATE SET links = links + 1;
+    END
+    """,
+    """
+    CREATE TABLE former_urls (
+        code TEXT NOT NULL,
+        number INTEGER NOT NULL,  -- from 1 on
+        url TEXT NOT NULL,
+        until INTEGER NOT NULL,
+        PRIMARY KEY (code, number)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE rankings (
+        creator NOT NULL,
+        key TEXT NOT NULL,
+        start INTEGER NOT NULL,  -- the place of the first of the codes
+        codes TEXT NOT NULL,  -- with a blank between them
+        kept_at INTEGER NOT NULL,
+        PRIMARY KEY (creator, key, start)
+    )
+    """,
+    "CREATE INDEX rankings_by_age ON rankings (kept_at)",
+    "CREATE TABLE rank_mark (id INTEGER PRIMARY KEY CHECK (id = 1), mark INTEGER NOT NULL)",
+    """
+    CREATE TABLE leases (
+        job TEXT PRIMARY KEY,
+        holder TEXT NOT NULL,
+        ends_at INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
 )
 
-_COLUMNS = "code, url, creator, created_at"
-_RESOLVED = "code, url"
+_SEARCHED = "code || char(10) || url || char(10) || title || char(10) || tags"
+_NOT_ASCII = f"({_SEARCHED}) GLOB '*[^' || char(1) || '-' || char(127) || ']*'"
+_COLUMNS = (
+    "code, url, creator, created_at, title, tags, changed_at, created_url, expires_at, ended_url, "
+    "public_statistics, removed_at, blocked"
+)
+"""What makes a link; `_link` reads it."""
+_RESOLVED = "code, url, removed_at, expires_at, blocked, ended_url"
 """What decides what a short address answers; `_resolution` reads it."""
-_Row = tuple[str, str, OwnerValue, int]
+_RANKED_TOGETHER = 1000
+"""Codes of a ranking in one row."""
+_FORGOTTEN = 1000
+"""Most rows of old rankings that the next one clears away: more than it makes, of most owners."""
 
 
 class SqliteLinkStore:
@@ -50,12 +188,14 @@ class SqliteLinkStore:
         self._database = database
 
     async def add(self, link: Link) -> Link | None:
+        row = _row(link)
+
         def operation(connection: sqlite3.Connection) -> Link | None:
             added = connection.execute(
-                f"INSERT INTO links ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4 "
-                "WHERE NOT EXISTS (SELECT 1 FROM removed_codes WHERE code = ?1) "
-                "ON CONFLICT (code) DO NOTHING",
-                (link.code, link.url, value_of(link.owner), micros_of(link.created_at)),
+                f"INSERT INTO links ({', '.join(row)}) SELECT :{', :'.join(row)} "
+                "WHERE NOT EXISTS (SELECT 1 FROM removed_codes WHERE code = :code) "
+                "ON CONFLICT DO NOTHING",
+                row,
             )
             if added.rowcount == 1:
                 return link
@@ -67,11 +207,9 @@ class SqliteLinkStore:
         return await self._database.read("links_find", lambda connection: _find(connection, code))
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
-        marks = ", ".join("?" * len(codes))
-
         def operation(connection: sqlite3.Connection) -> list[Resolution]:
             rows = connection.execute(
-                f"SELECT {_RESOLVED} FROM links WHERE code IN ({marks})", codes
+                f"SELECT {_RESOLVED} FROM links WHERE code IN ({_marks(codes)})", codes
             )
             return [_resolution(row) for row in rows]
 
@@ -79,29 +217,225 @@ class SqliteLinkStore:
 
     async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
         # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
-        last: tuple[int, str] = (2**63 - 1, "")
+        after = None
         while True:
-            rows = await self._database.read("links_by_owner", _page(owner, last, page_size))
-            if rows:
-                yield [_link(row) for row in rows]
-            if len(rows) < page_size:
+            select = _Select(owner).behind(after, LinkOrder.NEWEST, page_size)
+            links = await self._database.read("links_by_owner", select.links)
+            if links:
+                yield links
+            if len(links) < page_size:
                 return
-            last = (rows[-1][3], rows[-1][0])
+            after = Position(links[-1].created_at, links[-1].code)
+
+    async def history(self, code: str) -> list[FormerUrl]:
+        def operation(connection: sqlite3.Connection) -> list[FormerUrl]:
+            rows = connection.execute(
+                "SELECT url, until FROM former_urls WHERE code = ? ORDER BY number DESC", (code,)
+            )
+            return [FormerUrl(url, moment_of(until)) for url, until in rows]
+
+        return await self._database.read("links_history", operation)
+
+    async def edit(
+        self, owner: Account | Guest | None, codes: Sequence[str], edit: Edit, now: datetime
+    ) -> list[Link] | None:
+        def operation(connection: sqlite3.Connection) -> list[Link] | None:
+            links: dict[str, Link] = {}
+            for code in codes:
+                link = _find(connection, code)
+                if link is None or link.is_gone_at(now) or owner not in (None, link.owner):
+                    return None
+                links[code] = link
+            edited = {code: edit.of(link) for code, link in links.items()}
+            for code, link in links.items():
+                _replace(connection, link, edited[code], now)
+            if edit.is_announced:
+                announce(connection, FEED, list(edited), now)
+            return [edited[code] for code in codes]
+
+        return await self._database.write("links_edit", operation)
+
+    async def claim(self, guest: Guest, account: Account, most: int) -> int:
+        def operation(connection: sqlite3.Connection) -> int:
+            claimed = connection.execute(
+                "UPDATE links SET creator = ? "
+                "WHERE code IN (SELECT code FROM links WHERE creator = ? LIMIT ?)",
+                (_creator(account), _creator(guest), most),
+            )
+            _forget_rankings(connection, [_creator(guest)])
+            return claimed.rowcount
+
+        return await self._database.write("links_claim", operation)
+
+    async def page(
+        self,
+        owner: Account | Guest,
+        wanted: Wanted,
+        order: LinkOrder,
+        after: Position | None,
+        limit: int,
+        now: datetime,
+    ) -> list[Link]:
+        select = _Select(owner).wanted(wanted, now).behind(after, order, limit)
+        return await self._database.read("links_page", select.links)
+
+    async def count(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
+        def kept(connection: sqlite3.Connection) -> int:
+            found = connection.execute(
+                "SELECT links FROM owners WHERE creator = ?", (_creator(owner),)
+            ).fetchone()
+            return found[0] if found else 0
+
+        select = _Select(owner).wanted(wanted, now)
+        operation = kept if wanted == Wanted() else select.count
+        return await self._database.read("links_count", operation)
+
+    async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
+        select = _Select(owner).wanted(wanted, now)
+        return await self._database.read("links_ranking", select.ranking)
+
+    async def keep_ranking(
+        self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
+    ) -> None:
+        creator, kept_at = _creator(owner), micros_of(now)
+        rows = [
+            (creator, key, start, " ".join(codes[start : start + _RANKED_TOGETHER]), kept_at)
+            for start in range(0, len(codes), _RANKED_TOGETHER)
+        ]
+
+        def operation(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM rankings WHERE creator = ? AND key = ?", (creator, key))
+            connection.executemany("INSERT INTO rankings VALUES (?, ?, ?, ?, ?)", rows)
+            connection.execute(
+                "DELETE FROM rankings WHERE creator = :creator AND key NOT IN (SELECT key "
+                "FROM rankings WHERE creator = :creator AND start = 0 "
+                "ORDER BY kept_at DESC, rowid DESC LIMIT :most)",
+                {"creator": creator, "most": KEPT_RANKINGS},
+            )
+            connection.execute(
+                "DELETE FROM rankings WHERE rowid IN "
+                "(SELECT rowid FROM rankings WHERE kept_at <= ? ORDER BY kept_at LIMIT ?)",
+                (micros_of(now - RANKING_KEPT_FOR), _FORGOTTEN),
+            )
+
+        await self._database.write("links_keep_ranking", operation)
+
+    async def kept_ranking(
+        self, owner: Account | Guest, key: str, start: int, most: int, now: datetime
+    ) -> list[str] | None:
+        parameters = {
+            "creator": _creator(owner),
+            "key": key,
+            "first": start - start % _RANKED_TOGETHER,
+            "end": start + most,
+            "from": micros_of(now - RANKING_KEPT_FOR),
+        }
+
+        def operation(connection: sqlite3.Connection) -> list[str] | None:
+            of_key = "FROM rankings WHERE creator = :creator AND key = :key AND kept_at > :from"
+            if not connection.execute(f"SELECT 1 {of_key} AND start = 0", parameters).fetchone():
+                return None
+            rows = connection.execute(
+                f"SELECT codes {of_key} AND start >= :first AND start < :end ORDER BY start",
+                parameters,
+            )
+            codes = [code for (some,) in rows for code in some.split()]
+            skipped = start % _RANKED_TOGETHER
+            return codes[skipped : skipped + most]
+
+        return await self._database.read("links_kept_ranking", operation)
+
+    async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
+        def operation(connection: sqlite3.Connection) -> list[Link]:
+            # The plus: each is looked up by its code, not all of the owner's looked through.
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM links WHERE code IN ({_marks(codes)}) AND +creator = ?",
+                (*codes, _creator(owner)),
+            )
+            found = {link.code: link for link in map(_link, rows)}
+            return [found[code] for code in codes if code in found]
+
+        return await self._database.read("links_find_all", operation)
+
+    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
+        numbers = [(count, code, count) for code, count in people.items()]
+
+        def operation(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "UPDATE links SET people = ? WHERE code = ? AND +creator <> '' AND people < ?",
+                numbers,
+            )
+            if mark is not None:
+                connection.execute("REPLACE INTO rank_mark VALUES (1, ?)", (mark,))
+
+        await self._database.write("links_rank", operation)
+
+    async def rank_mark(self) -> int | None:
+        def operation(connection: sqlite3.Connection) -> int | None:
+            found = connection.execute("SELECT mark FROM rank_mark").fetchone()
+            return found[0] if found else None
+
+        return await self._database.read("links_rank_mark", operation)
 
     async def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
-        among = f"code IN ({', '.join('?' * len(codes))})"
+        among = f"code IN ({_marks(codes)})"
 
         def operation(connection: sqlite3.Connection) -> list[str]:
+            found = connection.execute(f"SELECT DISTINCT creator FROM links WHERE {among}", codes)
+            creators = [creator for (creator,) in found]
             connection.execute(
                 f"INSERT INTO removed_codes (code) SELECT code FROM links WHERE {among}", codes
             )
             connection.execute(f"DELETE FROM links WHERE {among}", codes)
+            connection.execute(f"DELETE FROM former_urls WHERE {among}", codes)
+            _forget_rankings(connection, creators)
             rows = connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
-            removed = [code for (code,) in rows]
-            announce(connection, FEED, removed, now)
-            return removed
+            purged = [code for (code,) in rows]
+            announce(connection, FEED, purged, now)
+            return purged
 
-        return await self._database.write("links_remove", operation)
+        return await self._database.write("links_purge", operation)
+
+    async def removed_before(self, moment: datetime, most: int) -> list[str]:
+        def operation(connection: sqlite3.Connection) -> list[str]:
+            rows = connection.execute(
+                "SELECT code FROM links WHERE removed_at <= ? ORDER BY removed_at LIMIT ?",
+                (micros_of(moment), most),
+            )
+            return [code for (code,) in rows]
+
+        return await self._database.read("links_removed_before", operation)
+
+    async def codes_after(self, code: str, most: int) -> list[str]:
+        def operation(connection: sqlite3.Connection) -> list[str]:
+            rows = connection.execute(
+                "SELECT code FROM links WHERE code > ? AND +creator <> '' ORDER BY code LIMIT ?",
+                (code, most),
+            )
+            return [code for (code,) in rows]
+
+        return await self._database.read("links_codes_after", operation)
+
+    async def take_lease(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
+        def give_back(connection: sqlite3.Connection) -> bool:
+            connection.execute("DELETE FROM leases WHERE job = ? AND holder = ?", (job, holder))
+            return False
+
+        def take(connection: sqlite3.Connection) -> bool:
+            taken = connection.execute(
+                "INSERT INTO leases VALUES (:job, :holder, :ends_at) ON CONFLICT (job) "
+                "DO UPDATE SET holder = :holder, ends_at = :ends_at "
+                "WHERE holder = :holder OR ends_at <= :now",
+                {
+                    "job": job,
+                    "holder": holder,
+                    "ends_at": micros_of(now + duration),
+                    "now": micros_of(now),
+                },
+            )
+            return taken.rowcount == 1
+
+        return await self._database.write("links_lease", take if duration else give_back)
 
     async def announcements(self, mark: int | None) -> Told:
         return await self._database.read(
@@ -109,31 +443,172 @@ class SqliteLinkStore:
         )
 
 
+class _Select:
+    """What is read of an owner's links, put together of conditions. Its last methods read it."""
+
+    def __init__(self, owner: Account | Guest) -> None:
+        self._conditions = ["creator = :creator"]
+        self._parameters: dict[str, Any] = {"creator": _creator(owner)}
+        self._end = ""
+
+    def wanted(self, wanted: Wanted, now: datetime) -> _Select:
+        self._parameters["now"] = micros_of(now)
+        self._parameters["gone"] = micros_of(now - RESTORABLE_FOR)
+        self._conditions += {
+            None: ["removed_at IS NULL"],
+            LinkState.ACTIVE: [
+                "removed_at IS NULL AND blocked IS NULL",
+                "(expires_at IS NULL OR expires_at > :now)",
+            ],
+            LinkState.EXPIRED: ["removed_at IS NULL AND blocked IS NULL AND expires_at <= :now"],
+            LinkState.BLOCKED: ["removed_at IS NULL AND blocked IS NOT NULL"],
+            LinkState.REMOVED: ["removed_at > :gone"],
+        }[wanted.state]
+        if wanted.text:
+            # For ASCII, LIKE makes no difference between cases, and is twice as fast as lower().
+            self._parameters["text"] = f"%{_literally(wanted.text)}%"
+            self._conditions.append(f"coalesce(folded, {_SEARCHED}) LIKE :text ESCAPE '!'")
+        return self
+
+    def behind(self, after: Position | None, order: LinkOrder, limit: int) -> _Select:
+        newest = order is LinkOrder.NEWEST
+        if after is not None:
+            self._parameters["at"], self._parameters["code"] = (
+                micros_of(after.created_at),
+                after.code,
+            )
+            self._conditions.append(f"(created_at, code) {'<' if newest else '>'} (:at, :code)")
+        direction = "DESC" if newest else "ASC"
+        self._parameters["limit"] = limit
+        self._end = f"ORDER BY created_at {direction}, code {direction} LIMIT :limit"
+        return self
+
+    def links(self, connection: sqlite3.Connection) -> list[Link]:
+        return [_link(row) for row in self._read(connection, _COLUMNS, self._end)]
+
+    def count(self, connection: sqlite3.Connection) -> int:
+        (count,) = self._read(connection, "count(*)", "").fetchone()
+        return int(count)
+
+    def ranking(self, connection: sqlite3.Connection) -> list[str]:
+        """The codes by visits. They come as one text, made with the loop let go on meanwhile."""
+        best_first = "ORDER BY people DESC, created_at DESC, code DESC"
+        (codes,) = connection.execute(
+            f"SELECT group_concat(code, ' ') FROM (SELECT code FROM links "
+            f"WHERE {' AND '.join(self._conditions)} {best_first})",
+            self._parameters,
+        ).fetchone()
+        return codes.split() if codes else []
+
+    def _read(self, connection: sqlite3.Connection, columns: str, end: str) -> sqlite3.Cursor:
+        where = " AND ".join(self._conditions)
+        return connection.execute(
+            f"SELECT {columns} FROM links WHERE {where} {end}", self._parameters
+        )
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _literally(text: str) -> str:
+    """A text as the part of a pattern of LIKE that matches it alone."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def _creator(owner: Owner) -> str | bytes:
+    """An owner as the column `creator` has it."""
+    return value_of(owner) or ""
+
+
 def _find(connection: sqlite3.Connection, code: str) -> Link | None:
     found = connection.execute(f"SELECT {_COLUMNS} FROM links WHERE code = ?", (code,)).fetchone()
     return _link(found) if found else None
 
 
-def _page(
-    owner: Account | Guest, last: tuple[int, str], size: int
-) -> Callable[[sqlite3.Connection], list[_Row]]:
-    """The operation that reads one page of an owner's links, below `last`."""
+def _replace(connection: sqlite3.Connection, before: Link, after: Link, now: datetime) -> None:
+    """Write a link that changed, and keep the URL it had. Raises TooManyUrls."""
+    if after == before:
+        return
+    if after.url != before.url:
+        (last,) = connection.execute(
+            "SELECT coalesce(max(number), 0) FROM former_urls WHERE code = ?", (before.code,)
+        ).fetchone()
+        if last >= MAX_FORMER_URLS:
+            raise TooManyUrls(f"A link leads to {MAX_FORMER_URLS + 1} URLs at most, in its life.")
+        connection.execute(
+            "INSERT INTO former_urls VALUES (?, ?, ?, ?)",
+            (before.code, last + 1, before.url, micros_of(now)),
+        )
+    row = _row(after)
+    changed = [name for name in row if name not in ("code", "creator", "created_at")]
+    connection.execute(
+        f"UPDATE links SET {', '.join(f'{name} = :{name}' for name in changed)} WHERE code = :code",
+        row,
+    )
 
-    def operation(connection: sqlite3.Connection) -> list[_Row]:
-        return connection.execute(
-            f"SELECT {_COLUMNS} FROM links WHERE creator = ? AND (created_at, code) < (?, ?) "
-            "ORDER BY created_at DESC, code DESC LIMIT ?",
-            (value_of(owner), *last, size),
-        ).fetchall()
 
-    return operation
+def _forget_rankings(connection: sqlite3.Connection, creators: Iterable[str | bytes]) -> None:
+    """Delete the rankings of those of the owners who have no links any more."""
+    connection.executemany(
+        "DELETE FROM rankings WHERE creator = :creator "
+        "AND NOT EXISTS (SELECT 1 FROM links WHERE creator = :creator)",
+        [{"creator": creator} for creator in creators],
+    )
 
 
-def _resolution(row: tuple[str, str]) -> Resolution:
+def _row(link: Link) -> dict[str, Any]:
+    """The columns of a link but `people`."""
+    searched = "\n".join((link.code, link.url, link.title, *link.tags))
+    return {
+        "code": link.code,
+        "url": link.url,
+        "creator": _creator(link.owner),
+        "created_at": micros_of(link.created_at),
+        "title": link.title,
+        "tags": "\n".join(link.tags),
+        "changed_at": _micros(link.changed_at),
+        "created_url": link.created_url,
+        "expires_at": _micros(link.expires_at),
+        "ended_url": link.ended_url,
+        "public_statistics": link.public_statistics,
+        "removed_at": _micros(link.removed_at),
+        "blocked": link.blocked and link.blocked.value,
+        "folded": None if searched.isascii() else link.searched(),
+    }
+
+
+def _link(row: tuple[Any, ...]) -> Link:
+    return Link(
+        code=row[0],
+        url=row[1],
+        owner=owner_of(row[2]) if row[2] else NOBODY,
+        created_at=moment_of(row[3]),
+        title=row[4],
+        tags=tuple(row[5].split("\n")) if row[5] else (),
+        changed_at=_moment(row[6]),
+        created_url=row[7],
+        expires_at=_moment(row[8]),
+        ended_url=row[9],
+        public_statistics=bool(row[10]),
+        removed_at=_moment(row[11]),
+        blocked=BlockReason(row[12]) if row[12] else None,
+    )
+
+
+def _resolution(row: tuple[Any, ...]) -> Resolution:
     """What the short address of a link answers."""
-    return Resolution.active(*row)
+    code, url, removed_at, expires_at, blocked, ended_url = row
+    if blocked is not None:
+        return Resolution(code, LinkState.BLOCKED, reason=BlockReason(blocked))
+    if removed_at is not None:
+        return Resolution(code, LinkState.REMOVED)
+    return Resolution(code, LinkState.ACTIVE, url, _moment(expires_at), ended_url)
 
 
-def _link(row: _Row) -> Link:
-    code, url, creator, created_at = row
-    return Link(code, url, owner_of(creator), moment_of(created_at))
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else micros_of(moment)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else moment_of(micros)

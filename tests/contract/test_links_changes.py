@@ -133,11 +133,11 @@ async def test_a_removal_is_told_once_from_each_mark_on(opened: Opened) -> None:
         assert await store.announcements(0) == Told(0)
         one, two, three = await make(store, 3)
 
-        await store.remove([one], NOW)
+        await store.purge([one], NOW)
         after_one = await store.announcements(0)
         assert after_one == Told(1, (one,))
         assert await store.announcements(None) == Told(1)
-        await store.remove([two, three], NOW)
+        await store.purge([two, three], NOW)
 
         assert await store.announcements(after_one.mark) == Told(2, (two, three))
         assert await store.announcements(2) == Told(2)
@@ -149,16 +149,16 @@ async def test_a_repetition_is_announced_and_what_never_was_is_not(opened: Opene
         store = replicas.store
         (code,) = await make(store, 1)
         for number in (1, 2):
-            assert await store.remove([code, "unknown-"], NOW) == [code]
+            assert await store.purge([code, "unknown-"], NOW) == [code]
             assert await store.announcements(number - 1) == Told(number, (code,))
-        assert await store.remove(["unknown-"], NOW) == []
+        assert await store.purge(["unknown-"], NOW) == []
         assert await store.announcements(2) == Told(2)
 
 
 async def test_a_thousand_removals_at_once_are_told_in_bounded_answers(opened: Opened) -> None:
     async with opened() as replicas:
         codes = await make(replicas.store, 1000)
-        await replicas.store.remove(codes, NOW)
+        await replicas.store.purge(codes, NOW)
 
         assert (await replicas.store.announcements(0)).more
         told, _ = await told_since(replicas.store, 0)
@@ -190,7 +190,7 @@ async def test_readers_miss_nothing_that_several_replicas_write_at_once(opened: 
 
         async def write(store: LinkStore, codes: Sequence[str]) -> None:
             for code in codes:
-                assert await store.remove([code], NOW) == [code]
+                assert await store.purge([code], NOW) == [code]
 
         async def read(first: LinkStore, then: LinkStore) -> list[str]:
             told, mark, last = [], 0, False
@@ -222,7 +222,7 @@ async def test_a_reader_that_knows_too_little_is_told_so(opened: Opened) -> None
         (code,) = await make(store, 1, "new-")
         assert (await told_since(store, 0))[1] == 1500
 
-        await store.remove([code], NOW)
+        await store.purge([code], NOW)
 
         assert await store.announcements(0) == Told(1501, lost=True)
         assert await store.announcements(1500) == Told(1501, (code,))
@@ -236,7 +236,7 @@ async def test_nothing_of_a_day_is_cleared_away(opened: Opened) -> None:
         await replicas.write(1, codes, NOW - timedelta(days=1) + timedelta(seconds=1))
         (code,) = await make(replicas.store, 1, "new-")
 
-        await replicas.store.remove([code], NOW)
+        await replicas.store.purge([code], NOW)
 
         assert await told_since(replicas.store, 0) == ([*codes, code], 1501)
 
@@ -254,7 +254,7 @@ async def test_a_change_holds_though_old_announcements_cannot_be_cleared_away(
         codes = await make(replicas.store, 2, "new-")
 
         for code in codes:
-            assert await replicas.store.remove([code], NOW) == [code]
+            assert await replicas.store.purge([code], NOW) == [code]
 
         mark = FEED.kept_least + 1
         assert await told_since(replicas.store, mark) == (codes, mark + 2)
@@ -268,7 +268,7 @@ async def test_replicas_whose_clocks_are_apart_lose_nothing_of_each_other(
         one, other = replicas.stores
         codes = await make(one, 120)
         for n, code in enumerate(codes):
-            await (other.remove([code], NOW + clock) if n % 2 else one.remove([code], NOW))
+            await (other.purge([code], NOW + clock) if n % 2 else one.purge([code], NOW))
 
         assert await told_since(one, 0) == (codes, len(codes))
 
@@ -296,7 +296,7 @@ async def test_the_service_says_what_changed_addresses_answer_now(opened: Opened
         service = LinksService(replicas.store, UrlPolicy("https://atajo.example"), lambda: NOW)
         stays, goes = await make(replicas.store, 2)
         await replicas.write(1, [stays], NOW)
-        await service.remove([goes])
+        await service.purge([goes])
 
         changes = await service.changes(0)
 
@@ -316,7 +316,7 @@ async def test_on_sqlite_a_change_and_its_announcement_are_one(tmp_path: Path) -
                 "BEGIN SELECT RAISE(ABORT, 'no room'); END"
             )
         with pytest.raises(sqlite3.IntegrityError):
-            await replicas.store.remove([code], NOW)
+            await replicas.store.purge([code], NOW)
         assert await replicas.store.find(code), "what cannot be announced did not happen"
 
 
@@ -336,11 +336,11 @@ async def test_what_broke_off_ahead_of_its_announcement_is_announced_when_repeat
         with monkeypatch.context() as patched:
             patched.setattr(AsyncIOMotorCollection, "insert_one", insert)
             with pytest.raises(Unavailable):
-                await store.remove([code], NOW)
+                await store.purge([code], NOW)
         assert await store.resolve([code]) == []
         assert await store.announcements(0) == Told(0)
 
-        assert await store.remove([code], NOW) == [code]
+        assert await store.purge([code], NOW) == [code]
         assert await store.announcements(0) == Told(1, (code,))
 
 
@@ -348,7 +348,7 @@ async def test_changes_that_wait_are_announced_together(opened_mongo: Opened) ->
     async with opened_mongo() as replicas:
         store = replicas.store
         codes = await make(store, 200)
-        await asyncio.gather(*(store.remove([code], NOW) for code in codes))
+        await asyncio.gather(*(store.purge([code], NOW) for code in codes))
 
         told, mark = await told_since(store, 0)
         assert sorted(told) == codes
@@ -389,12 +389,12 @@ async def test_a_caller_that_leaves_takes_no_announcement_along(
         store = replicas.store
         codes = await make(store, 4)
         slow = Slow(monkeypatch)
-        first = asyncio.create_task(store.remove(codes[:1], NOW))
+        first = asyncio.create_task(store.purge(codes[:1], NOW))
         await slow.arrived.acquire()
         others = []
         for code in codes[1:]:
             looked = looks()
-            others.append(asyncio.create_task(store.remove([code], NOW)))
+            others.append(asyncio.create_task(store.purge([code], NOW)))
             # What comes after the look is the announcement.
             await await_looks(looked + 1)
         slow.through.release()
@@ -427,7 +427,7 @@ async def test_an_announcement_that_others_are_always_faster_than_is_given_up(
         monkeypatch.setattr(feed_mongo, "_LONGEST_PAUSE", 0.0)
         monkeypatch.setattr(AsyncIOMotorCollection, "insert_one", taken)
         with pytest.raises(Unavailable) as refused:
-            await replicas.store.remove([code], NOW)
+            await replicas.store.purge([code], NOW)
         assert refused.value.reason == "STORE_OVERLOADED"
         assert 10 < tries < 1000
 

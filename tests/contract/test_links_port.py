@@ -98,7 +98,7 @@ async def test_an_account_has_its_links_newest_first_in_pages(links: Links) -> N
 
     pages = [page async for page in links.of_account("one")]
 
-    assert [len(page) for page in pages] == [500, 1]
+    assert all(1 <= len(page) <= 500 for page in pages)
     found = [link for page in pages for link in page]
     assert [link.code for link in found] == codes[::-1]
     assert found[0].url == "http://page0500.example"

@@ -5,22 +5,41 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from services.links.__main__ import ADAPTERS
 from services.links.domain import (
+    KEPT_RANKINGS,
+    MAX_FORMER_URLS,
     NOBODY,
+    RANKING_KEPT_FOR,
+    RESTORABLE_FOR,
     Account,
+    BlockReason,
     CodeTaken,
+    Edit,
+    Expiry,
+    FormerUrl,
     Guest,
     InvalidOwner,
     Link,
+    LinkChanges,
+    LinkOrder,
+    LinkState,
     Owner,
+    Position,
     Resolution,
     TooManyCodes,
+    TooManyUrls,
     UrlPolicy,
+    Wanted,
+    block,
+    folded,
+    removal,
+    restoration,
 )
 from services.links.service import LinksService
 from services.links.store import LinkStore
@@ -84,7 +103,7 @@ async def test_a_link_is_found_with_its_owner(opened: Opened) -> None:
         assert [await store.find(one.code) for one in links] == links
         assert await store.find("unknown-") is None
 
-        await store.remove(["code0001"], NOW)
+        await store.purge(["code0001"], NOW)
         assert await store.find("code0001") is None
 
 
@@ -202,13 +221,13 @@ async def test_one_link_fifty_times_at_once_is_fifty_successes(opened: Opened) -
         assert [page async for page in service.by_owner(ONE)] == [[link(owner=ONE)]]
 
 
-async def test_a_removed_link_is_gone_and_its_code_is_never_free_again(opened: Opened) -> None:
+async def test_a_purged_link_is_gone_and_its_code_is_never_free_again(opened: Opened) -> None:
     one, other = link(owner=ONE), link("other---", owner=ONE, age=1)
     async with opened() as store:
         await store.add(one)
         await store.add(other)
         for _ in range(2):
-            assert await store.remove(["abcdefgh", "unknown-"], NOW) == ["abcdefgh"]
+            assert await store.purge(["abcdefgh", "unknown-"], NOW) == ["abcdefgh"]
 
             assert await urls(store, ["abcdefgh", "other---"]) == {"other---": other.url}
             assert [page async for page in store.by_owner(ONE, 10)] == [[other]]
@@ -218,7 +237,7 @@ async def test_a_removed_link_is_gone_and_its_code_is_never_free_again(opened: O
         assert await store.add(free) == free
 
 
-async def test_links_removed_while_pages_are_read_do_not_move_them(opened: Opened) -> None:
+async def test_links_purged_while_pages_are_read_do_not_move_them(opened: Opened) -> None:
     links = [link(f"code{n:04}", owner=ONE, age=n) for n in range(7)]
     async with opened() as store:
         for one in links:
@@ -226,40 +245,583 @@ async def test_links_removed_while_pages_are_read_do_not_move_them(opened: Opene
 
         async for page in store.by_owner(ONE, 3):
             codes = [one.code for one in page]
-            assert sorted(await store.remove(codes, NOW)) == codes
+            assert sorted(await store.purge(codes, NOW)) == codes
 
         assert [page async for page in store.by_owner(ONE, 3)] == []
         assert await urls(store, [one.code for one in links]) == {}
 
 
-async def test_a_thousand_links_are_removed_at_once(opened: Opened) -> None:
+async def test_a_thousand_links_are_purged_at_once(opened: Opened) -> None:
     codes = [f"code{n:04}" for n in range(1000)]
     async with opened() as store:
         await asyncio.gather(*(store.add(link(code)) for code in codes))
 
-        assert sorted(await store.remove(codes, NOW)) == codes
+        assert sorted(await store.purge(codes, NOW)) == codes
         assert await urls(store, codes) == {}
 
 
-async def test_a_link_made_and_removed_at_once_is_there_or_was_removed(opened: Opened) -> None:
+async def test_a_link_made_and_purged_at_once_is_there_or_was_purged(opened: Opened) -> None:
     one = link()
     async with opened() as store:
         for _ in range(20):
-            await asyncio.gather(store.add(one), store.remove(["abcdefgh"], NOW))
+            await asyncio.gather(store.add(one), store.purge(["abcdefgh"], NOW))
 
-        removed = await store.remove(["abcdefgh"], NOW)
-        assert removed == ["abcdefgh"]
+        assert await store.purge(["abcdefgh"], NOW) == ["abcdefgh"]
         assert await store.add(one) is None
 
 
-async def test_a_removed_code_is_taken_for_whoever_asks(opened: Opened) -> None:
+async def test_a_purged_code_is_taken_for_whoever_asks(opened: Opened) -> None:
     async with opened() as store:
         service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
         await service.create("abcdefgh", "a.example", ONE)
-        assert await service.remove(["abcdefgh", "malformed"]) == ["abcdefgh"]
+        assert await service.purge(["abcdefgh", "malformed"]) == ["abcdefgh"]
 
         for owner in (ONE, NOBODY):
             with pytest.raises(CodeTaken):
                 await service.create("abcdefgh", "a.example", owner)
         with pytest.raises(TooManyCodes):
-            await service.remove(["abcdefgh"] * 1001)
+            await service.purge(["abcdefgh"] * 1001)
+
+
+URLS = UrlPolicy("https://atajo.example")
+ALL = Wanted()
+DAY = timedelta(days=1)
+EVERYTHING = LinkChanges(
+    url="https://b.example/%C3%B1?q=a%20b#ñ\U0001f600",
+    title="Año nuevo \U0001f600",
+    tags=["b", "año", "a b"],
+    expiry=Expiry(NOW + DAY),
+    ended_url="https://c.example",
+    public_statistics=True,
+)
+
+
+async def codes_of(
+    store: LinkStore,
+    wanted: Wanted = ALL,
+    owner: Account | Guest = ONE,
+    order: LinkOrder = LinkOrder.NEWEST,
+    now: datetime = NOW,
+) -> list[str]:
+    """The codes of an owner's links that are wanted; as many as are counted and ranked."""
+    codes = [one.code for one in await store.page(owner, wanted, order, None, 100, now)]
+    assert await store.count(owner, wanted, now) == len(codes)
+    assert sorted(await store.ranking(owner, wanted, now)) == sorted(codes)
+    return codes
+
+
+async def edited(store: LinkStore, code: str, edit: Edit, now: datetime = NOW) -> Link:
+    links = await store.edit(None, [code], edit, now)
+    assert links is not None
+    return links[0]
+
+
+@pytest.mark.parametrize("owner", [ONE, GUEST])
+async def test_all_of_a_link_is_changed_and_kept(opened: Opened, owner: Account | Guest) -> None:
+    later = NOW + timedelta(microseconds=1)
+    made = link(owner=owner)
+    changed = replace(
+        made,
+        url="https://b.example/%C3%B1?q=a%20b#ñ\U0001f600",
+        title="Año nuevo \U0001f600",
+        tags=("b", "año", "a b"),
+        changed_at=later,
+        created_url="http://a.example",
+        expires_at=(NOW + DAY).replace(microsecond=0),
+        ended_url="https://c.example",
+        public_statistics=True,
+    )
+    async with opened() as store:
+        await store.add(made)
+        await store.add(link("other---", owner=owner))
+        edit = EVERYTHING.edit(URLS, later)
+
+        for _ in range(2):
+            assert await store.edit(owner, ["abcdefgh"], edit, later) == [changed]
+            assert await store.find("abcdefgh") == changed
+            assert await store.history("abcdefgh") == [FormerUrl("http://a.example", later)]
+        assert await store.add(made) == changed
+        assert await store.find_all(owner, ["abcdefgh"]) == [changed]
+        assert await store.page(owner, Wanted(folded("AÑO")), LinkOrder.OLDEST, None, 9, NOW) == [
+            changed
+        ]
+        assert await store.find("other---") == link("other---", owner=owner)
+        assert await store.resolve(["abcdefgh"]) == [
+            Resolution(
+                "abcdefgh",
+                LinkState.ACTIVE,
+                changed.url,
+                changed.expires_at,
+                "https://c.example",
+            )
+        ]
+
+        plain = LinkChanges(title="", tags=(), expiry=Expiry(None), ended_url="")
+        emptied = replace(changed, title="", tags=(), expires_at=None, ended_url="")
+        assert await edited(store, "abcdefgh", plain.edit(URLS, later)) == emptied
+        assert await store.find("abcdefgh") == emptied
+
+
+async def test_where_a_link_led_is_kept_newest_first(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link(owner=ONE))
+        await store.add(link("other---", "http://other.example", owner=ONE))
+        # At one moment: the clock of a replica may stand still.
+        for url in ("b.example", "c.example", "c.example", "a.example"):
+            await store.edit(ONE, ["abcdefgh"], LinkChanges(url=url).edit(URLS, NOW), NOW)
+
+        urls = ["http://c.example", "http://b.example", "http://a.example"]
+        assert await store.history("abcdefgh") == [FormerUrl(url, NOW) for url in urls]
+        assert await store.history("other---") == []
+        found = await store.find("abcdefgh")
+        assert found is not None
+        assert (found.url, found.created_url) == ("http://a.example", "http://a.example")
+
+        await store.purge(["abcdefgh"], NOW)
+        assert await store.history("abcdefgh") == []
+
+
+async def test_a_full_history_takes_no_more_and_loses_nothing(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link(owner=ONE))
+        for n in range(MAX_FORMER_URLS):
+            await edited(store, "abcdefgh", LinkChanges(url=f"{n}.example").edit(URLS, NOW))
+        full = await store.find("abcdefgh")
+
+        with pytest.raises(TooManyUrls):
+            await edited(store, "abcdefgh", LinkChanges(url="x.ex", title="x").edit(URLS, NOW))
+
+        assert await store.find("abcdefgh") == full
+        history = await store.history("abcdefgh")
+        assert len(history) == MAX_FORMER_URLS
+        assert history[-1].url == "http://a.example"
+        titled = LinkChanges(title="b", url=f"{MAX_FORMER_URLS - 1}.example").edit(URLS, NOW)
+        assert (await edited(store, "abcdefgh", titled)).title == "b"
+
+
+async def test_nothing_changes_where_one_of_the_links_is_not_the_owners(opened: Opened) -> None:
+    gone = NOW - RESTORABLE_FOR
+    links = [
+        link("ones----", owner=ONE),
+        link("twos----", owner=TWO),
+        link("guests--", owner=GUEST),
+        link("nobodys-"),
+        replace(link("gone----", owner=ONE), removed_at=gone),
+        replace(link("back----", owner=ONE), removed_at=gone + timedelta(microseconds=1)),
+    ]
+    async with opened() as store:
+        for one in links:
+            await store.add(one)
+        await store.add(link("purged--", owner=ONE))
+        await store.purge(["purged--"], NOW)
+
+        strange = ("twos----", "guests--", "nobodys-", "gone----", "purged--", "unknown-")
+        for code in strange:
+            for codes in (["ones----", code], [code, "ones----"]):
+                assert await store.edit(ONE, codes, removal(NOW), NOW) is None
+        assert await store.edit(GUEST, ["ones----"], removal(NOW), NOW) is None
+        for code in ("gone----", "purged--", "unknown-"):
+            assert await store.edit(None, [code], block(BlockReason.SPAM), NOW) is None
+        assert [await store.find(one.code) for one in links] == links
+
+        restored = await store.edit(ONE, ["back----", "ones----"], restoration(), NOW)
+        assert restored == [replace(links[-1], removed_at=None), links[0]]
+
+
+async def test_links_are_edited_in_the_order_given_each_once(opened: Opened) -> None:
+    codes = [f"code{n:04}" for n in range(100)]
+    async with opened() as store:
+        for code in codes:
+            await store.add(link(code, owner=ONE))
+
+        asked = [*reversed(codes), codes[3]]
+        links = await store.edit(ONE, asked, LinkChanges(url="b.example").edit(URLS, NOW), NOW)
+
+        assert links is not None
+        assert [one.code for one in links] == asked
+        assert {one.url for one in links} == {"http://b.example"}
+        assert await store.history(codes[3]) == [FormerUrl("http://a.example", NOW)]
+
+
+async def test_what_a_short_address_answers_follows_its_link(opened: Opened) -> None:
+    url = "http://a.example"
+    ends = (NOW - DAY).replace(microsecond=0)
+
+    async def resolved(store: LinkStore) -> Resolution:
+        (only,) = await store.resolve(["abcdefgh", "unknown-"])
+        found = await store.find("abcdefgh")
+        assert found is not None
+        assert only == found.resolution()
+        return only
+
+    async with opened() as store:
+        await store.add(link(owner=ONE))
+        assert await resolved(store) == Resolution.active("abcdefgh", url)
+        await edited(store, "abcdefgh", LinkChanges(expiry=Expiry(ends)).edit(URLS, NOW))
+        assert await resolved(store) == Resolution("abcdefgh", LinkState.ACTIVE, url, ends)
+        await edited(store, "abcdefgh", removal(NOW))
+        assert await resolved(store) == Resolution("abcdefgh", LinkState.REMOVED)
+        for reason in BlockReason:
+            await edited(store, "abcdefgh", block(reason))
+            blocked = Resolution("abcdefgh", LinkState.BLOCKED, reason=reason)
+            assert await resolved(store) == blocked
+        await edited(store, "abcdefgh", restoration())
+        assert (await resolved(store)).state is LinkState.BLOCKED
+        await edited(store, "abcdefgh", block(None))
+        assert await resolved(store) == Resolution("abcdefgh", LinkState.ACTIVE, url, ends)
+
+
+async def test_every_state_has_a_list_and_the_removed_are_in_no_other(opened: Opened) -> None:
+    ends = NOW.replace(microsecond=0)
+    links = {
+        "active": link("active--", owner=ONE, age=1),
+        "ending": replace(link("ending--", owner=ONE, age=2), expires_at=ends + DAY),
+        "expired": replace(link("expired-", owner=ONE, age=3), expires_at=ends),
+        "blocked": replace(link("blocked-", owner=ONE, age=4), blocked=BlockReason.SPAM),
+        "both": replace(
+            link("both----", owner=ONE, age=5), blocked=BlockReason.SPAM, expires_at=ends
+        ),
+        "removed": replace(link("removed-", owner=ONE, age=6), removed_at=NOW),
+        "rest": replace(
+            link("rest----", owner=ONE, age=7), removed_at=NOW, blocked=BlockReason.PHISHING
+        ),
+        "last": replace(
+            link("last----", owner=ONE, age=8),
+            removed_at=NOW - RESTORABLE_FOR + timedelta(microseconds=1),
+        ),
+        "gone": replace(link("gone----", owner=ONE, age=9), removed_at=NOW - RESTORABLE_FOR),
+    }
+    lists: dict[LinkState | None, list[str]] = {
+        None: ["active", "ending", "expired", "blocked", "both"],
+        LinkState.ACTIVE: ["active", "ending"],
+        LinkState.EXPIRED: ["expired"],
+        LinkState.BLOCKED: ["blocked", "both"],
+        LinkState.REMOVED: ["removed", "rest", "last"],
+    }
+    async with opened() as store:
+        for one in links.values():
+            await store.add(one)
+        await store.add(link("other---", owner=TWO))
+        for state, names in lists.items():
+            codes = [links[name].code for name in names]
+            assert await codes_of(store, Wanted(state=state)) == codes
+            assert await codes_of(store, Wanted("--", state)) == [c for c in codes if "--" in c]
+            assert await codes_of(store, Wanted(state=state), order=LinkOrder.OLDEST) == codes[::-1]
+            for name, one in links.items():
+                assert Wanted(state=state).includes(one, NOW) == (name in names)
+
+        tomorrow = await codes_of(store, Wanted(state=LinkState.EXPIRED), now=ends + DAY)
+        assert tomorrow == ["ending--", "expired-"]
+        restored = await store.edit(ONE, ["rest----", "removed-"], restoration(), NOW)
+        assert restored is not None
+        assert len(await codes_of(store)) == 7
+        await edited(store, "active--", removal(NOW))
+        assert len(await codes_of(store)) == 6
+        assert "active--" not in await codes_of(store)
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("CODE", ["code0000", "code0001", "code0002", "code0003"]),
+        ("0002", ["code0002"]),
+        ("EXAMPLE/ABC", ["code0000"]),
+        ("straße", ["code0001"]),
+        ("STRASSE", ["code0001"]),
+        ("ß", ["code0001", "code0003"]),
+        ("ÉTÉ", ["code0002"]),
+        ("e\u0301te\u0301", ["code0002"]),
+        ("ete", []),
+        ("Ünïque", ["code0001"]),
+        ("tag b", ["code0002"]),
+        ("b%d", ["code0003"]),
+        ("b_d", ["code0003"]),
+        ("b!d", ["code0003"]),
+        ("b.*d", ["code0003"]),
+        ("b\\d", ["code0003"]),
+        ("bxd", []),
+        ("examplecode", []),
+        ("\N{KELVIN SIGN}elvin", ["code0003"]),
+        ("\U0001f600", ["code0003"]),
+    ],
+)
+async def test_a_text_is_found_anywhere_whatever_the_case(
+    opened: Opened, text: str, codes: list[str]
+) -> None:
+    links = [
+        link("code0000", "http://a.example/Abc", ONE, 1),
+        replace(link("code0001", "http://b.exmple/#ÜNÏQUE", ONE, 2), title="Meine Straße"),
+        replace(link("code0002", "http://c.exmple", ONE, 3), tags=("Tag a", "Tag B", "été")),
+        replace(
+            link("code0003", "http://d.exmple/kelvin/MISS", ONE, 4),
+            title="b%d b_d b!d b.*d b\\d",
+            tags=("\U0001f600",),
+        ),
+    ]
+    async with opened() as store:
+        for one in links:
+            await store.add(one)
+        await store.add(link("code0004", "http://a.example/Abc", TWO))
+
+        assert await codes_of(store, Wanted(folded(text))) == codes
+        wanted = Wanted(folded(text), LinkState.ACTIVE)
+        assert [one.code for one in links if wanted.includes(one, NOW)] == codes
+
+
+async def test_what_a_text_is_found_in_changes_with_the_link(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link(owner=ONE))
+        for title, found in (("Año", True), ("ano", False), ("ñ", True), ("", False)):
+            await edited(store, "abcdefgh", LinkChanges(title=title).edit(URLS, NOW))
+            assert await codes_of(store, Wanted("ñ")) == ["abcdefgh"] * found
+
+
+@pytest.mark.parametrize("order", [LinkOrder.NEWEST, LinkOrder.OLDEST])
+async def test_pages_by_age_go_on_behind_a_position(opened: Opened, order: LinkOrder) -> None:
+    # Groups of three were made at one moment: the ends of pages fall into groups.
+    links = [link(f"code{n:04}", owner=ONE, age=n // 3) for n in range(40)]
+    async with opened() as store:
+        for one in links:
+            await store.add(one)
+        await store.add(link("other---", owner=TWO))
+        found: list[Link] = []
+        after = None
+        while some := await store.page(ONE, ALL, order, after, 7, NOW):
+            found += some
+            after = Position(some[-1].created_at, some[-1].code)
+
+    by_age = sorted(links, key=lambda one: (one.created_at, one.code))
+    assert found == (by_age if order is LinkOrder.OLDEST else by_age[::-1])
+
+
+async def test_links_are_ranked_by_visits_of_people_then_by_age(opened: Opened) -> None:
+    async with opened() as store:
+        assert await store.rank_mark() is None
+        for n in range(6):
+            await store.add(link(f"code{n:04}", owner=ONE, age=n // 2))
+        await store.add(link("guests--", owner=GUEST))
+        await store.add(link("nobodys-"))
+        assert await store.ranking(ONE, ALL, NOW) == [
+            "code0001", "code0000", "code0003", "code0002", "code0005", "code0004",
+        ]  # fmt: skip
+
+        people = {"code0004": 5, "code0002": 7, "code0003": 5, "unknown-": 9, "nobodys-": 9}
+        await store.rank(people | {"guests--": 2**40}, 17)
+        await store.rank({"code0002": 6, "code0005": 0}, None)
+        assert await store.rank_mark() == 17
+        assert await store.ranking(ONE, ALL, NOW) == [
+            "code0002", "code0003", "code0004", "code0001", "code0000", "code0005",
+        ]  # fmt: skip
+        assert await store.ranking(ONE, Wanted("code0004"), NOW) == ["code0004"]
+        assert await store.ranking(TWO, ALL, NOW) == []
+        await store.rank({}, 0)
+        assert await store.rank_mark() == 0
+
+        # Visits stay with a link through all that is done to it.
+        await edited(store, "code0004", EVERYTHING.edit(URLS, NOW))
+        await edited(store, "code0004", removal(NOW))
+        await edited(store, "code0004", restoration())
+        await store.rank({"code0001": 4}, 18)
+        await store.claim(GUEST, ONE, 10)
+        ranking = await store.ranking(ONE, ALL, NOW)
+        assert ranking[:5] == ["guests--", "code0002", "code0003", "code0004", "code0001"]
+        assert await store.add(link("unknown-", owner=ONE, age=99))
+        assert (await store.ranking(ONE, ALL, NOW))[-1] == "unknown-"
+
+
+async def test_a_ranking_is_kept_with_all_its_codes(opened: Opened) -> None:
+    codes = [f"code{n:04}" for n in range(2345)]
+    async with opened() as store:
+        assert await store.kept_ranking(ONE, "key", 0, 10, NOW) is None
+        for _ in range(2):
+            await store.keep_ranking(ONE, "key", codes, NOW)
+            for start, most in (
+                (0, 10),
+                (995, 10),
+                (999, 2001),
+                (2000, 1000),
+                (2340, 10),
+                (0, 9999),
+            ):
+                kept = await store.kept_ranking(ONE, "key", start, most, NOW)
+                assert kept == codes[start : start + most]
+        for start in (2345, 5000):
+            assert await store.kept_ranking(ONE, "key", start, 10, NOW) == []
+        for owner, key in ((TWO, "key"), (GUEST, "key"), (ONE, "yek")):
+            assert await store.kept_ranking(owner, key, 0, 10, NOW) is None
+
+        await store.keep_ranking(ONE, "key", codes[:3], NOW)
+        assert await store.kept_ranking(ONE, "key", 0, 10, NOW) == codes[:3]
+
+
+async def test_the_last_rankings_of_an_owner_are_kept_for_an_hour(opened: Opened) -> None:
+    async def kept(owner: Account | Guest, now: datetime) -> list[int]:
+        """Those of ten that are there."""
+        rankings = [await store.kept_ranking(owner, f"key{n}", 0, 10, now) for n in range(10)]
+        assert all(codes in (None, [f"code000{n}"]) for n, codes in enumerate(rankings))
+        return [n for n, codes in enumerate(rankings) if codes]
+
+    async with opened() as store:
+        await store.keep_ranking(TWO, "key0", ["code0000"], NOW)
+        for n in range(6):
+            at = NOW + timedelta(minutes=n)
+            await store.keep_ranking(ONE, f"key{n}", [f"code000{n}"], at)
+        later = NOW + timedelta(minutes=6)
+        assert await kept(ONE, later) == list(range(6 - KEPT_RANKINGS, 6))
+        assert await kept(TWO, later) == [0]
+
+        later = NOW + RANKING_KEPT_FOR
+        assert await kept(TWO, later - timedelta(seconds=1)) == [0]
+        assert await kept(TWO, later) == []
+        assert await kept(ONE, later + timedelta(minutes=3)) == [4, 5]
+
+
+async def test_links_of_an_owner_are_found_in_the_order_asked_for(opened: Opened) -> None:
+    links = [link(f"code{n:04}", owner=ONE, age=n) for n in range(5)]
+    async with opened() as store:
+        for one in links:
+            await store.add(one)
+        await store.add(link("twos----", owner=TWO))
+        await store.add(link("nobodys-"))
+        asked = ["code0003", "twos----", "code0000", "nobodys-", "unknown-", "code0004"]
+        assert await store.find_all(ONE, asked) == [links[3], links[0], links[4]]
+        assert await store.find_all(GUEST, asked) == []
+
+
+async def test_a_guests_links_become_an_accounts_in_every_state(opened: Opened) -> None:
+    links = [link(f"code{n:04}", f"http://{n}.example", GUEST, n) for n in range(7)]
+    links[2] = replace(links[2], removed_at=NOW)
+    links[3] = replace(links[3], blocked=BlockReason.OTHER)
+    links[4] = replace(links[4], expires_at=NOW.replace(microsecond=0), title="t", tags=("a",))
+    async with opened() as store:
+        for one in links:
+            await store.add(one)
+        await store.add(link("ones----", owner=ONE, age=99))
+        await store.add(link("other---", owner=Guest(bytes(32))))
+        await edited(store, "code0005", LinkChanges(url="b.example").edit(URLS, NOW))
+
+        assert [await store.claim(GUEST, ONE, 3) for _ in range(4)] == [3, 3, 1, 0]
+
+        claimed = [one for page in [p async for p in store.by_owner(ONE, 3)] for one in page]
+        assert [one.code for one in claimed] == [one.code for one in links] + ["ones----"]
+        assert claimed[2:5] == [replace(one, owner=ONE) for one in links[2:5]]
+        assert await store.history("code0005") == [FormerUrl("http://5.example", NOW)]
+        assert len(await codes_of(store)) == 7
+        assert await codes_of(store, owner=GUEST) == []
+        assert [page async for page in store.by_owner(GUEST, 3)] == []
+        assert await store.edit(GUEST, ["code0000"], removal(NOW), NOW) is None
+        assert await store.add(links[0]) == replace(links[0], owner=ONE)
+        assert await codes_of(store, owner=Guest(bytes(32))) == ["other---"]
+
+
+async def test_two_who_claim_at_once_share_a_guests_links(opened: Opened) -> None:
+    codes = [f"code{n:04}" for n in range(60)]
+    async with opened() as store:
+        for code in codes:
+            await store.add(link(code, owner=GUEST))
+
+        moved = await asyncio.gather(
+            *(store.claim(GUEST, account, 7) for _ in range(12) for account in (ONE, TWO))
+        )
+
+        assert sum(moved) == 60
+        owned = [await codes_of(store, owner=account) for account in (ONE, TWO)]
+        assert sorted(owned[0] + owned[1]) == codes
+        assert await codes_of(store, owner=GUEST) == []
+
+
+async def test_edits_of_one_link_at_once_all_hold(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link(owner=ONE))
+        urls = [f"http://{n}.example" for n in range(20)]
+        await asyncio.gather(
+            *(store.edit(ONE, ["abcdefgh"], LinkChanges(url=u).edit(URLS, NOW), NOW) for u in urls),
+            store.edit(ONE, ["abcdefgh"], LinkChanges(title="t").edit(URLS, NOW), NOW),
+            store.edit(None, ["abcdefgh"], block(BlockReason.SPAM), NOW),
+            store.rank({"abcdefgh": 3}, None),
+        )
+
+        found = await store.find("abcdefgh")
+        assert found is not None
+        assert (found.title, found.blocked) == ("t", BlockReason.SPAM)
+        history = [former.url for former in await store.history("abcdefgh")]
+        assert sorted([found.url, *history]) == sorted(["http://a.example", *urls])
+        assert history[-1] == "http://a.example"
+
+
+async def test_what_was_removed_before_a_moment_is_told_the_first_removed_first(
+    opened: Opened,
+) -> None:
+    async with opened() as store:
+        for n in (3, 1, 4, 0, 2):
+            removed = replace(link(f"code{n:04}", owner=ONE), removed_at=NOW + n * DAY)
+            await store.add(removed)
+        await store.add(link("active--", owner=ONE))
+        codes = [f"code{n:04}" for n in range(5)]
+        assert await store.removed_before(NOW - DAY, 10) == []
+        assert await store.removed_before(NOW + 2 * DAY, 10) == codes[:3]
+        assert await store.removed_before(NOW + 9 * DAY, 2) == codes[:2]
+        await store.edit(ONE, codes[:1], restoration(), NOW + DAY)
+        await store.purge(codes[1:2], NOW)
+        assert await store.removed_before(NOW + 9 * DAY, 10) == codes[2:]
+
+
+async def test_codes_of_somebody_are_listed_in_their_order(opened: Opened) -> None:
+    codes = ["-aaaaaaa", "0aaaaaaa", "Aaaaaaaa", "_aaaaaaa", "aaaa", "aaaaaaaa", "zaaaaaaa"]
+    async with opened() as store:
+        for n, code in enumerate(reversed(codes)):
+            await store.add(link(code, owner=ONE if n % 2 else GUEST))
+        await store.add(link("bbbbbbbb"))
+        await edited(store, "Aaaaaaaa", removal(NOW))
+        assert await store.codes_after("", 10) == codes
+        assert await store.codes_after("", 3) == codes[:3]
+        assert await store.codes_after(codes[2], 3) == codes[3:6]
+        assert await store.codes_after("zaaaaaaa", 3) == []
+        await store.purge(["aaaa"], NOW)
+        assert "aaaa" not in await store.codes_after("", 10)
+
+
+async def test_one_holder_has_a_lease_until_it_ends_or_is_given_back(opened: Opened) -> None:
+    minute, none = timedelta(minutes=1), timedelta(0)
+    async with opened() as store:
+        assert await store.take_lease("purge", "one", minute, NOW)
+        assert not await store.take_lease("purge", "two", minute, NOW)
+        assert await store.take_lease("rank", "two", minute, NOW)
+        # Renewed, it ends later; and who has it not cannot give it back.
+        assert await store.take_lease("purge", "one", minute, NOW + minute / 2)
+        assert not await store.take_lease("purge", "two", none, NOW + minute)
+        assert not await store.take_lease("purge", "two", minute, NOW + minute)
+        assert await store.take_lease("purge", "two", minute, NOW + minute * 1.5)
+        assert not await store.take_lease("purge", "one", minute, NOW + minute * 2)
+        assert not await store.take_lease("purge", "two", none, NOW + minute * 2)
+        assert await store.take_lease("purge", "one", minute, NOW + minute * 2)
+
+
+async def test_of_twenty_who_want_a_lease_at_once_one_has_it(opened: Opened) -> None:
+    minute = timedelta(minutes=1)
+    async with opened() as store:
+        for at in (NOW, NOW + minute):
+            held = await asyncio.gather(
+                *(store.take_lease("purge", f"{at:%M}-{n}", minute, at) for n in range(20))
+            )
+            assert sum(held) == 1
+
+
+async def test_a_purged_link_leaves_nothing_but_its_code(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link(owner=ONE))
+        await store.add(link("stays---", owner=ONE))
+        await edited(store, "abcdefgh", EVERYTHING.edit(URLS, NOW))
+        await edited(store, "abcdefgh", removal(NOW))
+        await store.rank({"abcdefgh": 3}, 1)
+        assert await store.purge(["abcdefgh"], NOW) == ["abcdefgh"]
+
+        assert await codes_of(store) == ["stays---"]
+        assert await codes_of(store, Wanted(state=LinkState.REMOVED)) == []
+        assert await store.find_all(ONE, ["abcdefgh"]) == []
+        assert await store.history("abcdefgh") == []
+        assert await store.codes_after("", 10) == ["stays---"]
+        assert await store.removed_before(NOW + DAY, 10) == []
+        await store.rank({"abcdefgh": 5}, 2)
+        assert await store.resolve(["abcdefgh"]) == []
+        assert await store.add(link(owner=ONE)) is None

@@ -22,6 +22,7 @@ from services.links import domain as owners
 from services.links import store_sqlite as links
 from services.links.domain import Link
 from services.runtime import sqlite
+from services.runtime.feed import Told
 
 CREATED = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MICROS = 1_772_368_215_123_456
@@ -104,7 +105,7 @@ def version_of(path: Path) -> int:
     return version
 
 
-async def test_links_of_version_1_are_kept_and_can_be_removed(tmp_path: Path) -> None:
+async def test_links_of_version_1_are_kept_and_can_be_purged(tmp_path: Path) -> None:
     path = tmp_path / "links.sqlite3"
     row = f"INSERT INTO links VALUES ('abcdefgh', 'http://a.example', 'one', {MICROS})"
     make(path, 1, links.MIGRATIONS, row)
@@ -113,7 +114,7 @@ async def test_links_of_version_1_are_kept_and_can_be_removed(tmp_path: Path) ->
         store = links.SqliteLinkStore(database)
         kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
-        assert await store.remove(["abcdefgh"], CREATED) == ["abcdefgh"]
+        assert await store.purge(["abcdefgh"], CREATED) == ["abcdefgh"]
         assert await store.add(kept) is None
     assert version_of(path) == len(links.MIGRATIONS) > 1
 
@@ -144,9 +145,9 @@ async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path
         kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.add(replace(kept, code="removed1")) is None
-        assert await store.announcements(None) == owners.Announcements(0)
-        assert await store.remove(["removed1"], CREATED) == ["removed1"]
-        assert await store.announcements(0) == owners.Announcements(1, ("removed1",))
+        assert await store.announcements(None) == Told(0)
+        assert await store.purge(["removed1"], CREATED) == ["removed1"]
+        assert await store.announcements(0) == Told(1, ("removed1",))
         await database.check()
     async with sqlite.opened(f"sqlite:///{tmp_path}/auth", auth.MIGRATIONS) as database:
         accounts = auth.SqliteAccountStore(database)

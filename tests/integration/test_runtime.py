@@ -130,7 +130,7 @@ async def test_what_the_operator_may_call_is_on_a_port_of_its_own(
                 assert check.status == SERVING
     # What would remove is at no other name, either.
     assert not {method.name for method in others.methods} & {"CloseAccount", "RemoveAccount"}
-    assert not [method.name for method in others.methods if method.name.startswith("Remove")]
+    assert not [method.name for method in others.methods if method.name.startswith("Purge")]
 
 
 async def ending(channel: grpc.aio.Channel, service: str, method: str) -> str:
@@ -268,7 +268,8 @@ async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
         other = sqlite3.connect(tmp_path / "store.db")
         with other:  # Stored before any calendar begins.
             other.execute(
-                f"INSERT INTO links VALUES ('abcdefgh', 'http://a.example', 'one', {-(2**62)})"
+                "INSERT INTO links (code, url, creator, created_at) "
+                f"VALUES ('abcdefgh', 'http://a.example', 'one', {-(2**62)})"
             )
         other.close()
         async with opened(process) as channel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -77,16 +78,20 @@ def test_a_reserved_name_is_refused_like_a_taken_one_however_long(name: str, own
     assert refused.value.reason == "CODE_TAKEN"
 
 
-def test_links_are_the_same_whenever_they_were_made() -> None:
+def test_a_creation_is_repeated_whenever_it_was_made() -> None:
     then, now = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
     link = Link("abcdefgh", "http://a.example", Account("one"), then)
 
-    assert link.same_as(Link("abcdefgh", "http://a.example", Account("one"), now))
-    assert not link.same_as(Link("abcdefgh", "http://a.example", Account("two"), then))
-    assert not link.same_as(Link("abcdefgh", "http://a.example", NOBODY, then))
+    assert link.repeats(Link("abcdefgh", "http://a.example", Account("one"), now))
+    assert not link.repeats(Link("abcdefgh", "http://a.example", Account("two"), then))
+    assert not link.repeats(Link("abcdefgh", "http://a.example", NOBODY, then))
     guest = Guest(b"o" * 32)
-    assert not link.same_as(Link("abcdefgh", "http://a.example", guest, then))
-    assert not link.same_as(Link("abcdefgh", "http://b.example", Account("one"), then))
+    assert not link.repeats(Link("abcdefgh", "http://a.example", guest, then))
+    assert not link.repeats(Link("abcdefgh", "http://b.example", Account("one"), then))
+    changed = replace(link, url="http://b.example", created_url="http://a.example")
+    assert link.repeats(changed)
+    assert not replace(link, url="http://b.example").repeats(changed)
+    assert not link.repeats(replace(link, removed_at=now))
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])
