@@ -1,0 +1,749 @@
+"""What links promise over their lives, over both stores: random histories against a plain model."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.links.__main__ import ADAPTERS
+from services.links.domain import (
+    NOBODY,
+    RANKING_KEPT_FOR,
+    Account,
+    BlockReason,
+    CodeTaken,
+    Expiry,
+    Guest,
+    InvalidCursor,
+    InvalidLimit,
+    InvalidOwner,
+    InvalidQuery,
+    Link,
+    LinkChanges,
+    LinkOrder,
+    LinkState,
+    NoChanges,
+    NoLink,
+    Owner,
+    Resolution,
+    TooManyCodes,
+    TooManyQueries,
+    UrlPolicy,
+    Wanted,
+)
+from services.links.service import SEARCHES, SEARCHES_WAITING, LinksService, Page
+from services.links.store import LinkStore
+from services.runtime.errors import AppError
+from tests.contract.conftest import NewStore, opened_anew
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+URLS = UrlPolicy("https://atajo.example")
+SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
+ACCOUNTS = [Account("one"), Account("two")]
+GUESTS = [Guest(bytes(32)), Guest(bytes(range(32)))]
+SOMEBODY: list[Account | Guest] = [*ACCOUNTS, *GUESTS]
+ONE, TWO = ACCOUNTS
+
+
+class Clock:
+    """Stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass
+class Served:
+    service: LinksService
+    store: LinkStore
+    clock: Clock
+
+
+Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
+
+
+@pytest.fixture
+def opened(new_store: NewStore) -> Opened:
+    """Opens a new, empty store, another one each time."""
+    return lambda: opened_anew(new_store, "links", ADAPTERS)
+
+
+def served(store: LinkStore) -> Served:
+    clock = Clock()
+    return Served(LinksService(store, URLS, clock), store, clock)
+
+
+async def listed(
+    service: LinksService,
+    owner: Owner = ONE,
+    text: str = "",
+    state: LinkState | None = None,
+    order: LinkOrder = LinkOrder.NEWEST,
+    limit: int = 7,
+) -> list[str]:
+    """The codes of a list, read page by page. Each page but the last is full."""
+    codes: list[str] = []
+    cursor = ""
+    while True:
+        page = await service.query(owner, text, state, order, limit, cursor)
+        codes += [link.code for link in page.links]
+        cursor = page.cursor
+        if not cursor:
+            assert page.total == len(codes)
+            return codes
+        assert len(page.links) == limit
+
+
+# Histories.
+
+
+@dataclass
+class Modelled:
+    """A link as somebody would write it down who knows what is promised and nothing of stores."""
+
+    owner: Owner
+    url: str
+    made_with: str
+    created_at: datetime
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    changed_at: datetime | None = None
+    expires_at: datetime | None = None
+    ended_url: str = ""
+    removed_at: datetime | None = None
+    blocked: BlockReason | None = None
+    people: int = 0
+    led: list[tuple[str, datetime]] = field(default_factory=list)
+
+    def is_gone(self, now: datetime) -> bool:
+        return self.removed_at is not None and now - self.removed_at >= 30 * DAY
+
+    def answer(self, now: datetime) -> tuple[int, str]:
+        if self.blocked is not None:
+            return 451, self.blocked.value
+        if self.removed_at is not None:
+            return 410, "removed"
+        if self.expires_at is not None and now >= self.expires_at:
+            return (302, self.ended_url) if self.ended_url else (410, "expired")
+        return 302, self.url
+
+    def state(self, now: datetime) -> str:
+        if self.removed_at is not None:
+            return "removed"
+        if self.blocked is not None:
+            return "blocked"
+        return "expired" if self.expires_at is not None and now >= self.expires_at else "active"
+
+
+def answer(resolution: Resolution, now: datetime) -> tuple[int, str]:
+    """What a gateway answers for a resolution that it remembers."""
+    if resolution.state is LinkState.BLOCKED:
+        assert resolution.reason is not None
+        return 451, resolution.reason.value
+    if resolution.state is LinkState.REMOVED:
+        return 410, "removed"
+    if resolution.expires_at is not None and now >= resolution.expires_at:
+        return (302, resolution.ended_url) if resolution.ended_url else (410, "expired")
+    return 302, resolution.url
+
+
+class History:
+    """A random history, made of a service and told of a model side by side."""
+
+    codes = tuple(f"code{n:04}" for n in range(6))
+    urls = ("http://a.example", "http://b.example", "http://c.example/#ÄÖ")
+    waits = (SECOND / 2, SECOND, 59 * SECOND, DAY, 29 * DAY, 30 * DAY - SECOND, 30 * DAY, 31 * DAY)
+
+    def __init__(self, served: Served, seed: int) -> None:
+        self.served, self.service, self.clock = served, served.service, served.clock
+        self.random = random.Random(seed)
+        self.links: dict[str, Modelled] = {}
+        self.purged: set[str] = set()
+        self.told: list[str] = []
+        """What was done, for who reads of a failure."""
+        self.mark = 0
+        self.remembered: dict[str, Resolution] = {}
+        """What a gateway remembers that hears of changes."""
+
+    def some(self) -> tuple[str, Owner]:
+        """A code, more often than not with its owner."""
+        code = self.random.choice(self.codes)
+        link = self.links.get(code)
+        if link is not None and link.owner is not NOBODY and self.random.random() < 0.8:
+            return code, link.owner
+        return code, self.random.choice(SOMEBODY)
+
+    def several(self) -> tuple[list[str], Owner]:
+        code, owner = self.some()
+        theirs = [c for c in self.codes if c in self.links and self.links[c].owner == owner]
+        others = self.random.sample(theirs, self.random.randint(0, len(theirs)))
+        return [code, *others], owner
+
+    def of(self, owner: Owner, codes: list[str]) -> list[Modelled] | None:
+        """The links of an owner; None where one is not the owner's."""
+        found = [self.links.get(code) for code in codes]
+        theirs = [
+            one for one in found if one and one.owner == owner and not one.is_gone(self.clock.now)
+        ]
+        return theirs if len(theirs) == len(codes) else None
+
+    async def create(self) -> None:
+        code, url = self.random.choice(self.codes), self.random.choice(self.urls)
+        owner = self.random.choice([*SOMEBODY, NOBODY])
+        held = self.links.get(code)
+        if held is not None and self.random.random() < 0.5:
+            url, owner = held.made_with, held.owner
+        self.told.append(f"create {code} {url} {owner}")
+        repeated = held is not None and (
+            (held.made_with, held.owner, held.removed_at) == (url, owner, None)
+        )
+        if code in self.purged or (held is not None and not repeated):
+            with pytest.raises(CodeTaken):
+                await self.service.create(code, url, owner)
+            return
+        made = await self.service.create(code, url, owner)
+        if held is None:
+            held = self.links[code] = Modelled(owner, url, url, self.clock.now)
+        self.same(code, made, held)
+
+    async def change(self) -> None:
+        code, owner = self.some()
+        now, pick = self.clock.now, self.random.choice
+        whole = now.replace(microsecond=0)
+        choices = LinkChanges(
+            url=pick([None, None, *self.urls]),
+            title=pick([None, "", "Año", "b"]),
+            tags=pick([None, (), ("a", "Ä"), ("b",)]),
+            expiry=pick([None, None, *(Expiry(at) for at in (None, now - DAY, whole, now + DAY))]),
+            ended_url=pick([None, None, "", "http://d.example"]),
+            public_statistics=pick([None, True]),
+        )
+        self.told.append(f"change {code} {owner} {choices}")
+        change = self.service.change(owner, code, choices)
+        theirs = self.of(owner, [code])
+        if choices == LinkChanges():
+            with pytest.raises(NoChanges):
+                await change
+        elif theirs is None:
+            with pytest.raises(NoLink):
+                await change
+        else:
+            link = theirs[0]
+            if choices.url is not None and choices.url != link.url:
+                link.led.insert(0, (link.url, now))
+                link.url, link.changed_at = choices.url, now
+            link.title = link.title if choices.title is None else choices.title
+            link.tags = link.tags if choices.tags is None else tuple(choices.tags)
+            if choices.expiry is not None:
+                at = choices.expiry.at
+                link.expires_at = at and at.replace(microsecond=0)
+            link.ended_url = link.ended_url if choices.ended_url is None else choices.ended_url
+            self.same(code, await change, link)
+
+    async def remove(self) -> None:
+        codes, owner = self.several()
+        self.told.append(f"remove {codes} {owner}")
+        theirs = self.of(owner, codes)
+        if theirs is None:
+            with pytest.raises(NoLink):
+                await self.service.remove(owner, codes)
+            return
+        await self.service.remove(owner, codes)
+        for link in theirs:
+            link.removed_at = link.removed_at or self.clock.now
+
+    async def restore(self) -> None:
+        codes, owner = self.several()
+        self.told.append(f"restore {codes} {owner}")
+        theirs = self.of(owner, codes)
+        if theirs is None:
+            with pytest.raises(NoLink):
+                await self.service.restore(owner, codes)
+            return
+        await self.service.restore(owner, codes)
+        for link in theirs:
+            link.removed_at = None
+
+    async def block(self) -> None:
+        code = self.random.choice(self.codes)
+        reason = self.random.choice([None, *BlockReason])
+        self.told.append(f"block {code} {reason}")
+        call = self.service.block(code, reason) if reason else self.service.unblock(code)
+        link = self.links.get(code)
+        if link is None or link.is_gone(self.clock.now):
+            with pytest.raises(NoLink):
+                await call
+            return
+        await call
+        link.blocked = reason
+
+    async def claim(self) -> None:
+        guest, account = self.random.choice(GUESTS), self.random.choice(ACCOUNTS)
+        self.told.append(f"claim {guest} {account}")
+        theirs = [link for link in self.links.values() if link.owner == guest]
+        assert await self.service.claim(guest, account) == (len(theirs), False)
+        for link in theirs:
+            link.owner = account
+
+    async def purge(self) -> None:
+        """As the reconciler does it, and now and then as the operator does."""
+        codes = await self.service.purgeable()
+        late = self.clock.now - 30 * DAY - timedelta(hours=1)
+        due = [c for c, one in self.links.items() if one.removed_at and one.removed_at <= late]
+        assert sorted(codes) == sorted(due)
+        if self.random.random() < 0.2:
+            codes = [*codes, self.random.choice(self.codes)]
+        self.told.append(f"purge {codes}")
+        held = {code for code in codes if code in self.links or code in self.purged}
+        assert set(await self.service.purge(codes)) == held
+        self.purged |= held
+        for code in held:
+            self.links.pop(code, None)
+
+    async def remove_account(self) -> None:
+        account = self.random.choice(ACCOUNTS)
+        self.told.append(f"remove account links {account}")
+        theirs = [one for one in self.links.values() if one.owner == account and not one.removed_at]
+        assert await self.service.remove_account_links(account) == (len(theirs), False)
+        for link in theirs:
+            link.removed_at = self.clock.now
+
+    async def visit(self) -> None:
+        people = {code: self.random.randint(0, 5) for code in self.random.sample(self.codes, 3)}
+        self.told.append(f"rank {people}")
+        await self.service.rank(people, None)
+        for code, count in people.items():
+            link = self.links.get(code)
+            if link is not None and link.owner is not NOBODY:
+                link.people = max(link.people, count)
+
+    async def wait(self) -> None:
+        self.clock.now += self.random.choice(self.waits)
+        self.told.append(f"now {self.clock.now}")
+
+    def same(self, code: str, link: Link, model: Modelled) -> None:
+        public = link.public_statistics
+        made_with = model.made_with if model.led else ""
+        assert link == Link(
+            code, model.url, model.owner, model.created_at, model.title, model.tags,
+            model.changed_at, made_with, model.expires_at, model.ended_url, public,
+            model.removed_at, model.blocked,
+        )  # fmt: skip
+
+    async def step(self) -> None:
+        does = [self.create, self.create, self.change, self.change, self.change, self.remove,
+                self.remove, self.restore, self.restore, self.block, self.claim, self.purge,
+                self.visit, self.wait, self.wait]  # fmt: skip
+        if self.random.random() < 0.02:
+            does = [self.remove_account]
+        await self.random.choice(does)()
+
+    async def compare(self) -> None:
+        """All that anybody can see, with the model."""
+        now = self.clock.now
+        resolved = await self.service.resolve(self.codes)
+        answers = {code: link.answer(now) for code, link in self.links.items()}
+        assert {one.code: answer(one, now) for one in resolved} == answers
+
+        told = await self.service.changes(self.mark)
+        assert not told.lost
+        assert not told.more
+        self.mark = told.mark
+        self.remembered.update({one.code: one for one in told.resolutions})
+        for code in told.gone:
+            self.remembered.pop(code, None)
+        assert {c: answer(one, now) for c, one in self.remembered.items()} == {
+            code: answers[code] for code in self.remembered
+        }
+        self.remembered.update({one.code: one for one in resolved})
+
+        code, owner = self.some()
+        theirs = self.of(owner, [code])
+        if theirs is None:
+            with pytest.raises(NoLink):
+                await self.service.get(owner, code)
+        else:
+            link, history = await self.service.get(owner, code)
+            self.same(code, link, theirs[0])
+            assert [(one.url, one.until) for one in history] == theirs[0].led
+        await self.compare_lists()
+
+    async def compare_lists(self) -> None:
+        now, pick = self.clock.now, self.random.choice
+        owner, state, order = pick(SOMEBODY), pick([None, *LinkState]), pick(list(LinkOrder))
+        text = pick(["", "", "", "CODE000", "0003", "ano", "AÑO", "ä", "B.EXAMPLE", "zzz"])
+        found = {
+            code: link
+            for code, link in self.links.items()
+            if link.owner == owner
+            and not link.is_gone(now)
+            and (link.state(now) == state.value if state is not None else link.removed_at is None)
+            and any(text.lower() in one.lower() for one in (code, link.url, link.title, *link.tags))
+        }
+        codes = sorted(found, key=lambda code: (found[code].created_at, code))
+        if order is not LinkOrder.OLDEST:
+            codes.reverse()
+        if order is LinkOrder.MOST_VIEWED:
+            codes.sort(key=lambda code: -found[code].people)
+        told = (owner, text, state, order)
+        assert await listed(self.service, *told, limit=pick([1, 2, 100])) == codes, told
+
+        pages = [page async for page in self.service.active(owner)]
+        active = [code for code, link in self.links.items() if link.owner == owner]
+        active = [code for code in active if self.links[code].state(now) == "active"]
+        assert {link.code for page in pages for link in page} == set(active)
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_a_random_history_is_what_the_model_says(
+    opened: Opened, seed: int, request: pytest.FixtureRequest
+) -> None:
+    async with opened() as store:
+        history = History(served(store), seed)
+        steps = (
+            250 if "sqlite" in request.node.callspec.id else 40
+        )  # Its stand-in takes ten times as long.
+        try:
+            for _ in range(steps):
+                await history.step()
+                await history.compare()
+        except BaseException as error:
+            error.add_note("\n".join(history.told))
+            raise
+
+
+# Lists.
+
+
+async def make(served: Served, count: int, first: int = 0, owner: Owner = ONE) -> list[str]:
+    """Links, each a second older than the one after."""
+    codes = [f"code{n:04}" for n in range(first, first + count)]
+    for n, code in enumerate(codes, first):
+        await served.store.add(Link(code, "http://a.example", owner, NOW + n * SECOND))
+    return codes
+
+
+@pytest.mark.parametrize("order", LinkOrder)
+@pytest.mark.parametrize("seed", range(3))
+async def test_paging_shows_once_what_is_there_throughout_whatever_goes_on(
+    opened: Opened, order: LinkOrder, seed: int
+) -> None:
+    rnd = random.Random(seed)
+    async with opened() as store:
+        one = served(store)
+        codes = await make(one, 60)
+        throughout = set(codes)
+        seen: list[str] = []
+        cursor, made = "", 60
+        while True:
+            page = await one.service.query(ONE, "", None, order, 7, cursor)
+            seen += [link.code for link in page.links]
+            cursor = page.cursor
+            if not cursor:
+                break
+            assert len(page.links) == 7
+            # Between two pages: visits, new links, links removed, some restored, links changed.
+            await one.service.rank({code: rnd.randint(0, 99) for code in rnd.sample(codes, 30)}, 1)
+            made += len(await make(one, rnd.randint(0, 3), made))
+            left = rnd.sample(sorted(throughout), 3)
+            await one.service.remove(ONE, left)
+            await one.service.restore(ONE, left[:1])
+            throughout -= set(left)
+            await one.service.change(ONE, rnd.choice(codes), LinkChanges(url="b.example"))
+
+        assert len(seen) == len(set(seen))
+        assert throughout <= set(seen)
+
+
+@pytest.mark.parametrize("order", LinkOrder)
+async def test_the_last_page_says_that_it_is_the_last(opened: Opened, order: LinkOrder) -> None:
+    async with opened() as store:
+        one = served(store)
+        assert await one.service.query(ONE, "", None, order, 5, "") == Page([], 0, "")
+        await make(one, 10)
+        page = await one.service.query(ONE, "", None, order, 5, "")
+        assert (len(page.links), page.total, bool(page.cursor)) == (5, 10, True)
+        page = await one.service.query(ONE, "", None, order, 5, page.cursor)
+        assert (len(page.links), page.total, page.cursor) == (5, 10, "")
+        page = await one.service.query(ONE, "", None, order, 10, "")
+        assert (len(page.links), page.total, page.cursor) == (10, 10, "")
+
+
+async def test_later_pages_of_a_ranking_are_full_though_most_links_left(opened: Opened) -> None:
+    async with opened() as store:
+        one = served(store)
+        codes = await make(one, 100)
+        order = LinkOrder.MOST_VIEWED
+        first = await one.service.query(ONE, "", None, order, 10, "")
+        assert [link.code for link in first.links] == codes[:-11:-1]
+        await one.service.remove(ONE, codes[10:90])
+
+        page = await one.service.query(ONE, "", None, order, 6, first.cursor)
+
+        assert [link.code for link in page.links] == codes[9:3:-1]
+        assert page.total == 20
+        page = await one.service.query(ONE, "", None, order, 6, page.cursor)
+        assert [link.code for link in page.links] == codes[3::-1]
+        assert page.cursor == ""
+
+
+async def test_a_ranking_is_kept_for_further_pages_alone(opened: Opened) -> None:
+    async with opened() as store:
+        kept: list[int] = []
+        keep_ranking = store.keep_ranking
+
+        async def keep(*args: object) -> None:
+            kept.append(1)
+            await keep_ranking(*args)  # type: ignore[arg-type]
+
+        store.keep_ranking = keep  # type: ignore[method-assign, assignment]
+        one = served(store)
+        await make(one, 10)
+        for limit, count in ((10, 0), (100, 0), (9, 1)):
+            await one.service.query(ONE, "", None, LinkOrder.MOST_VIEWED, limit, "")
+            assert len(kept) == count
+
+
+async def test_a_ranking_that_is_not_kept_any_more_is_no_cursor(opened: Opened) -> None:
+    async with opened() as store:
+        one = served(store)
+        await make(one, 10)
+        page = await one.service.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, "")
+        one.clock.now += RANKING_KEPT_FOR
+        with pytest.raises(InvalidCursor):
+            await one.service.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, page.cursor)
+
+
+@pytest.mark.parametrize("order", LinkOrder)
+async def test_a_cursor_is_good_for_what_it_was_made_for_alone(
+    opened: Opened, order: LinkOrder
+) -> None:
+    made_for = {"owner": ONE, "text": "code", "state": LinkState.ACTIVE, "order": order}
+    others: list[dict[str, object]] = [
+        {"owner": TWO},
+        {"owner": GUESTS[0]},
+        {"text": ""},
+        {"text": "cod"},
+        {"state": None},
+        {"state": LinkState.EXPIRED},
+    ]
+    others += [{"order": other} for other in LinkOrder if other is not order]
+    async with opened() as store:
+        service = served(store).service
+        for owner in SOMEBODY:
+            n = SOMEBODY.index(owner)
+            await make(served(store), 10, n * 10, owner)
+
+        async def page(cursor: str, **asked: object) -> list[Link]:
+            query = made_for | asked
+            return (await service.query(limit=4, cursor=cursor, **query)).links  # type: ignore[arg-type]
+
+        cursor = (await service.query(limit=4, cursor="", **made_for)).cursor  # type: ignore[arg-type]
+        assert len(await page(cursor)) == 4
+        assert await page(cursor, text="CODE") == await page(cursor)
+        for other in others:
+            with pytest.raises(InvalidCursor):
+                await page(cursor, **other)
+        broken = [cursor[:-1], cursor[1:], f"{cursor}=", f"{cursor}A", f" {cursor}", f"{cursor}\n"]
+        swapped = [
+            cursor[:n] + ("B" if cursor[n] == "A" else "A") + cursor[n + 1 :] for n in (0, 30)
+        ]
+        for other_cursor in (*broken, *swapped, "A", "AAAA", "é", "\0", "x" * 5000, "A" * 40):
+            with pytest.raises(InvalidCursor):
+                await page(other_cursor)
+
+
+# What is refused.
+
+
+async def test_bad_input_is_refused_and_changes_nothing(opened: Opened) -> None:
+    tests: list[tuple[str, dict[str, object]]] = [
+        ("INVALID_QUERY", {"text": "x" * 1000}),
+        ("INVALID_QUERY", {"text": "a\nb"}),
+        ("INVALID_LIMIT", {"limit": 0}),
+        ("INVALID_LIMIT", {"limit": 101}),
+        ("INVALID_LIMIT", {"limit": -1}),
+        ("INVALID_OWNER", {"owner": NOBODY}),
+    ]
+    whole = {"owner": ONE, "text": "", "state": None, "limit": 50, "cursor": ""}
+    async with opened() as store:
+        one = served(store)
+        service = one.service
+        await make(one, 2)
+        before = await service.get(ONE, "code0000")
+        for reason, bad in tests:
+            for order in LinkOrder:
+                with pytest.raises((InvalidQuery, InvalidLimit, InvalidOwner)) as refused:
+                    await service.query(order=order, **(whole | bad))  # type: ignore[arg-type]
+                assert refused.value.reason == reason
+
+        title = LinkChanges(title="new")
+        changes = {
+            "NO_CHANGES": LinkChanges(),
+            "INVALID_URL": replace(title, url="javascript:alert(1)"),
+            "INVALID_ENDED_URL": replace(title, ended_url="https://atajo.example/abcdefgh"),
+            "INVALID_TITLE": replace(title, title="x" * 101),
+            "INVALID_TAGS": replace(title, tags=[""]),
+        }
+        for reason, change in changes.items():
+            with pytest.raises(AppError) as told:
+                await service.change(ONE, "code0000", change)
+            assert told.value.reason == reason
+        for call in (service.remove, service.restore):
+            with pytest.raises(TooManyCodes):
+                await call(ONE, ["code0000"] * 101)
+            with pytest.raises(InvalidOwner):
+                await call(NOBODY, ["code0000"])
+            with pytest.raises(NoLink):
+                await call(ONE, ["code0000", "malformed", "code0001"])
+        with pytest.raises(TooManyCodes):
+            await service.rank({f"code{n:04}": 1 for n in range(1001)}, 1)
+        assert await service.rank_mark() is None
+        assert await service.get(ONE, "code0000") == before
+        assert (await service.changes(0)).mark == 0
+
+
+async def test_what_was_done_can_be_done_again(opened: Opened) -> None:
+    async with opened() as store:
+        one = served(store)
+        service, codes = one.service, await make(one, 3)
+        for days in (0, 29):
+            one.clock.now = NOW + days * DAY
+            await service.remove(ONE, [*codes, codes[0]])
+        removed, _ = await service.get(ONE, codes[0])
+        assert removed.removed_at == NOW, "to remove it again does not put its end off"
+        assert (await service.changes(0)).mark == 2, "and is announced all the same"
+        one.clock.now = NOW + 30 * DAY
+        with pytest.raises(NoLink):
+            await service.restore(ONE, codes)
+        one.clock.now = NOW + 29 * DAY
+        for _ in range(2):
+            await service.restore(ONE, codes)
+            assert await listed(service) == codes[::-1]
+
+
+async def test_a_change_is_announced_where_it_changes_what_is_answered(opened: Opened) -> None:
+    async with opened() as store:
+        one = served(store)
+        (code,) = await make(one, 1)
+        announced = [
+            LinkChanges(url="b.example"),
+            LinkChanges(url="b.example"),
+            LinkChanges(expiry=Expiry(NOW)),
+            LinkChanges(expiry=Expiry(None)),
+            LinkChanges(ended_url="c.example"),
+            LinkChanges(ended_url=""),
+        ]
+        for n, changes in enumerate(announced, 1):
+            await one.service.change(ONE, code, changes)
+            told = await one.service.changes(n - 1)
+            assert (told.mark, [link.code for link in told.resolutions]) == (n, [code])
+        for changes in (
+            LinkChanges(title="b"),
+            LinkChanges(tags=["b"]),
+            LinkChanges(public_statistics=True),
+        ):
+            await one.service.change(ONE, code, changes)
+        assert (await one.service.changes(None)).mark == len(announced)
+
+
+async def test_removing_an_accounts_links_takes_a_thousand_at_a_time(opened: Opened) -> None:
+    async with opened() as store:
+        one = served(store)
+        links = [Link(f"code{n:04}", "http://a.example", ONE, NOW) for n in range(1001)]
+        await asyncio.gather(*(store.add(link) for link in links))
+        await make(one, 1, 5000, TWO)
+        assert await one.service.remove_account_links(ONE) == (1000, True)
+        assert await one.service.remove_account_links(ONE) == (1, False)
+        assert await one.service.remove_account_links(ONE) == (0, False)
+        assert await listed(one.service, TWO) == ["code5000"]
+        told = await one.service.changes(0)
+        assert told.more, "they are announced in bounded groups"
+
+
+# Searches at once.
+
+
+class Held:
+    """Makes searches of a store wait until a test lets them go."""
+
+    def __init__(self, store: LinkStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.running = 0
+        self.started = asyncio.Semaphore(0)
+        self.go = asyncio.Semaphore(0)
+        count = store.count
+
+        async def held(owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
+            if wanted.text:
+                self.running += 1
+                assert self.running <= SEARCHES
+                self.started.release()
+                await self.go.acquire()
+                self.running -= 1
+            return await count(owner, wanted, now)
+
+        monkeypatch.setattr(store, "count", held)
+
+
+def searches(service: LinksService, count: int) -> Iterator[asyncio.Task[list[str]]]:
+    for _ in range(count):
+        yield asyncio.create_task(listed(service, text="code", limit=100))
+
+
+async def test_a_few_searches_run_a_few_wait_and_the_rest_is_refused(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened() as store:
+        one = served(store)
+        codes = await make(one, 3)
+        held = Held(store, monkeypatch)
+        tasks = list(searches(one.service, SEARCHES + SEARCHES_WAITING))
+        for _ in range(SEARCHES):
+            await held.started.acquire()
+
+        with pytest.raises(TooManyQueries) as refused:
+            await listed(one.service, text="code")
+        assert refused.value.retry_after
+        with pytest.raises(TooManyQueries):
+            await listed(one.service, order=LinkOrder.MOST_VIEWED)
+        assert await listed(one.service) == codes[::-1], "a list by age is no search"
+        assert len(await one.service.resolve(codes)) == 3
+
+        for _ in tasks:
+            held.go.release()
+        assert [await task for task in tasks] == [codes[::-1]] * len(tasks)
+        held.go.release()
+        assert await listed(one.service, text="code") == codes[::-1]
+
+
+async def test_a_search_whose_caller_left_keeps_its_turn_until_its_end(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened() as store:
+        one = served(store)
+        codes = await make(one, 3)
+        held = Held(store, monkeypatch)
+        (left,) = searches(one.service, SEARCHES)
+        await held.started.acquire()
+        waiting, stays = searches(one.service, 2)
+        await asyncio.sleep(0)
+        for task in (left, waiting):
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert held.running == 1
+        assert not stays.done()
+
+        held.go.release()
+        await held.started.acquire()
+        held.go.release()
+        assert await stays == codes[::-1]
