@@ -1,27 +1,82 @@
 """Links and their changes in a MongoDB database.
 
-    links          _id (the code; that of a removed link stays, so that it is never free again), url
-                   (absent once removed), creator (the owner: the id of an account as text, or the
-                   hash of a guest's key as bytes; absent for nobody and once removed), created_at
-    announcements  see `services.runtime.feed_mongo`
+    links                  see `documents_mongo`
+    rankings, ranked_codes see `rankings_mongo`
+    leases                 _id (the job), holder, ends_at
+    marks                  _id "rank", mark
+    announcements          see `services.runtime.feed_mongo`
 
-Moments are microseconds since the Unix epoch: a date of MongoDB has milliseconds.
+**An edit** is one conditional update of each document: it holds where the document is as it was
+read, which its number `rev` says. A URL that changes and its place in the history are one update.
+Documents are read, what each is to be is decided from that, and where somebody was faster at one of
+them, all are read again; those that are as they are to be are passed over. So a call that broke off
+is healed by its repetition, which writes what is missing and announces all.
+
+**A claim** finds some of a guest's links and moves those of them that are the guest's still, until
+it finds none: two accounts that claim at once divide the links, and whoever comes to the end has
+left none behind, whatever became of the other.
+
+**Indexes.** Those of an owner's links leave out links of nobody, and codes alone are asked for
+where they are enough: then the index answers.
+
+    links_of_creator   all links of an owner by age: `by_owner`, and what a claim finds
+    links_by_age       pages of the links in a list, or of the removed ones, in either direction,
+                       and their number. The conditions of states follow the order: a list of
+                       the expired ones passes over the others without reading their documents
+    links_by_views     rankings, in their order
+    links_removed      what was removed, the first first; it has nothing else in it
+    links_owned        codes with an owner, in their order, however many of nobody are between them
+
+No index helps with a text that may be anywhere: a search looks through all links of its owner. A
+page of it ends where it is full, its number takes them all. `folded` is in no index, where it would
+take more room than the links do.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
+import asyncio
+import random
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
-from pymongo import DESCENDING, IndexModel
+from pymongo import ASCENDING, DESCENDING, IndexModel, ReplaceOne, UpdateOne
 from pymongo.errors import DuplicateKeyError
+from pymongo.results import UpdateResult
 
-from services.links.domain import FEED, Account, Guest, Link, Resolution
-from services.links.stored import owner_of, value_of
+from services.links.documents_mongo import (
+    EDITED,
+    LINK,
+    PURGED,
+    RESOLVED,
+    behind,
+    change_of,
+    document_of,
+    history_of,
+    link_of,
+    wanted_of,
+)
+from services.links.domain import (
+    FEED,
+    Account,
+    Edit,
+    FormerUrl,
+    Guest,
+    Link,
+    LinkOrder,
+    Position,
+    Resolution,
+    Wanted,
+)
+from services.links.rankings_mongo import Rankings
+from services.links.stored import OwnerValue, value_of
+from services.runtime.errors import Unavailable
 from services.runtime.feed import Told
 from services.runtime.feed_mongo import MongoFeed
-from services.runtime.moments import micros_of, moment_of
-from services.runtime.mongo import Database, Document, Documents, Operation, Schema
+from services.runtime.moments import micros_of
+from services.runtime.mongo import Database, Document, Operation, Schema
+
+_OWNED: Document = {"creator": {"$exists": True}}
+"""What the indexes of owners' links have in them: links of nobody would only take room."""
 
 SCHEMA: Schema = (
     {
@@ -29,15 +84,66 @@ SCHEMA: Schema = (
             IndexModel(
                 [("creator", DESCENDING), ("created_at", DESCENDING), ("_id", DESCENDING)],
                 name="links_of_creator",
-                # It keeps links of nobody out, which only saves room.
-                partialFilterExpression={"creator": {"$exists": True}},
+                partialFilterExpression=_OWNED,
             )
         ]
     },
+    {
+        "links": [
+            IndexModel(
+                [
+                    ("creator", DESCENDING),
+                    ("bin", DESCENDING),
+                    ("created_at", DESCENDING),
+                    ("_id", DESCENDING),
+                    ("blocked", DESCENDING),
+                    ("expires_at", DESCENDING),
+                    ("removed_at", DESCENDING),
+                ],
+                name="links_by_age",
+                partialFilterExpression=_OWNED,
+            ),
+            IndexModel(
+                [
+                    ("creator", DESCENDING),
+                    ("bin", DESCENDING),
+                    ("people", DESCENDING),
+                    ("created_at", DESCENDING),
+                    ("_id", DESCENDING),
+                    ("blocked", DESCENDING),
+                    ("expires_at", DESCENDING),
+                    ("removed_at", DESCENDING),
+                ],
+                name="links_by_views",
+                partialFilterExpression=_OWNED,
+            ),
+            IndexModel(
+                [("removed_at", ASCENDING), ("_id", ASCENDING)],
+                name="links_removed",
+                partialFilterExpression={"removed_at": {"$exists": True}},
+            ),
+            IndexModel(
+                [("_id", ASCENDING), ("creator", ASCENDING)],
+                name="links_owned",
+                partialFilterExpression=_OWNED,
+            ),
+        ],
+        "rankings": [IndexModel("tidied_at", name="rankings_tidied", expireAfterSeconds=0)],
+        "ranked_codes": [IndexModel("tidied_at", name="ranked_codes_tidied", expireAfterSeconds=0)],
+    },
 )
 
-_RESOLVED = {"url": 1}
-"""The fields that decide what a short address answers; `_resolution` reads them."""
+_CHUNK = 500
+"""Most documents in one command that changes each by itself."""
+_TURNS = 200
+"""How often others may be faster before a call is given up."""
+_PATIENT_TURNS = 3
+_LONGEST_PAUSE = 0.02
+_NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
+_OLDEST_FIRST = [("created_at", ASCENDING), ("_id", ASCENDING)]
+_MOST_VIEWED_FIRST = [("people", DESCENDING), *_NEWEST_FIRST]
+_RANK = {"_id": "rank"}
+_Change = UpdateOne | ReplaceOne[Document]
 
 
 class MongoLinkStore:
@@ -46,104 +152,278 @@ class MongoLinkStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._feed = MongoFeed(database, FEED, "links")
+        self._rankings = Rankings(database)
 
     async def add(self, link: Link) -> Link | None:
-        new = _document(link)
+        new = document_of(link)
         try:
             await self._database.write("links_add", lambda db: db.links.insert_one(new))
         except DuplicateKeyError:
-            return _link(await self._database.read_held("links_held", _of_code(link.code)))
+            return link_of(await self._database.read_held("links_held", _of_code(link.code)))
         return link
 
     async def find(self, code: str) -> Link | None:
         found = await self._database.read("links_find", _of_code(code))
-        return _link(found) if found else None
+        return link_of(found) if found else None
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
-        query = {"_id": {"$in": list(codes)}}
-        found = await self._database.read(
-            "links_resolve",
-            lambda db: db.links.find(query, _RESOLVED, batch_size=len(codes)).to_list(None),
-        )
-        return [_resolution(one) for one in found if "url" in one]
+        found = await self._named("links_resolve", codes, RESOLVED)
+        return [link.resolution() for one in found if (link := link_of(one))]
 
     async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
         # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
-        creator = value_of(owner)
-        query: Document = {"creator": creator}
+        query: Document = {"creator": value_of(owner)}
+        after: Position | None = None
         while True:
-            found = await self._database.read("links_by_owner", _page(query, page_size))
+            found = await self._by_age("links_by_owner", query, LinkOrder.NEWEST, after, page_size)
             if found:
-                yield [link for one in found if (link := _link(one))]
+                yield found
             if len(found) < page_size:
                 return
-            at, code = found[-1]["created_at"], found[-1]["_id"]
-            query = {
-                "creator": creator,
-                "created_at": {"$lte": at},
-                "$or": [{"created_at": {"$lt": at}}, {"_id": {"$lt": code}}],
+            after = Position(found[-1].created_at, found[-1].code)
+
+    async def history(self, code: str) -> list[FormerUrl]:
+        found: Document | None = await self._database.read(
+            "links_history", lambda db: db.links.find_one({"_id": code}, {"history": 1})
+        )
+        return history_of(found) if found else []
+
+    async def edit(
+        self, owner: Account | Guest | None, codes: Sequence[str], edit: Edit, now: datetime
+    ) -> list[Link] | None:
+        named = sorted(set(codes))
+        was_written = False
+        for turn in range(_TURNS):
+            await _pause(turn)
+            held = {one["_id"]: one for one in await self._named("links_held_now", named, EDITED)}
+            links = {
+                code: link
+                for code, one in held.items()
+                if (link := link_of(one))
+                and (owner is None or link.owner == owner)
+                and not link.is_gone_at(now)
             }
+            if len(links) < len(named):
+                # Somebody took a link after others were written, which have changed all the same.
+                if was_written and edit.is_announced:
+                    await self._feed.announce(named, now)
+                return None
+            edited = {code: edit.of(link) for code, link in links.items()}
+            changes = [
+                UpdateOne(*change_of(held[code], links[code], edited[code], now))
+                for code in named
+                if edited[code] != links[code]
+            ]
+            if await self._change("links_edit", changes):
+                break
+            was_written = True
+        else:
+            raise Unavailable("The links are changed by too many at once.", "STORE_OVERLOADED")
+        if edit.is_announced:
+            await self._feed.announce(named, now)
+        return [edited[code] for code in codes]
+
+    async def claim(self, guest: Guest, account: Account, most: int) -> int:
+        of_guest = {"creator": value_of(guest)}
+        to_account = {"$set": {"creator": value_of(account)}}
+        moved = 0
+        for turn in range(_TURNS):
+            await _pause(turn)
+            found = await self._codes("links_to_claim", of_guest, _NEWEST_FIRST, most - moved)
+            if not found:
+                await self._rankings.forget([value_of(guest)])
+                return moved
+            named = {"_id": {"$in": sorted(found)}, **of_guest}
+            moved += await self._move(named, to_account)
+            if moved >= most:
+                return moved
+        raise Unavailable("The links are claimed by too many at once.", "STORE_OVERLOADED")
+
+    async def page(
+        self,
+        owner: Account | Guest,
+        wanted: Wanted,
+        order: LinkOrder,
+        after: Position | None,
+        limit: int,
+        now: datetime,
+    ) -> list[Link]:
+        query = wanted_of(owner, wanted, now)
+        return await self._by_age("links_page", query, order, after, limit)
+
+    async def count(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
+        query = wanted_of(owner, wanted, now)
+        # The command, not the aggregation of the driver's method: it counts in the index.
+        counted: Document = await self._database.read(
+            "links_count", lambda db: db.command("count", "links", query=query)
+        )
+        return int(counted["n"])
+
+    async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
+        query = wanted_of(owner, wanted, now)
+        return await self._codes("links_ranked", query, _MOST_VIEWED_FIRST, 0)
+
+    async def keep_ranking(
+        self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
+    ) -> None:
+        await self._rankings.keep(owner, key, codes, now)
+
+    async def kept_ranking(
+        self, owner: Account | Guest, key: str, start: int, most: int, now: datetime
+    ) -> list[str] | None:
+        return await self._rankings.kept(owner, key, start, most, now)
+
+    async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
+        found = await self._named("links_find_all", codes, LINK)
+        links = {link.code: link for one in found if (link := link_of(one))}
+        return [links[code] for code in codes if code in links and links[code].owner == owner]
+
+    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
+        # No 0: links that nobody visited have no number, and are alike in this.
+        await self._change(
+            "links_rank",
+            [
+                UpdateOne({"_id": code, **_OWNED}, {"$max": {"people": count}})
+                for code, count in sorted(people.items())
+                if count > 0
+            ],
+        )
+        if mark is not None:
+            noted = {"$set": {"mark": mark}}
+            await self._upsert("links_rank_mark", "marks", _RANK, noted)
+
+    async def rank_mark(self) -> int | None:
+        found: Document | None = await self._database.read(
+            "links_rank_marked", lambda db: db.marks.find_one(_RANK)
+        )
+        return found["mark"] if found else None
 
     async def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
-        named = {"_id": {"$in": list(codes)}}
-        removal = {
-            "$set": {"removed": True},
-            "$unset": {"url": "", "creator": "", "created_at": ""},
-        }
-        await self._database.write("links_remove", lambda db: db.links.update_many(named, removal))
-        found = await self._database.read(
-            "links_removed",
-            lambda db: db.links.find(named, {"removed": 1}, batch_size=len(codes)).to_list(None),
-        )
-        removed = [one["_id"] for one in found if "removed" in one]
-        await self._feed.announce(removed, now)
-        return removed
+        # Whatever the documents have in them goes: nothing is named here that could be forgotten.
+        bare = [ReplaceOne({"_id": code}, PURGED) for code in sorted(set(codes))]
+        held = await self._named("links_to_purge", codes, {"creator": 1})
+        await self._change("links_purge", bare)
+        await self._forget_rankings({one["creator"] for one in held if "creator" in one})
+        found = await self._named("links_purged", codes, PURGED)
+        purged = [one["_id"] for one in found if "removed" in one]
+        await self._feed.announce(purged, now)
+        return purged
+
+    async def removed_before(self, moment: datetime, most: int) -> list[str]:
+        query = {"removed_at": {"$lte": micros_of(moment)}}
+        first_removed_first = [("removed_at", ASCENDING), ("_id", ASCENDING)]
+        return await self._codes("links_removed_before", query, first_removed_first, most)
+
+    async def codes_after(self, code: str, most: int) -> list[str]:
+        query = {"_id": {"$gt": code}, **_OWNED}
+        return await self._codes("links_codes", query, [("_id", ASCENDING)], most)
+
+    async def take_lease(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
+        if not duration:
+            held = {"_id": job, "holder": holder}
+            await self._database.write("links_lease_end", lambda db: db.leases.delete_one(held))
+            return False
+        over = {"ends_at": {"$lte": micros_of(now)}}
+        free = {"_id": job, "$or": [{"holder": holder}, over]}
+        lease = {"$set": {"holder": holder, "ends_at": micros_of(now + duration)}}
+        return await self._upsert("links_lease", "leases", free, lease)
 
     async def announcements(self, mark: int | None) -> Told:
         return await self._feed.since(mark)
 
-
-def _of_code(code: str) -> Operation[Document | None]:
-    """The operation that reads what is under a code."""
-    return lambda db: db.links.find_one({"_id": code})
-
-
-def _page(query: Document, size: int) -> Operation[list[Document]]:
-    """The operation that reads one page of an owner's links."""
-
-    async def operation(db: Documents) -> list[Document]:
-        newest_first = [("created_at", DESCENDING), ("_id", DESCENDING)]
-        return await db.links.find(query, sort=newest_first, limit=size, batch_size=size).to_list(
-            None
+    async def _named(
+        self, name: str, codes: Sequence[str], fields: Mapping[str, object]
+    ) -> list[Document]:
+        """The fields of the documents of some codes, in no order."""
+        query = {"_id": {"$in": list(codes)}}
+        return await self._database.read(
+            name,
+            lambda db: db.links.find(query, fields, batch_size=max(1, len(codes))).to_list(None),
         )
 
-    return operation
+    async def _codes(
+        self, name: str, query: Document, order: list[tuple[str, int]], most: int
+    ) -> list[str]:
+        """The codes that a query finds, in an order; 0 asks for all of them."""
+        found = await self._database.read(
+            name, lambda db: db.links.find(query, {"_id": 1}, sort=order, limit=most).to_list(None)
+        )
+        return [one["_id"] for one in found]
+
+    async def _forget_rankings(self, creators: set[OwnerValue]) -> None:
+        """Drop the rankings of those of the owners who have no links any more."""
+        if creators:
+            theirs = {"creator": {"$in": list(creators)}}
+            having = await self._database.read(
+                "links_creators", lambda db: db.links.distinct("creator", theirs)
+            )
+            await self._rankings.forget(list(creators.difference(having)))
+
+    async def _by_age(
+        self, name: str, query: Document, order: LinkOrder, after: Position | None, size: int
+    ) -> list[Link]:
+        """One page of the links that a query finds."""
+        oldest = order is LinkOrder.OLDEST
+        if after is not None:
+            query = {**query, **behind(after, oldest=oldest)}
+        found = await self._database.read(
+            name,
+            lambda db: db.links.find(
+                query,
+                LINK,
+                sort=_OLDEST_FIRST if oldest else _NEWEST_FIRST,
+                limit=size,
+                batch_size=size,
+            ).to_list(None),
+        )
+        return [link for one in found if (link := link_of(one))]
+
+    async def _change(self, name: str, changes: Sequence[_Change]) -> bool:
+        """Make changes of one document each; whether each of them found its document."""
+        found = 0
+        for chunk in _chunks(changes):
+            found += await self._write(name, chunk)
+        return found == len(changes)
+
+    async def _write(self, name: str, changes: list[_Change]) -> int:
+        written = await self._database.write(
+            name, lambda db: db.links.bulk_write(changes, ordered=False)
+        )
+        return written.matched_count
+
+    async def _move(self, query: Document, change: Document) -> int:
+        """Change all documents of a query; returns how many these were."""
+        moved = await self._database.write(
+            "links_claim", lambda db: db.links.update_many(query, change)
+        )
+        return moved.modified_count
+
+    async def _upsert(self, name: str, collection: str, query: Document, change: Document) -> bool:
+        """Change the document of a query or make it; False where its `_id` is another's."""
+
+        def operation(upsert: bool) -> Operation[UpdateResult]:
+            return lambda db: db[collection].update_one(query, change, upsert=upsert)
+
+        try:
+            await self._database.write(name, operation(upsert=True))
+        except DuplicateKeyError:
+            # It does not meet the condition, or was made by another replica just now.
+            changed = await self._database.write(name, operation(upsert=False))
+            return changed.matched_count == 1
+        return True
 
 
-def _resolution(document: Document) -> Resolution:
-    """What the short address of a link that was not removed answers."""
-    return Resolution.active(document["_id"], document["url"])
+def _of_code(code: str) -> Operation[Document | None]:
+    """The operation that reads the link under a code."""
+    return lambda db: db.links.find_one({"_id": code}, LINK)
 
 
-def _document(link: Link) -> Document:
-    document: Document = {
-        "_id": link.code,
-        "url": link.url,
-        "created_at": micros_of(link.created_at),
-    }
-    creator = value_of(link.owner)
-    if creator is not None:
-        document["creator"] = creator
-    return document
+def _chunks(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
+    for start in range(0, len(changes), _CHUNK):
+        yield list(changes[start : start + _CHUNK])
 
 
-def _link(document: Document) -> Link | None:
-    """The link of a document; None of one that was removed."""
-    if "url" not in document:
-        return None
-    return Link(
-        document["_id"],
-        document["url"],
-        owner_of(document.get("creator")),
-        moment_of(document["created_at"]),
-    )
+async def _pause(turn: int) -> None:
+    """Let others be first, once they were faster some times."""
+    if turn >= _PATIENT_TURNS:
+        await asyncio.sleep(random.uniform(0, _LONGEST_PAUSE))  # noqa: S311

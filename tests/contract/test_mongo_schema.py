@@ -27,6 +27,7 @@ from services.links import domain as owners
 from services.links import store_mongo as links
 from services.links.domain import Link
 from services.runtime import mongo
+from services.runtime.feed import Told
 
 CREATED = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MICROS = 1_772_368_215_123_456
@@ -64,9 +65,9 @@ async def test_links(mongo_url: str, before: Any) -> None:
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.add(kept) == kept
         assert await store.add(Link("removed1", "http://a.example", owners.NOBODY, CREATED)) is None
-        assert await store.announcements(None) == owners.Announcements(0)
-        assert await store.remove(["removed1"], CREATED) == ["removed1"]
-        assert await store.announcements(0) == owners.Announcements(1, ("removed1",))
+        assert await store.announcements(None) == Told(0)
+        assert await store.purge(["removed1"], CREATED) == ["removed1"]
+        assert await store.announcements(0) == Told(1, ("removed1",))
 
 
 @pytest.mark.parametrize("indexed", [True, False])

@@ -6,8 +6,10 @@ It needs `mongod` on the PATH, Docker, or ATAJO_TEST_MONGODB_URL; the stand-in w
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -67,6 +69,47 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
             assert "IXSCAN" in query["planSummary"]
             assert not query.get("hasSortStage")
             assert query["docsExamined"] <= 21
+
+
+async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
+    """Of 300 links of an owner every third is removed, every fifth expired."""
+    owner, nobody = owners.Account("one"), owners.NOBODY
+    async with mongo.opened(url, "", links.SCHEMA) as database:
+        store = links.MongoLinkStore(database)
+        for n in range(300):
+            link = Link(f"code{n:04}", "http://a.example", owner, NOW + timedelta(seconds=n))
+            removed_at = NOW if n % 3 == 0 else None
+            expires_at = NOW.replace(microsecond=0) if n % 5 == 0 else None
+            await store.add(replace(link, removed_at=removed_at, expires_at=expires_at))
+            await store.add(Link(f"free{n:04}", "http://a.example", nobody, NOW))
+        await store.rank({f"code{n:04}": n % 7 for n in range(300)}, None)
+        newest, oldest = owners.LinkOrder.NEWEST, owners.LinkOrder.OLDEST
+        all_of_them = owners.Wanted()
+        removed = owners.Wanted(state=owners.LinkState.REMOVED)
+        expired = owners.Wanted(state=owners.LinkState.EXPIRED)
+
+        await database.write(
+            "", lambda db: db.command("profile", 2, filter={"ns": f"{db.name}.links"})
+        )
+        for wanted, order in ((all_of_them, newest), (all_of_them, oldest), (removed, newest)):
+            page = await store.page(owner, wanted, order, None, 20, NOW)
+            after = owners.Position(page[-1].created_at, page[-1].code)
+            assert len(await store.page(owner, wanted, order, after, 20, NOW)) == 20
+        assert len(await store.page(owner, expired, newest, None, 100, NOW)) == 40
+        assert await store.count(owner, all_of_them, NOW) == 200
+        assert len(await store.ranking(owner, all_of_them, NOW)) == 200
+        assert len(await store.codes_after("", 500)) == 300
+        assert len(await store.removed_before(NOW, 50)) == 50
+        await database.write("", lambda db: db.command("profile", 0))
+
+        seen = await database.read("", lambda db: db["system.profile"].find().to_list(None))
+        assert len(seen) == 11
+        for query in seen:
+            assert re.match("IXSCAN|COUNT_SCAN", query["planSummary"]), query["planSummary"]
+            assert not query.get("hasSortStage")
+            # What it passes over is not read, and for codes or a number no document is.
+            of_links = "title" in query["command"].get("projection", {})
+            assert query["docsExamined"] <= (query["nreturned"] + 1 if of_links else 0)
 
 
 async def test_a_log_in_that_is_refused_ends_with_one_line(url: str) -> None:
