@@ -21,6 +21,7 @@ from pymongo.errors import AutoReconnect, DuplicateKeyError
 from services.links import rankings_mongo, store_mongo
 from services.links.domain import (
     KEPT_RANKINGS,
+    NOBODY,
     Account,
     Edit,
     FormerUrl,
@@ -307,12 +308,13 @@ async def test_an_edit_that_others_are_always_faster_than_is_given_up(
         assert 10 < tries < 1000
 
 
+@pytest.mark.parametrize("owner", [ONE, NOBODY])
 async def test_a_link_that_is_purged_while_it_is_edited_stays_gone(
-    mongo_server: str, monkeypatch: pytest.MonkeyPatch
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch, owner: Owner
 ) -> None:
     bulk_write = AsyncIOMotorCollection.bulk_write
     async with replicas(mongo_server, 2) as (store, other):
-        await make(store, ONE, CODES[:1])
+        await make(store, owner, CODES[:1])
 
         async def later(collection: Any, *args: Any, **options: Any) -> Any:
             monkeypatch.setattr(AsyncIOMotorCollection, "bulk_write", bulk_write)
@@ -320,7 +322,7 @@ async def test_a_link_that_is_purged_while_it_is_edited_stays_gone(
             return await bulk_write(collection, *args, **options)
 
         monkeypatch.setattr(AsyncIOMotorCollection, "bulk_write", later)
-        assert await store.edit(ONE, CODES[:1], removal(NOW), NOW) is None
+        assert await store.edit(None, CODES[:1], removal(NOW), NOW) is None
         assert await store.find(CODES[0]) is None
         assert await store.removed_before(NOW, 10) == []
 
