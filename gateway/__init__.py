@@ -1,1 +1,1 @@
-"""The one origin people reach: five functions, short links, and the pages in a local run."""
+"""The one origin people reach: the functions, short links, and the pages in a local run."""

@@ -2,7 +2,7 @@
 
 Redirects            GET and HEAD of a short address, ahead of everything
   Requests           request id, duration, the log line of a failure
-    FastAPI          POST of the five functions, CORS
+    FastAPI          POST of the functions, CORS
     StatusPage       GET and HEAD of /status
     Site             GET and HEAD of pages and files
 """
@@ -10,7 +10,7 @@ Redirects            GET and HEAD of a short address, ahead of everything
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import Depends, FastAPI, Request
@@ -19,9 +19,9 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway import functions as f
-from gateway.callable import Decoder, Payload, Pieces, failure, success
+from gateway.callable import Decoder, failure, success
 from gateway.edge import Edge
+from gateway.functions.table import Function
 from gateway.identify import identified
 from gateway.metrics import HTTP_SECONDS
 from gateway.site import Site
@@ -32,34 +32,27 @@ from services.runtime.errors import AppError, Internal, InvalidArgument, NotFoun
 log = logs.get(__name__)
 refusals = logs.Throttled(__name__)
 
-Handler = Callable[[Any, Request], Awaitable[f.Reply | Pieces]]
-
 _REFUSAL = "atajo.refusal"
 """Key of a request's scope for the AppError that became its response."""
 
 
-def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str]) -> FastAPI:
+def create_functions_app(
+    functions: Mapping[str, Function], edge: Edge, origins: list[str]
+) -> FastAPI:
     """The functions that `edge` lists, as a FastAPI application that `origins` may call.
 
-    Raises ValueError where the table below has others than the edge lists.
+    Raises ValueError where the edge lists others.
     """
-    table: dict[str, tuple[type[Payload], Handler]] = {
-        "createShortLink": (f.CreateShortLink, functions.create_short_link),
-        "accessLink": (f.AccessLink, functions.access_link),
-        "verifyUser": (f.VerifyUser, functions.verify_user),
-        "registerUser": (f.RegisterUser, functions.register_user),
-        "showProfile": (f.ShowProfile, functions.show_profile),
-    }
     # FastAPI makes the spans of the functions, where traces are on (services/runtime/tracing.py).
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,
         telemetry={"operation_spans": False, "metrics": False, "logs": False},
     )
-    if unlisted := {f"/{name}" for name in table} - set(edge.functions):
-        raise ValueError(f"The edge does not list these: {unlisted}")
-    for name, (payload, handler) in table.items():
-        app.post(f"/{name}")(_endpoint(Decoder(payload, edge.body_bytes), handler, edge))
+    if (paths := {f"/{name}" for name in functions}) != set(edge.functions):
+        raise ValueError(f"Known in one place only: {paths ^ set(edge.functions)}")
+    for name, function in functions.items():
+        app.post(f"/{name}")(_endpoint(function, edge))
 
     @app.exception_handler(AppError)
     async def respond_to_app_error(request: Request, error: AppError) -> Response:
@@ -87,9 +80,11 @@ def create_functions_app(functions: f.Functions, edge: Edge, origins: list[str])
     return app
 
 
-def _endpoint(decoder: Decoder[Any], handler: Handler, edge: Edge) -> Callable[..., Any]:
+def _endpoint(function: Function, edge: Edge) -> Callable[..., Any]:
+    decoder = Decoder(function.payload, edge.body_bytes)
+
     async def endpoint(request: Request, payload: Any = Depends(decoder)) -> Response:
-        return success(request, await handler(payload, request), edge.function_headers)
+        return success(request, await function.call(payload, request), edge.function_headers)
 
     return endpoint
 

@@ -7,14 +7,17 @@ signals, the server, the observation port) is in `gateway/__main__.py`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from gateway.app import Requests, create_functions_app
 from gateway.changes import ChangeFollower
 from gateway.edge import Edge
-from gateway.functions import Functions
+from gateway.functions.accounts import Accounts
+from gateway.functions.addresses import ShortAddresses
+from gateway.functions.owned import OwnedLinks
+from gateway.functions.table import Function, table
 from gateway.limits import ClientAddresses, Limit, NoLimit, Rate
 from gateway.metrics import GatewayCollector, RedirectMetrics
 from gateway.ports import Analytics, Auth, Links
@@ -24,6 +27,7 @@ from gateway.resolver import Resolver
 from gateway.settings import GatewaySettings
 from gateway.site import Site
 from gateway.status import StatusPage
+from gateway.views import Views
 from gateway.visits.active import JournalFullError
 from gateway.visits.folder import JournalInUseError
 from gateway.visits.journal import Journal
@@ -89,17 +93,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         },
         needed=(),
     )
-    functions = Functions(
-        auth=auth,
-        links=links,
-        profiles=_profiles(settings, links, analytics),
-        resolver=resolver,
-        visits=visits,
-        addresses=ClientAddresses(settings.trusted_proxies),
-        creations=_limit("create", settings.creations, settings),
-        registrations=_limit("register", settings.registrations, settings),
-        logins=_limit("login", settings.logins, settings),
-    )
+    functions = _functions(settings, auth, links, analytics, resolver, visits)
     origins = [settings.origin, *settings.cors_origins]
     status_page = StatusPage(edge, lambda: health.dependencies, lambda: visits.lag_seconds)
     requests = Requests(create_functions_app(functions, edge, origins), site, status_page, edge)
@@ -109,14 +103,52 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     return Gateway(app, health, metrics, resolver, changes, visits)
 
 
+def _functions(
+    settings: GatewaySettings,
+    auth: Auth,
+    links: Links,
+    analytics: Analytics,
+    resolver: Resolver,
+    visits: VisitPipeline,
+) -> Mapping[str, Function]:
+    clients = ClientAddresses(settings.trusted_proxies)
+    views = Views(analytics)
+    return table(
+        ShortAddresses(
+            auth=auth,
+            links=links,
+            resolver=resolver,
+            visits=visits,
+            clients=clients,
+            creations=_limit("create", settings.creations, settings),
+        ),
+        OwnedLinks(
+            auth=auth,
+            links=links,
+            views=views,
+            profiles=_profiles(settings, links, views),
+            resolver=resolver,
+            clients=clients,
+            reads=_limit("read", settings.reads, settings),
+            edits=_limit("edit", settings.edits, settings),
+        ),
+        Accounts(
+            auth=auth,
+            clients=clients,
+            registrations=_limit("register", settings.registrations, settings),
+            logins=_limit("login", settings.logins, settings),
+        ),
+    )
+
+
 def _limit(name: str, rate: Rate, settings: GatewaySettings) -> Limit | NoLimit:
     return Limit(name, rate) if settings.limits == "on" else NoLimit()
 
 
-def _profiles(settings: GatewaySettings, links: Links, analytics: Analytics) -> Profiles:
+def _profiles(settings: GatewaySettings, links: Links, views: Views) -> Profiles:
     if settings.limits == "on":
-        return Profiles(links, analytics)
-    return Profiles(links, analytics, most_by_network=())
+        return Profiles(links, views)
+    return Profiles(links, views, most_by_network=())
 
 
 def _open_journal(settings: GatewaySettings) -> Journal:

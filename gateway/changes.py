@@ -113,6 +113,7 @@ class ChangeFollower:
 
     async def _hear(self) -> bool:
         """Ask once, and apply what is told; returns whether there is more."""
+        self._resolver.ask_for_changes()
         changes = await self._ask()
         lost = changes.lost or self._mark is None
         if lost:

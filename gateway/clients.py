@@ -8,29 +8,35 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
-from gateway.ports import Session
+from gateway.owners import Account, Guest, Owner
+from gateway.ports import FormerUrl, Link, LinkChanges, LinkOrder, Page, Query, Session
 from gateway.profiles import StoredLink
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution
+from gateway.views import Totals
 from gateway.visits.ledger import Batch
 from services.runtime.client import Caller, check_serving, open_channel
 from services.runtime.errors import AppError
 
-# Seconds. A log-in waits its turn behind others; everything else is a look-up or one write.
-LOGIN_SECONDS = 60.0
+# Seconds. A check of a password waits its turn behind others; everything else is a look-up or a few
+# writes.
+PASSWORD_SECONDS = 60.0
 CALL_SECONDS = 5.0
 RESOLVE_SECONDS = 2.0
 CHANGES_SECONDS = 2.0
 """Changes hold within five seconds, so there must be time to ask another replica."""
 LIST_SECONDS = 30.0
+CLAIM_SECONDS = 20.0
+"""A thousand writes, on MongoDB."""
 CLOSE_SECONDS = 0.5
 """Short, since this call is made while the process ends."""
 ANEW_SECONDS = 5.0
@@ -87,7 +93,7 @@ class ServiceClient(Generic[Stub]):
             self._away_since = now
         elif now - self._away_since >= ANEW_SECONDS:
             self._away_since = now
-            leaving = asyncio.create_task(self._channel.close(LOGIN_SECONDS))
+            leaving = asyncio.create_task(self._channel.close(PASSWORD_SECONDS))
             self._leaving.add(leaving)
             leaving.add_done_callback(self._leaving.discard)
             self._open()
@@ -112,7 +118,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         request = auth_pb2.LoginRequest(
             email=email, password=password, client_address=client_address, device=device
         )
-        reply = await self._caller.unary("Login", self._stub.Login, request, LOGIN_SECONDS)
+        reply = await self._caller.unary("Login", self._stub.Login, request, PASSWORD_SECONDS)
         expires_at = reply.expires_at.ToDatetime(UTC)
         return Session(reply.token, expires_at, reply.username, reply.device)
 
@@ -124,6 +130,34 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         )
         return reply.account_id
 
+    async def change_password(
+        self, token: str, password: str, new_hash: str, new_salt: str, client_address: str
+    ) -> tuple[str, datetime]:
+        """Give an account another password; returns a new session's token and its end.
+
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_PASSWORD_HASH.
+        """
+        request = auth_pb2.ChangePasswordRequest(
+            token=token,
+            password=password,
+            new_password_hash=new_hash,
+            new_salt=new_salt,
+            client_address=client_address,
+        )
+        reply = await self._caller.unary(
+            "ChangePassword", self._stub.ChangePassword, request, PASSWORD_SECONDS
+        )
+        return reply.token, reply.expires_at.ToDatetime(UTC)
+
+    async def close_account(self, token: str, password: str, client_address: str) -> None:
+        """Close an account. Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS."""
+        request = auth_pb2.CloseOwnAccountRequest(
+            token=token, password=password, client_address=client_address
+        )
+        await self._caller.unary(
+            "CloseOwnAccount", self._stub.CloseOwnAccount, request, PASSWORD_SECONDS
+        )
+
 
 class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
     """The links service."""
@@ -132,13 +166,18 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
         super().__init__(address, service, links_pb2_grpc.LinksServiceStub)
 
-    async def create(self, code: str, url: str, creator: str | None) -> str:
-        """Store a link; returns its URL as stored. Reasons: CODE_TAKEN, INVALID_*."""
+    async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
+        """Store a link; returns what its address answers. Reasons: CODE_TAKEN, INVALID_*."""
         request = links_pb2.CreateLinkRequest(code=code, url=url)
-        if creator is not None:
-            request.account_id = creator
+        match owner:
+            case Account(account_id):
+                request.account_id = account_id
+            case Guest(key_hash):
+                request.guest_key_hash = key_hash
         reply = await self._caller.unary("CreateLink", self._stub.CreateLink, request, CALL_SECONDS)
-        return reply.link.url
+        if not reply.HasField("resolution"):  # Links of the version before, where all are active.
+            return Resolution.active(reply.link.url)
+        return _resolution(reply.resolution)
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         """The resolutions of at most 1000 codes, by code. One that is left out has no link."""
@@ -176,6 +215,52 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
                 for link in page.links
             ]
 
+    async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
+        """A link of an owner, and the URLs that it led to before. Reason: NO_LINK."""
+        request = links_pb2.GetLinkRequest(owner=_owner(owner), code=code)
+        reply = await self._caller.unary("GetLink", self._stub.GetLink, request, CALL_SECONDS)
+        history = [FormerUrl(one.url, one.until.ToDatetime(UTC)) for one in reply.history]
+        return _link(reply.link), history
+
+    async def query(self, owner: Owner, query: Query) -> Page:
+        """One page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
+        request = links_pb2.QueryLinksRequest(
+            owner=_owner(owner),
+            text=query.text,
+            state=_NUMBERS[query.state] if query.state else links_pb2.LINK_STATE_UNSPECIFIED,
+            order=_ORDERS[query.order],
+            limit=query.limit,
+            cursor=query.cursor,
+        )
+        reply = await self._caller.unary("QueryLinks", self._stub.QueryLinks, request, CALL_SECONDS)
+        return Page([_link(link) for link in reply.links], reply.total, reply.cursor)
+
+    async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
+        """Change a link. Reasons: NO_LINK, NO_CHANGES, INVALID_*, TOO_MANY_URLS."""
+        request = links_pb2.ChangeLinkRequest(
+            owner=_owner(owner), code=code, changes=_changes(changes)
+        )
+        reply = await self._caller.unary("ChangeLink", self._stub.ChangeLink, request, CALL_SECONDS)
+        return _link(reply.link)
+
+    async def remove(self, owner: Owner, codes: Sequence[str]) -> None:
+        """Remove links until they are restored. Reasons: NO_LINK, TOO_MANY_CODES."""
+        request = links_pb2.RemoveLinksRequest(owner=_owner(owner), codes=codes)
+        await self._caller.unary("RemoveLinks", self._stub.RemoveLinks, request, CALL_SECONDS)
+
+    async def restore(self, owner: Owner, codes: Sequence[str]) -> None:
+        """Restore links. Reasons: NO_LINK, TOO_MANY_CODES."""
+        request = links_pb2.RestoreLinksRequest(owner=_owner(owner), codes=codes)
+        await self._caller.unary("RestoreLinks", self._stub.RestoreLinks, request, CALL_SECONDS)
+
+    async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
+        """Give some of a guest's links to an account; returns how many, and if to ask again."""
+        request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
+        reply = await self._caller.unary(
+            "ClaimLinks", self._stub.ClaimLinks, request, CLAIM_SECONDS
+        )
+        return reply.claimed, reply.more
+
 
 class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStub"]):
     """The analytics service."""
@@ -207,11 +292,60 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         request = analytics_pb2.CloseGatewayRequest(gateway_id=gateway_id, batch_number=number)
         await self._caller.unary("CloseGateway", self._stub.CloseGateway, request, CLOSE_SECONDS)
 
-    async def people(self, codes: Sequence[str]) -> dict[str, int]:
-        """Visits of people by code; links nobody visited are left out."""
+    async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
+        """Visits by code; links nobody visited are left out."""
         request = analytics_pb2.GetTotalsRequest(codes=codes)
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
-        return {code: totals.people for code, totals in reply.totals.items()}
+        return {code: Totals(one.people, one.bots) for code, one in reply.totals.items()}
+
+
+def _owner(owner: Owner) -> links_pb2.Owner:
+    match owner:
+        case Account(account_id):
+            return links_pb2.Owner(account_id=account_id)
+        case Guest(key_hash):
+            return links_pb2.Owner(guest_key_hash=key_hash)
+
+
+def _link(message: links_pb2.Link) -> Link:
+    return Link(
+        message.code,
+        message.url,
+        message.created_at.ToDatetime(UTC),
+        message.title,
+        tuple(message.tags),
+        _STATES.get(message.state, LinkState.EXPIRED),
+        _REASONS.get(message.reason),
+        message.changed_at.ToDatetime(UTC) if message.HasField("changed_at") else None,
+        message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None,
+        message.ended_url,
+        message.public_statistics,
+    )
+
+
+def _changes(changes: LinkChanges) -> links_pb2.LinkChanges:
+    """The changes as they travel: what is left out is absent, what is taken away is empty."""
+    message = links_pb2.LinkChanges(
+        url=changes.get("url"),
+        title=changes.get("title"),
+        public_statistics=changes.get("public_statistics"),
+    )
+    if "tags" in changes:
+        message.tags.CopyFrom(links_pb2.Tags(tags=changes["tags"]))
+    if "expires_at" in changes:
+        expires_at = changes["expires_at"]
+        message.expiry.CopyFrom(links_pb2.Expiry(expires_at=_timestamp(expires_at)))
+    if "ended_url" in changes:
+        message.ended_url = changes["ended_url"] or ""
+    return message
+
+
+def _timestamp(moment: datetime | None) -> Timestamp | None:
+    if moment is None:
+        return None
+    timestamp = Timestamp()
+    timestamp.FromDatetime(moment)
+    return timestamp
 
 
 def _resolution(message: links_pb2.Resolution) -> Resolution:
@@ -233,6 +367,17 @@ _STATES = {
     links_pb2.LINK_STATE_EXPIRED: LinkState.EXPIRED,
     links_pb2.LINK_STATE_REMOVED: LinkState.REMOVED,
     links_pb2.LINK_STATE_BLOCKED: LinkState.BLOCKED,
+}
+_NUMBERS = {
+    LinkState.ACTIVE: links_pb2.LINK_STATE_ACTIVE,
+    LinkState.EXPIRED: links_pb2.LINK_STATE_EXPIRED,
+    LinkState.REMOVED: links_pb2.LINK_STATE_REMOVED,
+    LinkState.BLOCKED: links_pb2.LINK_STATE_BLOCKED,
+}
+_ORDERS = {
+    LinkOrder.NEWEST: links_pb2.LINK_ORDER_NEWEST,
+    LinkOrder.OLDEST: links_pb2.LINK_ORDER_OLDEST,
+    LinkOrder.MOST_VIEWED: links_pb2.LINK_ORDER_MOST_VIEWED,
 }
 _REASONS = {
     links_pb2.BLOCK_REASON_PHISHING: BlockReason.PHISHING,

@@ -27,7 +27,7 @@ _IPV6_BYTES = (addresses.HOUSEHOLD_BITS // 8, addresses.NETWORK_BITS // 8)
 _NETWORK_SHARE = 16
 """How many times the limit of one address a whole network of IPv6 has."""
 MOST_WINDOWS = 65_536
-"""Most windows of one limit, which take 20 MB: 60 MB for the three limits."""
+"""Most windows of one limit, which take 20 MB: 100 MB for the five limits."""
 
 Networks = tuple[bytes, ...]
 """What a request is counted under: its IPv4 address, or of an IPv6 one the /64 and then the /48."""

@@ -11,12 +11,17 @@ says so. Callers branch on an error's `reason`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from enum import Enum
+from typing import Protocol, TypedDict
 
-from gateway.profiles import LinkList, ViewCounts
+from gateway.owners import Account, Guest, Owner
+from gateway.profiles import LinkList
+from gateway.resolution import BlockReason, LinkState, Resolution
 from gateway.resolver import LinkSource
+from gateway.views import ViewCounts
 from gateway.visits.sender import VisitSink
 
 
@@ -29,6 +34,77 @@ class Session:
     username: str
     device: str
     """Mark for the browser to show at its next log-in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as its owner sees it."""
+
+    code: str
+    url: str
+    created_at: datetime
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    state: LinkState = LinkState.ACTIVE
+    reason: BlockReason | None = None
+    """There where it is blocked."""
+    changed_at: datetime | None = None
+    """When its URL changed last."""
+    expires_at: datetime | None = None
+    ended_url: str = ""
+    public_statistics: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FormerUrl:
+    """A URL that a link led to, and when another took its place."""
+
+    url: str
+    until: datetime
+
+
+class LinkOrder(Enum):
+    """In which order links are listed; the values are the words that callers of functions use."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    MOST_VIEWED = "most viewed"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which of an owner's links are asked for."""
+
+    text: str = ""
+    """In code, URL, title or a tag; empty for all."""
+    state: LinkState | None = None
+    """None for those in every state but removed."""
+    order: LinkOrder = LinkOrder.NEWEST
+    limit: int = 50
+    cursor: str = ""
+    """Of the page before; empty for the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of links. `total` counts those of all pages; `cursor` is empty at the end."""
+
+    links: list[Link]
+    total: int
+    cursor: str
+
+
+class LinkChanges(TypedDict, total=False):
+    """What is to change of a link; what is left out stays as it is."""
+
+    url: str
+    title: str
+    tags: list[str]
+    expires_at: datetime | None
+    """None for no end."""
+    ended_url: str | None
+    """None for nowhere."""
+    public_statistics: bool
 
 
 class Service(Protocol):
@@ -58,12 +134,62 @@ class Auth(Service, Protocol):
         """Identifier of the account a session token belongs to. Reason: INVALID_TOKEN."""
         ...
 
+    async def change_password(
+        self, token: str, password: str, new_hash: str, new_salt: str, client_address: str
+    ) -> tuple[str, datetime]:
+        """Give the account of a token another password; its tokens of before stop.
+
+        Returns the token of a new session, and when it expires. Reasons: INVALID_TOKEN,
+        WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_PASSWORD_HASH.
+        """
+        ...
+
+    async def close_account(self, token: str, password: str, client_address: str) -> None:
+        """Close the account of a token: its tokens stop, and nobody logs in to it any more.
+
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
+        """
+
 
 class Links(Service, LinkSource, LinkList, Protocol):
-    """Where short addresses lead: the links service."""
+    """The links service. For what an owner does not have, the reason is NO_LINK."""
 
-    async def create(self, code: str, url: str, creator: str | None) -> str:
-        """Store a link; returns its URL as stored. Reasons: CODE_TAKEN, INVALID_*."""
+    async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
+        """Store a link, None standing for nobody; returns what its short address answers now.
+
+        Reasons: CODE_TAKEN, INVALID_*.
+        """
+        ...
+
+    async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
+        """A link of an owner, and the URLs that it led to before, the last one first."""
+        ...
+
+    async def query(self, owner: Owner, query: Query) -> Page:
+        """One page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
+        ...
+
+    async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
+        """Change what belongs to a link, all of it or nothing; returns the link as it is now.
+
+        Reasons: NO_CHANGES, INVALID_*, TOO_MANY_URLS.
+        """
+        ...
+
+    async def remove(self, owner: Owner, codes: Sequence[str]) -> None:
+        """Remove links until they are restored, all or none. Reason: TOO_MANY_CODES."""
+
+    async def restore(self, owner: Owner, codes: Sequence[str]) -> None:
+        """Restore links that were removed in the last 30 days, all or none.
+
+        Reason: TOO_MANY_CODES.
+        """
+
+    async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
+        """Give some of a guest's links to an account.
+
+        Returns how many moved, and whether there may be more: then it is to be asked again.
+        """
         ...
 
 

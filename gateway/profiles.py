@@ -12,9 +12,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,10 +22,11 @@ from weakref import WeakValueDictionary
 
 from pydantic_core import to_json
 
+from gateway import iso
 from gateway.limits import Networks
 from gateway.metrics import LIMITED
-from services.runtime import logs
-from services.runtime.errors import AppError, ResourceExhausted, Unavailable
+from gateway.views import NONE, Totals, Views
+from services.runtime.errors import ResourceExhausted, Unavailable
 
 MOST_READS = 4
 """Accounts that are read at the same time."""
@@ -39,9 +39,8 @@ PAGES_AHEAD = 4
 """Pages of one account whose views are asked for at once."""
 LINKS_A_STEP = 100
 """Links that are encoded between two turns of the loop, which takes 0.5 ms of an idle core."""
-RETRY_SECONDS = 5.0
-"""For how long analytics is not called after a call failed, for whichever account: links of all
-accounts then come without views. As long as the deadline of that call."""
+
+_Counting = asyncio.Task[Mapping[str, Totals] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +56,7 @@ class LinkList(Protocol):
     """Where an account's links are: the links service."""
 
     def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
-        """An account's links, newest first, in pages of at most 1000."""
-        ...
-
-
-class ViewCounts(Protocol):
-    """Where views are counted: the analytics service."""
-
-    async def people(self, codes: Sequence[str]) -> dict[str, int]:
-        """Visits of people by code, of at most 1000 codes; links nobody visited are left out."""
+        """An account's active links, newest first, in pages of at most 1000."""
         ...
 
 
@@ -75,22 +66,17 @@ class Profiles:
     def __init__(
         self,
         links: LinkList,
-        analytics: ViewCounts,
-        clock: Callable[[], float] = time.monotonic,
+        views: Views,
         most_by_network: Sequence[int] = MOST_REQUESTS_BY_NETWORK,
     ) -> None:
         self._links = links
-        self._analytics = analytics
-        self._clock = clock
+        self._views = views
         self._most_by_network = most_by_network
-        self._log = logs.Throttled(__name__)
         self._reads = asyncio.Semaphore(MOST_READS)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._by_account: Counter[str] = Counter()
         self._by_network: Counter[bytes] = Counter()
         self._limited = LIMITED.labels("profile")
-        self._retry_at = 0.0
-        """Until when (`clock`) analytics is not called."""
 
     @asynccontextmanager
     async def of(
@@ -118,10 +104,10 @@ class Profiles:
             yield b"]}"
 
     async def _pages(self, account: str) -> AsyncGenerator[bytes, None]:
-        ahead: deque[tuple[list[StoredLink], asyncio.Task[dict[str, int] | None]]] = deque()
+        ahead: deque[tuple[list[StoredLink], _Counting]] = deque()
         try:
             async for links in self._links.of_account(account):
-                views = asyncio.create_task(self._views([link.code for link in links]))
+                views = asyncio.create_task(self._views.of([link.code for link in links]))
                 ahead.append((links, views))
                 if len(ahead) == PAGES_AHEAD:
                     yield await _encode(*ahead.popleft())
@@ -130,17 +116,6 @@ class Profiles:
         finally:
             for _, views in ahead:
                 views.cancel()
-
-    async def _views(self, codes: list[str]) -> dict[str, int] | None:
-        """Views by code, 0 left out; None where analytics cannot tell."""
-        if self._clock() < self._retry_at:
-            return None
-        try:
-            return await self._analytics.people(codes)
-        except AppError as error:
-            self._retry_at = self._clock() + RETRY_SECONDS
-            self._log.error("views_unknown", reason=error.reason, call=error.call)
-            return None
 
     @contextmanager
     def _place(self, account: str, networks: Networks) -> Iterator[None]:
@@ -165,7 +140,7 @@ class Profiles:
             self._by_network -= Counter(networks)
 
 
-async def _encode(links: list[StoredLink], counting: asyncio.Task[dict[str, int] | None]) -> bytes:
+async def _encode(links: list[StoredLink], counting: _Counting) -> bytes:
     """A page of links as JSON objects with commas between them. Waits for their views."""
     views = await counting
     steps = []
@@ -174,15 +149,11 @@ async def _encode(links: list[StoredLink], counting: asyncio.Task[dict[str, int]
             {
                 "short_link": link.code,
                 "long_link": link.url,
-                "views": None if views is None else views.get(link.code, 0),
-                "created_at": _iso(link.created_at),
+                "views": None if views is None else views.get(link.code, NONE).people,
+                "created_at": iso.text_of(link.created_at),
             }
             for link in links[start : start + LINKS_A_STEP]
         ]
         steps.append(to_json(rows)[1:-1])
         await asyncio.sleep(0)
     return b",".join(steps)
-
-
-def _iso(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

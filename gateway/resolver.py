@@ -154,6 +154,8 @@ class Resolver:
         """Whether changes are told: not before the first mark, nor by a version that tells none."""
         self._absent: OrderedDict[str, float] = OrderedDict()
         """Codes without a link, each with the time up to which that is believed; in its order."""
+        self._edited: set[str] = set()
+        """Codes edited by calls that went through here since changes were last asked for."""
         self._in_flight: dict[str, _InFlight] = {}
         self._queue: list[_InFlight] = []
         """Those of them that go with the next call."""
@@ -232,18 +234,29 @@ class Resolver:
         if since == self.changes:
             self._replace(code, resolution)
             return
+        self.look_up_anew(code)
+
+    def look_up_anew(self, code: str) -> None:
+        """Look a code up before it is answered again, as after an edit that went through here."""
+        self._edited.add(code)
         self._forget(code)
         self._absent.pop(code, None)
-        if before := self._in_flight.pop(code, None):  # It may have been answered before the call.
+        if before := self._in_flight.pop(code, None):  # It may have been answered before the edit.
             again = self._begin(code)
             again.waiting, before.waiting = before.waiting, []
+
+    def ask_for_changes(self) -> None:
+        """A question for changes goes out: what is edited from here on, its answer may not know."""
+        self._edited.clear()
 
     async def apply(self, changes: Changes) -> None:
         """Replace what is in memory or in flight by what changed; other codes are passed over."""
         told = {**dict.fromkeys(changes.gone), **changes.resolutions}
         self.changes += len(told)
         for number, (code, resolution) in enumerate(told.items(), 1):
-            if code in self._entries or code in self._invalidated or code in self._in_flight:
+            if code in self._edited:
+                self.look_up_anew(code)
+            elif code in self._entries or code in self._invalidated or code in self._in_flight:
                 self._replace(code, resolution)
             else:
                 self._absent.pop(code, None)

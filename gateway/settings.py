@@ -17,6 +17,8 @@ from services.runtime.settings import Address, ProcessSettings, PublicUrl
 _CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}
 _REGISTRATIONS = {"production": Rate(30, 3600), "local": Rate(200, 1)}
 _LOGINS = _CREATIONS
+_EDITS = _CREATIONS
+_READS = {"production": Rate(600, 60), "local": Rate(2000, 1)}
 
 
 def _rate(value: Any) -> Any:
@@ -55,6 +57,8 @@ class GatewaySettings(ProcessSettings):
     limit_creations: OptionalRate = None
     limit_registrations: OptionalRate = None
     limit_logins: OptionalRate = None
+    limit_edits: OptionalRate = None
+    limit_reads: OptionalRate = None
     """Limits by address, like `300/minute`; empty takes the default of the environment."""
     cache_bytes: int = Field(default=64_000_000, ge=1)
     """Most memory that the cache of links takes."""
@@ -109,3 +113,11 @@ class GatewaySettings(ProcessSettings):
     @property
     def logins(self) -> Rate:
         return self.limit_logins or _LOGINS[self.environment]
+
+    @property
+    def edits(self) -> Rate:
+        return self.limit_edits or _EDITS[self.environment]
+
+    @property
+    def reads(self) -> Rate:
+        return self.limit_reads or _READS[self.environment]

@@ -6,16 +6,20 @@ suites of tests/contract run over each of these and over the service itself behi
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import bcrypt
 
+from gateway import owners, ports
 from gateway.ports import Session
 from gateway.profiles import StoredLink
-from gateway.resolution import Changes, Resolution
+from gateway.resolution import BlockReason, Changes, LinkState, Resolution
+from gateway.views import Totals
 from gateway.visits.ledger import Batch
 from services.analytics import domain as analytics
 from services.auth import domain as auth
@@ -24,6 +28,7 @@ from services.runtime.errors import Unavailable
 
 SESSION = timedelta(hours=1)
 PAGE_SIZE = 500
+MOST_CLAIMED = 1000
 
 
 class Fake:
@@ -65,21 +70,54 @@ class FakeAuth(Fake):
             account = self._accounts.get(auth.key_of(auth.checked_email(email)))
         except auth.InvalidEmail:
             account = None
-        if account is None:
+        if account is None or account.closed:
             raise auth.NoAccount("There is no account with this e-mail address.")
-        given = auth.password_bytes(password)
-        if given is None or not bcrypt.checkpw(given, account.password_hash.encode()):
-            raise auth.WrongPassword("The password is wrong.")
-        token = secrets.token_urlsafe()
-        self._sessions[token] = account.id
-        expires_at = datetime.now(UTC) + SESSION
+        _check(account, password)
+        token, expires_at = self._session_of(account)
         return Session(token, expires_at, account.username, device or secrets.token_urlsafe())
 
     async def account_of(self, token: str) -> str:
         self._reach("account_of")
+        return self._account_in(token).id
+
+    async def change_password(
+        self, token: str, password: str, new_hash: str, new_salt: str, client_address: str
+    ) -> tuple[str, datetime]:
+        self._reach("change_password")
+        made = auth.new_account("a@b", new_hash, new_salt, "a", datetime.now(UTC))
+        account = self._account_in(token)
+        _check(account, password)
+        changed = replace(account, password_hash=made.password_hash, salt=made.salt)
+        self._end(changed)
+        return self._session_of(changed)
+
+    async def close_account(self, token: str, password: str, client_address: str) -> None:
+        self._reach("close_account")
+        account = self._account_in(token)
+        _check(account, password)
+        self._end(replace(account, closed=True))
+
+    def _account_in(self, token: str) -> auth.Account:
         if token not in self._sessions:
             raise auth.InvalidToken("This is no session token.")
-        return self._sessions[token]
+        account = self._sessions[token]
+        return next(one for one in self._accounts.values() if one.id == account)
+
+    def _end(self, account: auth.Account) -> None:
+        """Store an account, whose sessions end."""
+        self._accounts[account.email_key] = account
+        self._sessions = {t: owner for t, owner in self._sessions.items() if owner != account.id}
+
+    def _session_of(self, account: auth.Account) -> tuple[str, datetime]:
+        token = secrets.token_urlsafe()
+        self._sessions[token] = account.id
+        return token, datetime.now(UTC) + SESSION
+
+
+def _check(account: auth.Account, password: str) -> None:
+    given = auth.password_bytes(password)
+    if given is None or not bcrypt.checkpw(given, account.password_hash.encode()):
+        raise auth.WrongPassword("The password is wrong.")
 
 
 class FakeLinks(Fake):
@@ -87,25 +125,36 @@ class FakeLinks(Fake):
 
     def __init__(self, public_url: str) -> None:
         super().__init__()
+        self.most_claimed = MOST_CLAIMED
+        """Links that one step of a claim moves."""
+        self.most_claims: int | None = None
+        """After so many steps of claims it is away to them."""
+        self.people: Counter[str] = Counter()
+        """By which links are ranked."""
         self._urls = links.UrlPolicy(public_url)
         self._links: dict[str, links.Link] = {}
-        self._changed: dict[str, Resolution | None] = {}
+        self._histories: dict[str, list[links.FormerUrl]] = {}
+        self._rankings: dict[str, list[str]] = {}
+        self._answers: dict[str, Resolution | None] = {}
         self._announced: list[str] = []
 
-    async def create(self, code: str, url: str, creator: str | None) -> str:
-        self._reach("create")
-        owner = links.NOBODY if creator is None else links.Account(creator)
-        links.check_code(code, owner)
-        wanted = links.Link(code, self._urls.normalize(url), owner, datetime.now(UTC))
-        held = self._links.setdefault(code, wanted)
-        if not held.same_as(wanted):
-            raise links.CodeTaken("This code is taken.")
-        return held.url
-
-    def change(self, code: str, resolution: Resolution | None) -> None:
-        """What somebody does to a link that ends so; None removes it for good."""
-        self._changed[code] = resolution
+    def answer(self, code: str, resolution: Resolution | None) -> None:
+        """Whatever somebody does to a link that ends so; None removes it for good."""
+        self._answers[code] = resolution
         self._announced.append(code)
+
+    def do(self, code: str, edit: links.Edit) -> None:
+        """What the operator, or time, does to a link."""
+        self._edit([self._links[code]], edit, datetime.now(UTC))
+
+    async def create(self, code: str, url: str, owner: owners.Owner | None) -> Resolution:
+        self._reach("create")
+        whose = links.NOBODY if owner is None else _owner(owner)
+        links.check_code(code, whose)
+        wanted = links.Link(code, self._urls.normalize(url), whose, datetime.now(UTC))
+        if not wanted.repeats(self._links.setdefault(code, wanted)):
+            raise links.CodeTaken("This code is taken.")
+        return _resolution(self._links[code].resolution())
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         self._reach("resolve")
@@ -126,20 +175,178 @@ class FakeLinks(Fake):
             lost=False,
         )
 
-    def _resolution(self, code: str) -> Resolution | None:
-        if code in self._changed:
-            return self._changed[code]
-        return Resolution.active(self._links[code].url) if code in self._links else None
-
     async def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
         self._reach("of_account")
+        active = links.Wanted(state=links.LinkState.ACTIVE)
+        listing = links.Listing(links.Account(account), active, links.LinkOrder.NEWEST)
         made = [
             StoredLink(link.code, link.url, link.created_at)
-            for link in reversed(self._links.values())
-            if link.owner == links.Account(account)
+            for link in self._wanted(listing, datetime.now(UTC))
         ]
         for start in range(0, len(made), PAGE_SIZE):
             yield made[start : start + PAGE_SIZE]
+
+    async def get(self, owner: owners.Owner, code: str) -> tuple[ports.Link, list[ports.FormerUrl]]:
+        self._reach("get")
+        now = datetime.now(UTC)
+        [link] = self._held(owner, [code], now)
+        history = [ports.FormerUrl(one.url, one.until) for one in self._histories.get(code, [])]
+        return _link(link, now), history
+
+    async def query(self, owner: owners.Owner, query: ports.Query) -> ports.Page:
+        self._reach("query")
+        now = datetime.now(UTC)
+        links.check_limit(query.limit)
+        state = links.LinkState(query.state.value) if query.state else None
+        listing = links.Listing(
+            _owner(owner),
+            links.Wanted(links.text_of(query.text), state),
+            links.LinkOrder(query.order.value),
+        )
+        end = listing.end(query.cursor) if query.cursor else None
+        found = self._wanted(listing, now)
+        page, cursor = self._page(listing, found, end, query.limit)
+        return ports.Page([_link(link, now) for link in page], len(found), cursor)
+
+    async def change(
+        self, owner: owners.Owner, code: str, changes: ports.LinkChanges
+    ) -> ports.Link:
+        self._reach("change")
+        now = datetime.now(UTC)
+        edit = links.LinkChanges(
+            url=changes.get("url"),
+            title=changes.get("title"),
+            tags=changes.get("tags"),
+            expiry=links.Expiry(changes["expires_at"]) if "expires_at" in changes else None,
+            ended_url=(changes["ended_url"] or "") if "ended_url" in changes else None,
+            public_statistics=changes.get("public_statistics"),
+        ).edit(self._urls, now)
+        self._edit(self._held(owner, [code], now), edit, now)
+        return _link(self._links[code], now)
+
+    async def remove(self, owner: owners.Owner, codes: Sequence[str]) -> None:
+        self._reach("remove")
+        now = datetime.now(UTC)
+        self._edit(self._held(owner, codes, now), links.removal(now), now)
+
+    async def restore(self, owner: owners.Owner, codes: Sequence[str]) -> None:
+        self._reach("restore")
+        now = datetime.now(UTC)
+        self._edit(self._held(owner, codes, now), links.restoration(), now)
+
+    async def claim(self, guest: owners.Guest, account: owners.Account) -> tuple[int, bool]:
+        self._reach("claim")
+        await asyncio.sleep(0)
+        if self.most_claims is not None:
+            if not self.most_claims:
+                raise Unavailable("The service is away.")
+            self.most_claims -= 1
+        held = [link for link in self._links.values() if link.owner == _owner(guest)]
+        for link in held[: self.most_claimed]:
+            self._links[link.code] = replace(link, owner=_owner(account))
+        return len(held[: self.most_claimed]), len(held) > self.most_claimed
+
+    def _resolution(self, code: str) -> Resolution | None:
+        if code in self._answers:
+            return self._answers[code]
+        return _resolution(self._links[code].resolution()) if code in self._links else None
+
+    def _held(self, owner: owners.Owner, codes: Sequence[str], now: datetime) -> list[links.Link]:
+        """An owner's links under all of the codes. Raises TooManyCodes, NoLink."""
+        if len(codes) > links.MAX_NAMED:
+            raise links.TooManyCodes("These are too many codes.")
+        found = [self._links.get(code) for code in codes]
+        held = [link for link in found if link and link.owner == _owner(owner)]
+        if len(held) < len(codes) or any(link.is_gone_at(now) for link in held):
+            raise links.NoLink("There is no such link.")
+        return held
+
+    def _edit(self, held: Sequence[links.Link], edit: links.Edit, now: datetime) -> None:
+        for link in held:
+            edited = self._links[link.code] = edit.of(link)
+            if edited.url != link.url:
+                self._histories.setdefault(link.code, []).insert(0, links.FormerUrl(link.url, now))
+            if edit.is_announced:
+                self._announced.append(link.code)
+
+    def _wanted(self, listing: links.Listing, now: datetime) -> list[links.Link]:
+        """All links of a listing, in its order."""
+        found = [
+            link
+            for link in self._links.values()
+            if link.owner == listing.owner and listing.wanted.includes(link, now)
+        ]
+        found.sort(key=_age, reverse=listing.order is not links.LinkOrder.OLDEST)
+        if listing.order is links.LinkOrder.MOST_VIEWED:
+            found.sort(key=lambda link: -self.people[link.code])
+        return found
+
+    def _page(
+        self,
+        listing: links.Listing,
+        found: list[links.Link],
+        end: links.Position | links.Place | None,
+        limit: int,
+    ) -> tuple[list[links.Link], str]:
+        """A page from where the last one ended, and the cursor of the next."""
+        if listing.order is not links.LinkOrder.MOST_VIEWED:
+            if isinstance(end, links.Position):
+                oldest = listing.order is links.LinkOrder.OLDEST
+                at = (end.created_at, end.code)
+                found = [one for one in found if (_age(one) > at if oldest else _age(one) < at)]
+            page = found[:limit]
+            if len(found) <= limit:
+                return page, ""
+            return page, listing.cursor(links.Position(page[-1].created_at, page[-1].code))
+        if isinstance(end, links.Place):
+            key, start = end.key, end.start
+        else:
+            key, start = secrets.token_urlsafe(8), 0
+            self._rankings[key] = [link.code for link in found]
+        if key not in self._rankings:
+            raise links.InvalidCursor("This ranking is not kept any more.")
+        still = {link.code: link for link in found}
+        ranking, to = self._rankings[key], start + limit
+        page = [still[code] for code in ranking[start:to] if code in still]
+        return page, listing.cursor(links.Place(key, to)) if to < len(ranking) else ""
+
+
+def _age(link: links.Link) -> tuple[datetime, str]:
+    return link.created_at, link.code
+
+
+def _owner(owner: owners.Owner) -> links.Account | links.Guest:
+    match owner:
+        case owners.Account(account):
+            return links.Account(account)
+        case owners.Guest(key_hash):
+            return links.Guest(key_hash)
+
+
+def _resolution(resolution: links.Resolution) -> Resolution:
+    return Resolution(
+        LinkState(resolution.state.value),
+        resolution.url,
+        resolution.expires_at,
+        resolution.ended_url,
+        BlockReason(resolution.reason.value) if resolution.reason else None,
+    )
+
+
+def _link(link: links.Link, now: datetime) -> ports.Link:
+    return ports.Link(
+        link.code,
+        link.url,
+        link.created_at,
+        link.title,
+        link.tags,
+        LinkState(link.state_at(now).value),
+        BlockReason(link.blocked.value) if link.blocked else None,
+        link.changed_at,
+        link.expires_at,
+        link.ended_url,
+        link.public_statistics,
+    )
 
 
 class FakeAnalytics(Fake):
@@ -150,7 +357,7 @@ class FakeAnalytics(Fake):
         self.closed: dict[str, int] = {}
         """Last batch of each journal that was said to be closed empty."""
         self._last: dict[str, int] = {}
-        self._people: Counter[str] = Counter()
+        self._visits: Counter[tuple[str, analytics.VisitKind]] = Counter()
 
     async def record(self, batch: Batch) -> None:
         self._reach("record")
@@ -169,16 +376,21 @@ class FakeAnalytics(Fake):
             return
         self._last[batch.gateway_id] = batch.number
         for visit in visits:
-            if visit.kind is analytics.VisitKind.PERSON:
-                self._people[visit.code] += visit.count
+            self._visits[visit.code, visit.kind] += visit.count
 
     async def close_gateway(self, gateway_id: str, number: int) -> None:
         self._reach("close_gateway")
         analytics.check_number(gateway_id, number)
         self.closed[gateway_id] = number
 
-    async def people(self, codes: Sequence[str]) -> dict[str, int]:
-        self._reach("people")
+    async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
+        self._reach("totals")
         if len(codes) > analytics.MAX_CODES:
             raise analytics.TooManyCodes("These are too many codes.")
-        return {code: self._people[code] for code in codes if code in self._people}
+        visited = {code for code, _ in self._visits}
+        person, bot = analytics.VisitKind.PERSON, analytics.VisitKind.BOT
+        return {
+            code: Totals(self._visits[code, person], self._visits[code, bot])
+            for code in codes
+            if code in visited
+        }

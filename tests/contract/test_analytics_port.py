@@ -9,6 +9,7 @@ import pytest
 
 from gateway.clients import AnalyticsClient
 from gateway.ports import Analytics
+from gateway.views import Totals
 from gateway.visits.ledger import Batch
 from gateway.visits.lines import Visit
 from services.runtime.errors import InvalidArgument
@@ -41,7 +42,7 @@ async def test_it_says_that_it_is_ready(analytics: Analytics) -> None:
     await analytics.check()
 
 
-async def test_people_are_counted_and_bots_are_not(analytics: Analytics) -> None:
+async def test_people_and_bots_are_counted_apart(analytics: Analytics) -> None:
     visits = (
         person("abcdefgh"),
         person("abcdefgh", "a.example"),
@@ -51,9 +52,12 @@ async def test_people_are_counted_and_bots_are_not(analytics: Analytics) -> None
         Visit("onlybots", HOUR, "bot", ""),
     )
     await analytics.record(batch(1, *visits, count=2))
-    counted = await analytics.people(["abcdefgh", "zyxwvuts", "unknown-", "malformed"])
-    assert counted == {"abcdefgh": 6, "zyxwvuts": 2}
-    assert not (await analytics.people(["onlybots"])).get("onlybots")
+    counted = await analytics.totals(["abcdefgh", "zyxwvuts", "onlybots", "unknown-", "malformed"])
+    assert counted == {
+        "abcdefgh": Totals(people=6, bots=2),
+        "zyxwvuts": Totals(people=2),
+        "onlybots": Totals(bots=2),
+    }
 
 
 async def test_a_batch_that_is_sent_again_counts_once(analytics: Analytics) -> None:
@@ -61,27 +65,27 @@ async def test_a_batch_that_is_sent_again_counts_once(analytics: Analytics) -> N
     for sent in (first, first, second, second, first):
         await analytics.record(sent)
     await analytics.record(batch(1, person("abcdefgh"), gateway="two"))
-    assert await analytics.people(["abcdefgh"]) == {"abcdefgh": 3}
+    assert await analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(3)}
 
 
 async def test_a_batch_that_no_gateway_makes_is_refused_as_a_whole(analytics: Analytics) -> None:
     with pytest.raises(InvalidArgument) as refused:
         await analytics.record(batch(1, person("abcdefgh"), person("no code")))
     assert refused.value.reason == "INVALID_BATCH"
-    assert await analytics.people(["abcdefgh"]) == {}
+    assert await analytics.totals(["abcdefgh"]) == {}
 
 
 async def test_a_journal_that_closed_empty_may_come_back(analytics: Analytics) -> None:
     await analytics.record(batch(1, person("abcdefgh")))
     await analytics.close_gateway("one", 1)
     await analytics.record(batch(2, person("abcdefgh")))
-    assert await analytics.people(["abcdefgh"]) == {"abcdefgh": 2}
+    assert await analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(2)}
     with pytest.raises(InvalidArgument):
         await analytics.close_gateway("no name", 1)
 
 
 async def test_a_thousand_codes_are_the_most_of_one_question(analytics: Analytics) -> None:
-    assert await analytics.people(["unknown-"] * 1000) == {}
+    assert await analytics.totals(["unknown-"] * 1000) == {}
     with pytest.raises(InvalidArgument) as refused:
-        await analytics.people(["unknown-"] * 1001)
+        await analytics.totals(["unknown-"] * 1001)
     assert refused.value.reason == "TOO_MANY_CODES"

@@ -18,6 +18,9 @@ from tests.fakes import FakeAuth
 PASSWORD = "Camino-42"
 SALT = bcrypt.gensalt(10)
 HASH = bcrypt.hashpw(PASSWORD.encode(), SALT).decode()
+NEW = "Camino-43"
+NEW_SALT = bcrypt.gensalt(10)
+NEW_HASH = bcrypt.hashpw(NEW.encode(), NEW_SALT).decode()
 ADDRESS = "203.0.113.7"
 
 
@@ -82,7 +85,7 @@ async def test_what_can_never_be_right_has_a_reason(
 async def test_a_log_in_that_fails_says_why(auth: Auth) -> None:
     await register(auth)
     with pytest.raises(Unauthenticated) as wrong:
-        await auth.login("a@example.com", "Camino-43", ADDRESS, "")
+        await auth.login("a@example.com", NEW, ADDRESS, "")
     assert wrong.value.reason == "WRONG_PASSWORD"
     for nobody in ("b@example.com", "no address"):
         with pytest.raises(NotFound) as unknown:
@@ -95,3 +98,84 @@ async def test_what_is_no_token_is_nobodys(auth: Auth) -> None:
         with pytest.raises(Unauthenticated) as refused:
             await auth.account_of(token)
         assert refused.value.reason == "INVALID_TOKEN"
+
+
+async def session(auth: Auth, password: str = PASSWORD) -> str:
+    return (await auth.login("a@example.com", password, ADDRESS, "")).token
+
+
+async def no_session(auth: Auth, *tokens: str) -> None:
+    for token in tokens:
+        with pytest.raises(Unauthenticated) as refused:
+            await auth.account_of(token)
+        assert refused.value.reason == "INVALID_TOKEN"
+
+
+async def test_another_password_ends_all_sessions_but_the_new_one(auth: Auth) -> None:
+    await register(auth)
+    await register(auth, "b@example.com")
+    other = (await auth.login("b@example.com", PASSWORD, ADDRESS, "")).token
+    first, second = await session(auth), await session(auth)
+    account = await auth.account_of(first)
+
+    token, expires_at = await auth.change_password(
+        first, PASSWORD, NEW_HASH, NEW_SALT.decode(), ADDRESS
+    )
+
+    assert expires_at > datetime.now(UTC)
+    assert await auth.account_of(token) == account
+    await no_session(auth, first, second)
+    assert await auth.account_of(other)
+    assert await auth.account_of(await session(auth, NEW)) == account
+    with pytest.raises(Unauthenticated) as wrong:
+        await session(auth)
+    assert wrong.value.reason == "WRONG_PASSWORD"
+
+
+async def test_a_password_that_is_not_the_accounts_changes_nothing(auth: Auth) -> None:
+    await register(auth)
+    token = await session(auth)
+    for password in ("Camino-44", "", "\u00f1" * 37):
+        for call in (
+            auth.change_password(token, password, NEW_HASH, NEW_SALT.decode(), ADDRESS),
+            auth.close_account(token, password, ADDRESS),
+        ):
+            with pytest.raises(Unauthenticated) as wrong:
+                await call
+            assert wrong.value.reason == "WRONG_PASSWORD"
+    assert await auth.account_of(token) == await auth.account_of(await session(auth))
+
+
+async def test_a_new_password_is_a_hash_that_could_be_registered(auth: Auth) -> None:
+    await register(auth)
+    token = await session(auth)
+    for password_hash, salt in ((NEW, NEW_SALT.decode()), (NEW_HASH, SALT.decode()), ("", "")):
+        with pytest.raises(InvalidArgument) as refused:
+            await auth.change_password(token, PASSWORD, password_hash, salt, ADDRESS)
+        assert refused.value.reason == "INVALID_PASSWORD_HASH"
+    assert await auth.account_of(token)
+
+
+async def test_a_closed_account_is_nobodys_and_its_address_stays_taken(auth: Auth) -> None:
+    await register(auth)
+    first, second = await session(auth), await session(auth)
+    await auth.close_account(first, PASSWORD, ADDRESS)
+    await no_session(auth, first, second)
+    with pytest.raises(NotFound) as unknown:
+        await session(auth)
+    assert unknown.value.reason == "NO_ACCOUNT"
+    with pytest.raises(AlreadyExists):
+        await register(auth)
+
+
+async def test_what_needs_a_session_is_for_nobody_else(auth: Auth) -> None:
+    await register(auth)
+    for token in ("", "nonsense"):
+        for call in (
+            auth.change_password(token, PASSWORD, NEW_HASH, NEW_SALT.decode(), ADDRESS),
+            auth.close_account(token, PASSWORD, ADDRESS),
+        ):
+            with pytest.raises(Unauthenticated) as refused:
+                await call
+            assert refused.value.reason == "INVALID_TOKEN"
+    assert await session(auth)

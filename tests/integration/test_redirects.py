@@ -428,7 +428,7 @@ def test_a_link_that_is_not_active_says_so_and_counts_nothing(
     alone: InProcess, resolution: Resolution, status: int, said: dict[str, str]
 ) -> None:
     code = new_code()
-    alone.links.change(code, resolution)
+    alone.links.answer(code, resolution)
     counted = [
         ("atajo_visits_total", {"kind": "person"}),
         ("atajo_visits_total", {"kind": "bot"}),
@@ -478,14 +478,14 @@ def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(alone: 
         (Resolution.active("https://example.com/"), 302),
         (None, 404),
     ):
-        alone.links.change(code, resolution)
+        alone.links.answer(code, resolution)
         await_that(partial(answers, alone, code, status), CHANGED)
     assert alone.links.calls["resolve"] == looked_up, "it was told"
 
 
 @pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
 def test_codes_of_every_length_are_followed(alone: InProcess, code: str) -> None:
-    alone.links.change(code, Resolution.active("https://example.com/"))
+    alone.links.answer(code, Resolution.active("https://example.com/"))
     hits = alone.metric("atajo_cache_lookups_total", result="hit")
     for _ in range(3):
         assert alone.visit(code).headers["location"] == "https://example.com/"

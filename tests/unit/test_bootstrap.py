@@ -9,6 +9,7 @@ import pytest
 
 from gateway.bootstrap import Gateway, bootstrap
 from gateway.settings import GatewaySettings
+from gateway.views import Totals
 from tests.fakes import FakeAnalytics, FakeAuth, FakeLinks
 from tests.product import BROWSER
 
@@ -50,7 +51,7 @@ async def test_visits_of_the_last_moment_are_counted_before_it_ends(tmp_path: Pa
             302,
             "http://example.com/a",
         )
-    assert await services.analytics.people(["abcdefgh"]) == {"abcdefgh": 1}
+    assert await services.analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(1)}
     assert list(services.analytics.closed.values()) == [1], "its journal is said to be empty"
 
 
@@ -66,7 +67,7 @@ async def test_visits_that_cannot_be_counted_wait_for_the_next_one(tmp_path: Pat
     services.analytics.away = False
     async with services.gateway(tmp_path).at_work():
         pass
-    assert await services.analytics.people(["abcdefgh"]) == {"abcdefgh": 3}
+    assert await services.analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(3)}
 
 
 async def test_a_journal_that_another_one_has_is_refused_in_one_line(tmp_path: Path) -> None:

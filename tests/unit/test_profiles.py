@@ -19,10 +19,10 @@ from gateway.profiles import (
     MOST_REQUESTS_BY_NETWORK,
     MOST_REQUESTS_OF_ACCOUNT,
     PAGES_AHEAD,
-    RETRY_SECONDS,
     Profiles,
     StoredLink,
 )
+from gateway.views import RETRY_SECONDS, Totals, Views
 from services.runtime.errors import ResourceExhausted, Unavailable
 
 MADE = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
@@ -62,7 +62,7 @@ class Analytics:
         self.asking = 0
         self.most = 0
 
-    async def people(self, codes: Sequence[str]) -> dict[str, int]:
+    async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         self.asked += 1
         self.asking += 1
         self.most = max(self.most, self.asking)
@@ -71,7 +71,7 @@ class Analytics:
                 await asyncio.sleep(0)
             if self.away:
                 raise Unavailable("away")
-            return {code: 1 for code in codes if int(code) % 2 == 0}
+            return {code: Totals(1) for code in codes if int(code) % 2 == 0}
         finally:
             self.asking -= 1
 
@@ -98,7 +98,7 @@ async def views_of(profiles: Profiles) -> list[int | None]:
 
 async def test_a_profile_is_one_document_however_many_pages() -> None:
     for pages in (0, 1, 3):
-        text = await text_of(Profiles(Links(pages), Analytics()))
+        text = await text_of(Profiles(Links(pages), Views(Analytics())))
         expected = {
             "success": True,
             "data": [
@@ -126,21 +126,21 @@ async def test_the_loop_turns_while_links_are_encoded() -> None:
     turning = asyncio.create_task(turn())
     analytics = Analytics()
     analytics.turns = 0
-    await text_of(Profiles(Links(20), analytics))
+    await text_of(Profiles(Links(20), Views(analytics)))
     turning.cancel()
     assert turns >= 20 * PAGE / LINKS_A_STEP
 
 
 async def test_the_views_of_few_pages_are_asked_for_at_once() -> None:
     analytics = Analytics()
-    await text_of(Profiles(Links(20), analytics))
+    await text_of(Profiles(Links(20), Views(analytics)))
     assert analytics.most == PAGES_AHEAD
 
 
 async def test_few_accounts_are_read_at_once_and_each_once() -> None:
     links = Links()
     links.go.clear()
-    profiles = Profiles(links, Analytics())
+    profiles = Profiles(links, Views(Analytics()))
     greedy = [asyncio.create_task(text_of(profiles)) for _ in range(MOST_REQUESTS_OF_ACCOUNT)]
     await asyncio.sleep(0)
     with pytest.raises(ResourceExhausted):
@@ -158,7 +158,7 @@ async def test_few_accounts_are_read_at_once_and_each_once() -> None:
 async def test_those_who_wait_are_bounded() -> None:
     links = Links()
     links.go.clear()
-    profiles = Profiles(links, Analytics())
+    profiles = Profiles(links, Views(Analytics()))
     waiting = [asyncio.create_task(text_of(profiles, f"{n}")) for n in range(MOST_REQUESTS)]
     await asyncio.sleep(0)
     with pytest.raises(Unavailable):
@@ -169,7 +169,7 @@ async def test_those_who_wait_are_bounded() -> None:
 
 
 async def test_who_was_read_has_a_place_until_the_answer_is_sent_and_is_not_waited_for() -> None:
-    profiles = Profiles(Links(), Analytics())
+    profiles = Profiles(Links(), Views(Analytics()))
     async with AsyncExitStack() as unsent:
         for _ in range(MOST_REQUESTS_OF_ACCOUNT):
             held = profiles.of("walker", (b"walker",))
@@ -183,7 +183,7 @@ async def test_who_was_read_has_a_place_until_the_answer_is_sent_and_is_not_wait
 
 
 async def test_an_address_has_few_of_the_places() -> None:
-    profiles = Profiles(Links(), Analytics())
+    profiles = Profiles(Links(), Views(Analytics()))
     household, network = MOST_REQUESTS_BY_NETWORK
     async with AsyncExitStack() as unsent:
         for n in range(network):
@@ -200,7 +200,7 @@ async def test_an_address_has_few_of_the_places() -> None:
 
 async def test_analytics_away_leaves_views_open_and_is_not_asked_for_each_page() -> None:
     analytics, clock = Analytics(), Clock()
-    profiles = Profiles(Links(20), analytics, clock)
+    profiles = Profiles(Links(20), Views(analytics, clock))
     analytics.away = True
     assert await views_of(profiles) == [None] * 20 * PAGE
     assert analytics.asked <= PAGES_AHEAD
@@ -219,7 +219,7 @@ async def test_links_away_is_an_error() -> None:
                 yield page
                 raise Unavailable("away")
 
-    profiles = Profiles(Away(), Analytics())
+    profiles = Profiles(Away(), Views(Analytics()))
     for _ in range(MOST_REQUESTS_OF_ACCOUNT + 1):
         with pytest.raises(Unavailable):
             await text_of(profiles)

@@ -1,0 +1,79 @@
+"""Short addresses: made, and followed where nobody stands at the edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from gateway.callable import Payload, Text
+from gateway.functions.outcomes import Reply
+from gateway.functions.owner import Owned, owner_of
+from gateway.limits import ClientAddresses, Limit, NoLimit
+from gateway.metrics import LINKS_CREATED
+from gateway.ports import Auth, Links
+from gateway.resolution import LinkState, Resolution
+from gateway.resolver import Resolver
+from gateway.visits.classify import looks_ahead
+from gateway.visits.pipeline import VisitPipeline
+from services.runtime import codes
+
+
+class CreateShortLink(Owned):
+    """Without `token` and `guest` the link belongs to nobody."""
+
+    code: Text
+    url: Text
+
+
+class AccessLink(Payload):
+    """`code` may be any text. One that is no code leads nowhere."""
+
+    code: str
+
+
+@dataclass(frozen=True)
+class ShortAddresses:
+    """The functions of short addresses. Each returns its call's `data`."""
+
+    auth: Auth
+    links: Links
+    resolver: Resolver
+    visits: VisitPipeline
+    clients: ClientAddresses
+    creations: Limit | NoLimit
+
+    async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
+        self.creations.hit(self.clients.networks_of(request))
+        is_owned = payload.token or payload.guest
+        owner = await owner_of(self.auth, payload) if is_owned else None
+        since = self.resolver.changes
+        resolution = await self.links.create(payload.code, payload.url, owner)
+        self.resolver.put(payload.code, resolution, since)
+        LINKS_CREATED.inc()
+        return {"success": True, "code": payload.code, "short_link": payload.code}
+
+    async def access_link(self, payload: AccessLink, request: Request) -> Reply:
+        code = payload.code
+        resolution = await self.resolver.lookup(code) if codes.is_code(code) else None
+        is_active = resolution is not None and resolution.state is LinkState.ACTIVE
+        if is_active and not any(looks_ahead(*header) for header in request.headers.raw):
+            self.visits.record(
+                code,
+                request.headers.get("user-agent", "").encode("latin-1"),
+                b"",  # The page that called is our own; where its visitor came from is not told.
+            )
+        return _access_reply(resolution)
+
+
+def _access_reply(resolution: Resolution | None) -> Reply:
+    """What `accessLink` returns: where a code leads, and the state of a link that is not active."""
+    if resolution is None:
+        return {"success": True, "longUrl": []}
+    target = resolution.target
+    reply: Reply = {"success": True, "longUrl": [{"long_link": target}] if target else []}
+    if resolution.state is not LinkState.ACTIVE:
+        reply["state"] = resolution.state.value
+    if resolution.reason is not None:
+        reply["reason"] = resolution.reason.value
+    return reply

@@ -1,0 +1,55 @@
+"""The table of the functions: by name, what each of them takes and who does it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+
+from gateway.callable import Payload, Pieces
+from gateway.functions import accounts as a
+from gateway.functions import addresses as s
+from gateway.functions import owned as o
+from gateway.functions.outcomes import Reply, outcome_of
+from gateway.functions.owner import Owned
+from services.runtime.errors import AppError
+
+Handler = Callable[[Any, Request], Awaitable[Reply | Pieces]]
+
+
+@dataclass(frozen=True)
+class Function:
+    """What is called by POST to `/<name>`."""
+
+    payload: type[Payload]
+    handler: Handler
+
+    async def call(self, payload: Payload, request: Request) -> Reply | Pieces:
+        """What stands under `data`. Raises AppError for what is no outcome to branch on."""
+        try:
+            return await self.handler(payload, request)
+        except AppError as error:
+            return outcome_of(error)
+
+
+def table(
+    addresses: s.ShortAddresses, owned: o.OwnedLinks, accounts: a.Accounts
+) -> Mapping[str, Function]:
+    """All functions by name."""
+    return {
+        "createShortLink": Function(s.CreateShortLink, addresses.create_short_link),
+        "accessLink": Function(s.AccessLink, addresses.access_link),
+        "verifyUser": Function(a.VerifyUser, accounts.verify_user),
+        "registerUser": Function(a.RegisterUser, accounts.register_user),
+        "changePassword": Function(a.ChangePassword, accounts.change_password),
+        "removeAccount": Function(a.RemoveAccount, accounts.remove_account),
+        "showProfile": Function(o.ShowProfile, owned.show_profile),
+        "showLink": Function(o.OneOwned, owned.show_link),
+        "showLinks": Function(o.ShowLinks, owned.show_links),
+        "changeLink": Function(o.ChangeLink, owned.change_link),
+        "removeLinks": Function(o.ManyOwned, owned.remove_links),
+        "restoreLinks": Function(o.ManyOwned, owned.restore_links),
+        "claimLinks": Function(Owned, owned.claim_links),
+    }

@@ -1,0 +1,28 @@
+"""Moments as callers of functions read and write them: ISO 8601."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+_TIME = r"\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
+_MOMENT = re.compile(rf"\d{{4}}-\d\d-\d\dT{_TIME}(?:Z|[+-]\d\d:[0-5]\d)", re.ASCII)
+"""Date, time and offset in the extended format. What of it is no day or hour, Python knows."""
+
+
+def moment_of(text: str) -> datetime:
+    """The moment of a text such as `2026-07-01T09:30:00+02:00`, in UTC.
+
+    Raises ValueError for any other text, and where the moment is in none of the years 1 to 9999.
+    """
+    if not _MOMENT.fullmatch(text):
+        raise ValueError("this is no moment in ISO 8601 with an offset")
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("this moment is in no year from 1 to 9999") from None
+
+
+def text_of(moment: datetime) -> str:
+    """A moment in UTC, to the millisecond: `2026-07-01T07:30:00.000Z`."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

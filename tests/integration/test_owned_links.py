@@ -1,0 +1,686 @@
+"""The functions of an owner's links, and of one's own account, on a gateway over fakes."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from services.links import domain as links
+from tests.fakes import MOST_CLAIMED
+from tests.in_process import InProcess
+from tests.product import new_code, registration
+from tests.waiting import SETTLED, await_that
+
+LINK_KEYS = [
+    *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
+    *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots"),
+]
+NO_LOGGED = {"success": False, "error": "no logged"}
+INVALID_TOKEN = {"success": False, "error": "invalid token"}
+NO_EXIST = {"success": False, "error": "no exist"}
+EXAMPLE = "https://example.com/"
+
+
+def new_guest() -> str:
+    """A key as a page makes it."""
+    return secrets.token_urlsafe(32)
+
+
+Owner = dict[str, str | None]
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("owned")) as gateway:
+        yield gateway
+
+
+@pytest.fixture(params=["account", "guest"])
+def owner(request: pytest.FixtureRequest, gateway: InProcess) -> Owner:
+    """Somebody without links, as payloads name them."""
+    if request.param == "guest":
+        return {"token": None, "guest": new_guest()}
+    return {"token": gateway.log_in(gateway.register()), "guest": None}
+
+
+def make(gateway: InProcess, owner: Owner, url: str = EXAMPLE) -> str:
+    code = new_code()
+    made = gateway.data("createShortLink", {**owner, "code": code, "url": url})
+    assert made == {"success": True, "code": code, "short_link": code}
+    return code
+
+
+def shown(gateway: InProcess, owner: Owner, code: str) -> dict[str, Any]:
+    reply = gateway.data("showLink", {**owner, "code": code})
+    assert reply["success"], reply
+    link: dict[str, Any] = reply["link"]
+    return link
+
+
+def listed(gateway: InProcess, owner: Owner, **query: object) -> list[str]:
+    reply = gateway.data("showLinks", {**owner, **query})
+    assert reply["success"], reply
+    return [link["code"] for link in reply["links"]]
+
+
+def reason_of(response: httpx.Response) -> str:
+    """Why a call is an invalid argument; fails for any other answer."""
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
+    assert error["status"] == "INVALID_ARGUMENT"
+    assert error["message"]
+    reason: str = error["details"]["reason"]
+    return reason
+
+
+def test_a_link_has_these_keys_and_null_where_there_is_nothing(
+    gateway: InProcess, owner: Owner
+) -> None:
+    before = datetime.now(UTC)
+    code = make(gateway, owner)
+    reply = gateway.data("showLink", {**owner, "code": code})
+    assert list(reply) == ["success", "link", "history"]
+    link = reply["link"]
+    assert list(link) == LINK_KEYS
+    made = link.pop("created_at")
+    assert link == {
+        "code": code,
+        "short_link": code,
+        "long_link": EXAMPLE,
+        "title": "",
+        "tags": [],
+        "state": "active",
+        "reason": None,
+        "changed_at": None,
+        "expires_at": None,
+        "ended_url": None,
+        "public_statistics": False,
+        "views": 0,
+        "bots": 0,
+    }
+    assert made.endswith("Z")
+    assert timedelta(seconds=-1) < datetime.fromisoformat(made) - before < timedelta(seconds=30)
+    assert reply["history"] == []
+    page = gateway.data("showLinks", owner)
+    assert page == {
+        "success": True,
+        "links": [{**link, "created_at": made}],
+        "total": 1,
+        "cursor": None,
+    }
+
+
+def test_what_changes_is_answered_and_holds_here_at_once(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    assert gateway.visit(code).headers["location"] == EXAMPLE
+    changes = {
+        "url": "b.example",
+        "title": "Título",
+        "tags": ["b", "a"],
+        "expires_at": "2086-07-01T09:30:00.999+02:00",
+        "ended_url": "ended.example",
+        "public_statistics": True,
+    }
+    reply = gateway.data("changeLink", {**owner, "code": code, "changes": changes})
+    assert gateway.visit(code).headers["location"] == "http://b.example"
+    assert list(reply) == ["success", "link"]
+    link = reply["link"]
+    assert list(link) == LINK_KEYS
+    assert {key: link[key] for key in changes if key != "url"} == {
+        **{key: changes[key] for key in changes if key != "url"},
+        "expires_at": "2086-07-01T07:30:00.000Z",
+        "ended_url": "http://ended.example",
+    }
+    told = gateway.data("showLink", {**owner, "code": code})
+    assert told["link"] == link
+    assert told["history"] == [{"long_link": EXAMPLE, "until": link["changed_at"]}]
+
+    taken = {"expires_at": None, "ended_url": None, "tags": [], "title": ""}
+    link = gateway.data("changeLink", {**owner, "code": code, "changes": taken})["link"]
+    assert {key: link[key] for key in taken} == taken
+
+
+def test_an_end_in_the_past_ends_a_link_at_once(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    gateway.visit(code)
+    change = {**owner, "code": code, "changes": {"expires_at": "2020-01-01T00:00Z"}}
+    link = gateway.data("changeLink", change)["link"]
+    assert (link["state"], link["expires_at"]) == ("expired", "2020-01-01T00:00:00.000Z")
+    assert gateway.visit(code).status_code == 410
+    assert gateway.data("accessLink", {"code": code}) == {
+        "success": True,
+        "longUrl": [],
+        "state": "expired",
+    }
+    change["changes"] = {"ended_url": "https://ended.example/"}
+    gateway.data("changeLink", change)
+    after = gateway.visit(code)
+    assert (after.status_code, after.headers["location"]) == (302, "https://ended.example/")
+    assert after.headers["cache-control"] == "private, no-store"
+
+
+def test_a_removal_and_its_undo_hold_here_at_once_and_may_be_repeated(
+    gateway: InProcess, owner: Owner
+) -> None:
+    codes = [make(gateway, owner) for _ in range(3)]
+    for code in codes:
+        assert gateway.visit(code).status_code == 302
+    some = {**owner, "codes": codes[:2]}
+    for _ in range(2):
+        assert gateway.data("removeLinks", some) == {"success": True, "removed": codes[:2]}
+        assert [gateway.visit(code).status_code for code in codes] == [410, 410, 302]
+        assert listed(gateway, owner) == codes[2:]
+        assert listed(gateway, owner, state="removed") == codes[1::-1]
+        assert shown(gateway, owner, codes[0])["state"] == "removed"
+    twice = {**owner, "codes": [*codes, codes[0]]}
+    for _ in range(2):
+        assert gateway.data("restoreLinks", twice) == {"success": True, "restored": codes}
+        assert [gateway.visit(code).status_code for code in codes] == [302] * 3
+        assert listed(gateway, owner) == codes[::-1]
+
+
+def test_a_creation_repeated_is_followed_as_the_link_is_now(
+    gateway: InProcess, owner: Owner
+) -> None:
+    code = make(gateway, owner)
+    change = {**owner, "code": code, "changes": {"url": "https://b.example/"}}
+    assert gateway.data("changeLink", change)["success"]
+    again = {**owner, "code": code, "url": EXAMPLE}
+    assert gateway.data("createShortLink", again)["success"]
+    assert gateway.visit(code).headers["location"] == "https://b.example/"
+    gateway.data("removeLinks", {**owner, "codes": [code]})
+    taken = gateway.call("createShortLink", again)
+    assert (taken.status_code, taken.json()["error"]["details"]["reason"]) == (409, "CODE_TAKEN")
+    assert gateway.visit(code).status_code == 410
+
+
+def test_a_link_that_is_blocked_says_why(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    gateway.links.do(code, links.block(links.BlockReason.SPAM))
+    link = shown(gateway, owner, code)
+    assert (link["state"], link["reason"]) == ("blocked", "spam")
+    gateway.data("removeLinks", {**owner, "codes": [code]})
+    assert shown(gateway, owner, code)["state"] == "blocked"
+    assert listed(gateway, owner) == listed(gateway, owner, state="blocked") == []
+
+
+def test_what_was_removed_30_days_ago_is_not_there(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    gateway.data("removeLinks", {**owner, "codes": [code]})
+    long_ago = datetime.now(UTC) - links.RESTORABLE_FOR
+    gateway.links.do(code, links.Edit(lambda link: replace(link, removed_at=long_ago), False))
+    assert gateway.data("restoreLinks", {**owner, "codes": [code]}) == NO_EXIST
+    assert gateway.data("showLink", {**owner, "code": code}) == NO_EXIST
+    assert listed(gateway, owner, state="removed") == []
+
+
+def test_visits_are_shown_where_they_are_known(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    for _ in range(3):
+        gateway.visit(code)
+    gateway.visit(code, {"user-agent": "curl/8"})
+
+    def counted() -> tuple[int | None, int | None]:
+        [link] = gateway.data("showLinks", owner)["links"]
+        one = shown(gateway, owner, code)
+        assert one == link
+        return link["views"], link["bots"]
+
+    await_that(lambda: counted() == (3, 1), SETTLED)
+    gateway.analytics.away = True
+    try:
+        assert counted() == (None, None)
+        changes = {"title": "still changed"}
+        link = gateway.data("changeLink", {**owner, "code": code, "changes": changes})["link"]
+        assert (link["title"], link["views"], link["bots"]) == ("still changed", None, None)
+    finally:
+        gateway.analytics.away = False
+    await_that(lambda: counted() == (3, 1), 15.0)
+
+
+def test_a_list_is_read_in_pages_of_fifty_or_as_asked_for(gateway: InProcess) -> None:
+    owner: Owner = {"guest": new_guest()}
+    codes = [make(gateway, owner) for _ in range(51)][::-1]
+    first = gateway.data("showLinks", owner)
+    assert [link["code"] for link in first["links"]] == codes[:50]
+    assert first["total"] == 51
+    assert isinstance(first["cursor"], str)
+    last = gateway.data("showLinks", {**owner, "cursor": first["cursor"]})
+    assert [link["code"] for link in last["links"]] == codes[50:]
+    assert (last["total"], last["cursor"]) == (51, None)
+    nothing_said = dict.fromkeys(("query", "state", "order", "limit", "cursor", "token"))
+    assert gateway.data("showLinks", {**owner, **nothing_said}) == first
+    for order in ("newest", "oldest", "most viewed"):
+        found, cursor = [], None
+        while True:
+            asked = {**owner, "order": order, "limit": 20, "cursor": cursor, "query": "EXAMPLE"}
+            page = gateway.data("showLinks", asked)
+            found += [link["code"] for link in page["links"]]
+            assert page["total"] == 51
+            if (cursor := page["cursor"]) is None:
+                break
+        assert found == (codes[::-1] if order == "oldest" else codes)
+
+
+def test_the_most_viewed_come_first(gateway: InProcess) -> None:
+    owner: Owner = {"guest": new_guest()}
+    codes = [make(gateway, owner) for _ in range(3)]
+    gateway.links.people.update({codes[1]: 2, codes[0]: 1})
+    assert listed(gateway, owner, order="most viewed") == [codes[1], codes[0], codes[2]]
+
+
+# On whose behalf.
+
+CALLS: dict[str, dict[str, Any]] = {
+    "showLink": {"code": "abcdefgh"},
+    "showLinks": {},
+    "changeLink": {"code": "abcdefgh", "changes": {"title": "a"}},
+    "removeLinks": {"codes": ["abcdefgh"]},
+    "restoreLinks": {"codes": ["abcdefgh"]},
+}
+
+
+@pytest.mark.parametrize("function", CALLS)
+def test_who_names_neither_is_not_logged_in(gateway: InProcess, function: str) -> None:
+    for nobody in ({}, {"token": None}, {"guest": None}, {"token": "", "guest": ""}):
+        assert gateway.data(function, {**CALLS[function], **nobody}) == NO_LOGGED
+
+
+@pytest.mark.parametrize("function", [*CALLS, "createShortLink", "claimLinks"])
+def test_a_bad_token_is_told_whatever_the_guest(gateway: InProcess, function: str) -> None:
+    payload = CALLS.get(function, {})
+    if function == "createShortLink":
+        payload = {"code": new_code(), "url": EXAMPLE}
+    bad = {**payload, "token": "no.session.token", "guest": new_guest()}
+    assert gateway.data(function, bad) == INVALID_TOKEN
+
+
+@pytest.mark.parametrize("function", [*CALLS, "createShortLink", "claimLinks"])
+@pytest.mark.parametrize(
+    "guest",
+    [
+        *("a" * 42, "a" * 44, "a" * 42 + "+", "a" * 42 + "/", "a" * 42 + "=", "a" * 43 + "\n"),
+        *("ñ" * 43, " " + "a" * 42, "\uff41" * 43, "a" * 42 + "\0"),
+        *(7, True, 1.5, [], {}, ["a" * 43]),
+    ],
+)
+def test_a_malformed_guest_is_refused_even_beside_a_token(
+    gateway: InProcess, function: str, guest: object
+) -> None:
+    payload = CALLS.get(function, {})
+    if function == "createShortLink":
+        payload = {"code": new_code(), "url": EXAMPLE}
+    for token in (None, "no.session.token", gateway.log_in(gateway.register())):
+        response = gateway.call(function, {**payload, "token": token, "guest": guest})
+        assert reason_of(response) == "INVALID_ARGUMENT"
+        assert "guest" in response.json()["error"]["message"]
+
+
+def test_the_token_wins(gateway: InProcess) -> None:
+    token, guest = gateway.log_in(gateway.register()), new_guest()
+    both: Owner = {"token": token, "guest": guest}
+    code = make(gateway, both)
+    assert listed(gateway, {"guest": guest}) == []
+    assert listed(gateway, {"token": token}) == listed(gateway, both) == [code]
+    assert listed(gateway, {"token": token, "guest": ""}) == [code]
+    assert gateway.data("showLink", {"guest": guest, "code": code}) == NO_EXIST
+
+
+@pytest.mark.parametrize("function", CALLS)
+def test_what_is_not_the_owners_does_not_exist(
+    gateway: InProcess, owner: Owner, function: str
+) -> None:
+    if function == "showLinks":
+        return
+    mine = make(gateway, owner)
+    others = [
+        make(gateway, {"guest": new_guest()}),
+        make(gateway, {"token": gateway.log_in(gateway.register())}),
+        make(gateway, {}),
+    ]
+    for code in (*others, new_code(), "abc", "ñ", "", "a" * 5000):
+        payload = {**owner, **CALLS[function], "code": code}
+        if "codes" in CALLS[function]:
+            del payload["code"]
+            payload["codes"] = [mine, code]
+        assert gateway.data(function, payload) == NO_EXIST, code[:50]
+    assert [gateway.visit(code).status_code for code in (mine, *others)] == [302] * 4
+    assert listed(gateway, owner) == [mine]
+
+
+# What can never be right.
+
+OF_ALL: dict[str, object] = {
+    "token a number": {"token": 7},
+    "token a list": {"token": ["a"]},
+    "token with NUL": {"token": "a\0b"},
+    "token half a character": {"token": "\ud800"},
+    "an unknown key": {"unknown": None},
+    "another's key": {"links": []},
+}
+OF_CODE: dict[str, object] = {
+    "null": {"code": None},
+    "a number": {"code": 7},
+    "true": {"code": True},
+    "a list": {"code": ["abcdefgh"]},
+    "NUL": {"code": "abc\0efgh"},
+    "half a character": {"code": "abc\ud800efgh"},
+}
+OF_CODES: dict[str, object] = {
+    "null": {"codes": None},
+    "none": {"codes": []},
+    "a text": {"codes": "abcdefgh"},
+    "a number in it": {"codes": ["abcdefgh", 7]},
+    "null in it": {"codes": [None]},
+    "a list in it": {"codes": [["abcdefgh"]]},
+    "NUL in it": {"codes": ["abc\0efgh"]},
+    "half a character in it": {"codes": ["abc\ud800efgh"]},
+    "an object": {"codes": {"0": "abcdefgh"}},
+    "one more than a hundred": {"codes": ["abcdefgh"] * 101},
+}
+OF_LIST: dict[str, object] = {
+    "query a number": {"query": 7},
+    "query true": {"query": True},
+    "query a list": {"query": []},
+    "query with NUL": {"query": "\0"},
+    "query half a character": {"query": "\ud800"},
+    "query too long": {"query": "ñ" * 1000},
+    "state unknown": {"state": "gone"},
+    "state in capitals": {"state": "Active"},
+    "state empty": {"state": ""},
+    "state a number": {"state": 1},
+    "state a list": {"state": ["active"]},
+    "order unknown": {"order": "best"},
+    "order empty": {"order": ""},
+    "order a number": {"order": 0},
+    "limit 0": {"limit": 0},
+    "limit 101": {"limit": 101},
+    "limit negative": {"limit": -1},
+    "limit true": {"limit": True},
+    "limit a fraction": {"limit": 1.5},
+    "limit a whole fraction": {"limit": 10.0},
+    "limit a text": {"limit": "10"},
+    "limit huge": {"limit": 2**31},
+    "limit hugely negative": {"limit": -(2**31) - 1},
+    "limit past all integers": {"limit": 10**400},
+    "limit NaN": {"limit": math.nan},
+    "cursor empty": {"cursor": ""},
+    "cursor made up": {"cursor": "nonsense"},
+    "cursor a number": {"cursor": 1},
+    "cursor with NUL": {"cursor": "\0"},
+}
+OF_CHANGES: dict[str, object] = {
+    "null": None,
+    "a list": [],
+    "a text": "title",
+    "empty": {},
+    "an unknown key": {"code": "abcdefgh"},
+    "an unknown key beside a good one": {"title": "a", "views": 7},
+    "url null": {"url": None},
+    "url empty": {"url": ""},
+    "url a number": {"url": 7},
+    "url too short": {"url": "ab"},
+    "url too long": {"url": "http://example.com/" + "ñ" * 981},
+    "url with NUL": {"url": "http://example.com/\0"},
+    "url a script": {"url": "javascript:alert(1)"},
+    "title null": {"title": None},
+    "title a number": {"title": 7},
+    "title too long": {"title": "ñ" * 101},
+    "title with NUL": {"title": "\0"},
+    "title half a character": {"title": "\ud800"},
+    "title with a control character": {"title": "a\u0085b"},
+    "tags null": {"tags": None},
+    "tags a text": {"tags": "a"},
+    "tags of numbers": {"tags": [1]},
+    "tags of null": {"tags": [None]},
+    "tags too many": {"tags": [str(number) for number in range(11)]},
+    "tags with an empty one": {"tags": ["a", ""]},
+    "tags with a long one": {"tags": ["ñ" * 31]},
+    "tags with NUL": {"tags": ["a\0"]},
+    "ended_url empty": {"ended_url": ""},
+    "ended_url blank": {"ended_url": " "},
+    "ended_url a number": {"ended_url": 7},
+    "ended_url a script": {"ended_url": "javascript:alert(1)"},
+    "ended_url with NUL": {"ended_url": "http://a.example/\0"},
+    "public_statistics null": {"public_statistics": None},
+    "public_statistics 1": {"public_statistics": 1},
+    "public_statistics a text": {"public_statistics": "true"},
+    "one bad among good": {"title": "good", "tags": ["good"], "url": "javascript:alert(1)"},
+    **{
+        f"expires_at {value!r}"[:40]: {"expires_at": value}
+        for value in (
+            *(7, True, 1.5, [], {}, math.inf, "", "soon", "2086-01-01", "2086-01-01T00:00:00"),
+            *("2086-01-01 00:00:00Z", "20860101T000000Z", "2086-01-01T00:00:00z"),
+            *("2086-13-01T00:00:00Z", "2086-02-30T00:00:00Z", "2086-01-01T24:00:00Z"),
+            *("2086-01-01T00:60:00Z", "2086-01-01T23:59:60Z", "2086-01-01T00:00:00+2"),
+            *("2086-01-01T00:00:00+24:00", "2086-01-01T00:00:00+02:60", "2086-W01-1T00:00:00Z"),
+            *("+2086-01-01T00:00:00Z", "12086-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
+            *("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"),
+            *(" 2086-01-01T00:00:00Z", "2086-01-01T00:00:00Z\n", "2086-01-01T00:00:00.Z"),
+            *("\uff12\uff10\uff18\uff16-01-01T00:00:00Z", "2086-01-01T00:00:00Z\0"),
+        )
+    },
+}
+BAD = [
+    *[(name, what, value) for name in CALLS for what, value in OF_ALL.items()],
+    *[
+        (name, what, value)
+        for name in ("showLink", "changeLink")
+        for what, value in OF_CODE.items()
+    ],
+    *[
+        (n, what, value)
+        for n in ("removeLinks", "restoreLinks")
+        for what, value in OF_CODES.items()
+    ],
+    *[("showLinks", what, value) for what, value in OF_LIST.items()],
+    *[("changeLink", what, {"changes": value}) for what, value in OF_CHANGES.items()],
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "what", "wrong"), BAD, ids=[f"{name} {what}" for name, what, _ in BAD]
+)
+def test_bad_input_is_refused_with_a_reason_and_changes_nothing(
+    gateway: InProcess, kept: tuple[Owner, str], function: str, what: str, wrong: dict[str, object]
+) -> None:
+    owner, code = kept
+    before = gateway.data("showLink", {**owner, "code": code})
+    right = {**CALLS[function], "code": code, "codes": [code]}
+    payload = {**owner, **{key: right[key] for key in CALLS[function]}, **wrong}
+    body = json.dumps({"data": payload})  # It writes what no other client would.
+    response = gateway.http.post(
+        f"{gateway.url}/{function}", content=body, headers={"content-type": "application/json"}
+    )
+    assert reason_of(response).isupper()
+    assert gateway.data("showLink", {**owner, "code": code}) == before
+
+
+@pytest.fixture(scope="module")
+def kept(gateway: InProcess) -> tuple[Owner, str]:
+    """A guest with one link that nothing may change."""
+    owner: Owner = {"guest": new_guest()}
+    code = make(gateway, owner)
+    changes = {"title": "kept", "tags": ["kept"], "expires_at": "2086-01-01T00:00:00Z"}
+    gateway.data("changeLink", {**owner, "code": code, "changes": changes})
+    return owner, code
+
+
+# Claims.
+
+
+def test_a_claim_moves_all_of_a_guests_links_however_many_steps_it_takes(
+    gateway: InProcess,
+) -> None:
+    guest, token = new_guest(), gateway.log_in(gateway.register())
+    codes = [make(gateway, {"guest": guest}) for _ in range(7)]
+    gateway.data("removeLinks", {"guest": guest, "codes": codes[:1]})
+    both = {"token": token, "guest": guest}
+    gateway.links.most_claimed = 3
+    try:
+        assert gateway.data("claimLinks", both) == {"success": True, "claimed": 7}
+    finally:
+        gateway.links.most_claimed = MOST_CLAIMED
+    assert gateway.data("claimLinks", both) == {"success": True, "claimed": 0}
+    assert listed(gateway, {"guest": guest}) == []
+    assert listed(gateway, {"token": token}) == codes[:0:-1]
+    assert listed(gateway, {"token": token}, state="removed") == codes[:1]
+
+
+def test_a_claim_that_broke_off_goes_on_where_it_was(gateway: InProcess) -> None:
+    guest, token = new_guest(), gateway.log_in(gateway.register())
+    codes = [make(gateway, {"guest": guest}) for _ in range(3)]
+    both = {"token": token, "guest": guest}
+    gateway.links.most_claimed, gateway.links.most_claims = 1, 1
+    try:
+        response = gateway.call("claimLinks", both)
+        assert (response.status_code, response.json()["error"]["status"]) == (503, "UNAVAILABLE")
+    finally:
+        gateway.links.most_claimed, gateway.links.most_claims = MOST_CLAIMED, None
+    assert len(listed(gateway, {"token": token})) == 1
+    assert gateway.data("claimLinks", both) == {"success": True, "claimed": 2}
+    assert sorted(listed(gateway, {"token": token})) == sorted(codes)
+
+
+def test_a_claim_without_end_ends_with_an_error(
+    gateway: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.functions.owned.CLAIM_SECONDS", 0.05)
+    guest, token = new_guest(), gateway.log_in(gateway.register())
+    make(gateway, {"guest": guest})
+    monkeypatch.setattr(gateway.links, "most_claimed", 0)
+    response = gateway.call("claimLinks", {"token": token, "guest": guest})
+    assert (response.status_code, response.json()["error"]["status"]) == (504, "DEADLINE_EXCEEDED")
+
+
+@pytest.mark.parametrize("missing", ["token", "guest"])
+@pytest.mark.parametrize("value", [None, ""])
+def test_a_claim_needs_both(gateway: InProcess, missing: str, value: str | None) -> None:
+    both: Owner = {"token": gateway.log_in(gateway.register()), "guest": new_guest()}
+    assert reason_of(gateway.call("claimLinks", {**both, missing: value})) == "INVALID_ARGUMENT"
+    del both[missing]
+    assert reason_of(gateway.call("claimLinks", both)) == "INVALID_ARGUMENT"
+    assert reason_of(gateway.call("claimLinks", {**both, "codes": []})) == "INVALID_ARGUMENT"
+
+
+# One's own account.
+
+
+def new_password(password: str) -> dict[str, str]:
+    """The fields of a new password, as the page hashes it."""
+    made = registration("", password)
+    return {"new_password": made["password"], "new_salt": made["salt"]}
+
+
+def test_a_password_is_changed_for_a_new_session(gateway: InProcess) -> None:
+    email = gateway.register()
+    token, elsewhere = gateway.log_in(email), gateway.log_in(email)
+    code = make(gateway, {"token": token})
+    change = {"token": token, "password": "Camino-42", **new_password("Camino-43")}
+    reply = gateway.data("changePassword", change)
+    assert set(reply) == {"success", "token", "expirationTimestamp"}
+    assert reply["success"]
+    assert reply["expirationTimestamp"] / 1000 > datetime.now(UTC).timestamp()
+    assert listed(gateway, {"token": reply["token"]}) == [code]
+    for before in (token, elsewhere):
+        assert gateway.data("showLinks", {"token": before}) == INVALID_TOKEN
+    assert gateway.data("changePassword", change) == INVALID_TOKEN
+    assert gateway.log_in(email, "Camino-43")
+    wrong = gateway.data("verifyUser", {"email": email, "password": "Camino-42"})
+    assert wrong == {"success": False, "error": "incorrect"}
+
+
+def test_an_account_is_removed(gateway: InProcess) -> None:
+    email = gateway.register()
+    token = gateway.log_in(email)
+    gone = {"token": token, "password": "Camino-42"}
+    assert gateway.data("removeAccount", gone) == {"success": True}
+    assert gateway.data("removeAccount", gone) == INVALID_TOKEN
+    assert gateway.data("showLinks", {"token": token}) == INVALID_TOKEN
+    assert gateway.data("verifyUser", {"email": email, "password": "Camino-42"}) == NO_EXIST
+
+
+ACCOUNT_CALLS: dict[str, dict[str, str]] = {
+    "changePassword": new_password("Camino-43"),
+    "removeAccount": {},
+}
+
+
+@pytest.mark.parametrize("function", ACCOUNT_CALLS)
+def test_one_s_own_account_needs_its_session_and_its_password(
+    gateway: InProcess, function: str
+) -> None:
+    token = gateway.log_in(gateway.register())
+    right = {**ACCOUNT_CALLS[function], "token": token, "password": "Camino-42"}
+    for wrong in ("Camino-43", "ñ" * 37, " "):
+        reply = gateway.data(function, {**right, "password": wrong})
+        assert reply == {"success": False, "error": "incorrect"}
+    for nobody in (None, ""):
+        assert gateway.data(function, {**right, "token": nobody}) == NO_LOGGED
+    del right["token"]
+    assert gateway.data(function, right) == NO_LOGGED
+    assert gateway.data(function, {**right, "token": "no.session"}) == INVALID_TOKEN
+    assert gateway.data("showLinks", {"token": token})["success"]
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "reason"),
+    [
+        *[
+            (function, wrong, "INVALID_ARGUMENT")
+            for function in ACCOUNT_CALLS
+            for wrong in (
+                *({"password": None}, {"password": 7}, {"password": "\0"}, {"password": ""}),
+                *({"token": 7}, {"token": "\0"}, {"guest": None}, {"email": "a@b.c"}),
+            )
+        ],
+        ("changePassword", {"new_password": None}, "INVALID_ARGUMENT"),
+        ("changePassword", {"new_salt": 7}, "INVALID_ARGUMENT"),
+        ("changePassword", {"new_password": "Camino-43"}, "INVALID_PASSWORD_HASH"),
+        ("changePassword", {"new_salt": "$2b$10$" + "." * 22}, "INVALID_PASSWORD_HASH"),
+        ("changePassword", {"new_password": "", "new_salt": ""}, "INVALID_PASSWORD_HASH"),
+    ],
+)
+def test_bad_input_of_ones_own_account_changes_nothing(
+    gateway: InProcess, function: str, wrong: dict[str, object], reason: str
+) -> None:
+    email = gateway.register()
+    token = gateway.log_in(email)
+    right = {**ACCOUNT_CALLS[function], "token": token, "password": "Camino-42"}
+    assert reason_of(gateway.call(function, {**right, **wrong})) == reason
+    assert gateway.data("showLinks", {"token": token})["success"]
+    assert gateway.log_in(email)
+
+
+# While services are away.
+
+
+@pytest.mark.parametrize("function", [*CALLS, "claimLinks"])
+def test_links_away_is_an_error_that_leaves_what_is_known(
+    gateway: InProcess, function: str
+) -> None:
+    token, guest = gateway.log_in(gateway.register()), new_guest()
+    code = make(gateway, {"guest": guest})
+    owner: Owner = {"guest": guest}
+    payload = {**CALLS.get(function, {"token": token}), **owner}
+    if "code" in payload:
+        payload["code"] = code
+    if "codes" in payload:
+        payload["codes"] = [code]
+    assert gateway.visit(code).status_code == 302
+    gateway.links.away = True
+    try:
+        response = gateway.call(function, payload)
+        assert (response.status_code, response.json()["error"]["status"]) == (503, "UNAVAILABLE")
+        assert gateway.visit(code).status_code == 302, "what is known goes on"
+    finally:
+        gateway.links.away = False
+    assert gateway.data(function, payload)["success"]
