@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from services.auth import store_mongo as auth
+from services.auth.domain import Account
 from services.links import domain as owners
 from services.links import store_mongo as links
 from services.links.domain import Link
@@ -110,6 +111,26 @@ async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
             # What it passes over is not read, and for codes or a number no document is.
             of_links = "title" in query["command"].get("projection", {})
             assert query["docsExamined"] <= (query["nreturned"] + 1 if of_links else 0)
+
+
+async def test_closed_accounts_are_found_by_their_index(url: str) -> None:
+    async with mongo.opened(url, "", auth.SCHEMA) as database:
+        store = auth.MongoAccountStore(database)
+        for n in range(200):
+            email = f"{n}@example.com"
+            await store.add(Account(f"{n}", email, email, "Ana", "hash", "salt", NOW))
+        await store.close("7@example.com")
+        await database.write(
+            "", lambda db: db.command("profile", 2, filter={"command.find": "accounts"})
+        )
+        assert await store.closed(100) == ["7"]
+        await database.write("", lambda db: db.command("profile", 0))
+
+        (query,) = await database.read(
+            "", lambda db: db["system.profile"].find({"command.find": "accounts"}).to_list(None)
+        )
+        assert "IXSCAN" in query["planSummary"]
+        assert query["docsExamined"] <= 1
 
 
 async def test_a_log_in_that_is_refused_ends_with_one_line(url: str) -> None:

@@ -9,19 +9,22 @@ import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import bcrypt
 import jwt
+import pymongo
 import pytest
 
 from atajo.auth.v1 import auth_pb2 as pb
 from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
+from services.auth.store_sqlite import MIGRATIONS
 from services.runtime import client
 from services.runtime.errors import (
     AlreadyExists,
@@ -35,10 +38,14 @@ from services.runtime.errors import (
 from tests.processes import Process
 
 SERVICE = pb.DESCRIPTOR.services_by_name["AuthService"]
+ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
 SECRET = "c2lnbmluZy1zZWNyZXQtb2YtdGhlLXRlc3Rz"
 PASSWORD = "Corréct-Horse-1"
 SALT = bcrypt.gensalt(10)
 HASH = bcrypt.hashpw(PASSWORD.encode(), SALT)
+NEW = "Caballo-Batería-2"
+NEW_SALT = bcrypt.gensalt(10)
+NEW_HASH = bcrypt.hashpw(NEW.encode(), NEW_SALT)
 TOO_LONG = "ñ" * 37
 """Is wrong without 50 ms of bcrypt."""
 _numbers = count(1)
@@ -78,15 +85,43 @@ class Auth:
         response = await self._caller.unary("VerifyToken", self._stub.VerifyToken, request, 10)
         return response.account_id
 
+    async def change(
+        self,
+        token: str,
+        password: str = PASSWORD,
+        address: str = "192.0.2.1",
+        new_hash: bytes = NEW_HASH,
+        new_salt: bytes = NEW_SALT,
+    ) -> pb.ChangePasswordResponse:
+        request = pb.ChangePasswordRequest(
+            token=token,
+            password=password,
+            new_password_hash=new_hash.decode(),
+            new_salt=new_salt.decode(),
+            client_address=address,
+        )
+        return await self._caller.unary("ChangePassword", self._stub.ChangePassword, request, 30)
+
+    async def close(
+        self, token: str, password: str = PASSWORD, address: str = "192.0.2.1"
+    ) -> pb.CloseOwnAccountResponse:
+        request = pb.CloseOwnAccountRequest(token=token, password=password, client_address=address)
+        return await self._caller.unary("CloseOwnAccount", self._stub.CloseOwnAccount, request, 30)
+
     async def outcome(
         self, email: str, password: str = PASSWORD, address: str = "192.0.2.1"
     ) -> str:
         """How a log-in ended, as one word."""
-        try:
-            await self.login(email, password, address)
-        except AppError as error:
-            return error.reason
-        return "OK"
+        return await ending(self.login(email, password, address))
+
+
+async def ending(call: Awaitable[object]) -> str:
+    """How a call ended: OK, or the reason why it was refused."""
+    try:
+        await call
+    except AppError as error:
+        return error.reason
+    return "OK"
 
 
 @asynccontextmanager
@@ -96,14 +131,35 @@ async def connected(process: Process) -> AsyncIterator[Auth]:
 
 
 @dataclass(frozen=True)
+class Admin:
+    """What the reconciler asks of one auth process."""
+
+    process: Process
+
+    async def closed(self) -> list[str]:
+        listed = await self._call("ListClosedAccounts", pb.ListClosedAccountsRequest())
+        return list(listed.account_ids)
+
+    async def remove(self, account_id: str) -> None:
+        await self._call("RemoveAccount", pb.RemoveAccountRequest(account_id=account_id))
+
+    async def _call(self, method: str, request: Any) -> Any:
+        async with client.open_channel(self.process.addresses["admin"], ADMIN) as channel:
+            stub = pb_grpc.AdminServiceStub(channel)
+            return await client.Caller(ADMIN).unary(method, getattr(stub, method), request, 10)
+
+
+@dataclass(frozen=True)
 class Place:
     """Where one auth service keeps its things."""
 
     folder: Path
+    database: str = ""
+    """A MongoDB URL, or nothing for a file in the folder."""
 
     def env(self, **settings: str) -> dict[str, str]:
         return {
-            "ATAJO_STORE": f"sqlite:///{self.folder}/auth.db",
+            "ATAJO_STORE": self.database or f"sqlite:///{self.folder}/auth.db",
             "ATAJO_TOKEN_SECRET": SECRET,
             "ATAJO_LOG_LEVEL": "debug",
             **settings,
@@ -134,6 +190,14 @@ async def auth(process: Process) -> AsyncIterator[Auth]:
 def place(tmp_path: Path) -> Place:
     """For tests that start processes of their own."""
     return Place(tmp_path)
+
+
+@pytest.fixture(params=["sqlite", "mongodb"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """The same, over one store and over the other."""
+    if request.param == "sqlite":
+        return Place(tmp_path)
+    return Place(tmp_path, request.getfixturevalue("mongo_url"))
 
 
 async def test_register_log_in_and_verify(auth: Auth) -> None:
@@ -372,6 +436,205 @@ async def test_what_was_acknowledged_survives_sigkill(place: Place) -> None:
             assert await auth.outcome(email, address="192.0.2.2") == "OK"
 
 
+async def test_a_changed_password_ends_all_sessions_but_the_one_it_begins(either: Place) -> None:
+    with either.start() as process:
+        async with connected(process) as auth:
+            email, other = fresh_email(), fresh_email()
+            account_id = await auth.register(email)
+            await auth.register(other)
+            tokens = [(await auth.login(email)).token for _ in range(2)]
+            stranger = (await auth.login(other)).token
+
+            session = await auth.change(tokens[0])
+
+            assert session.expires_at.seconds - time.time() == pytest.approx(4 * 3600, abs=30)
+            assert await auth.verify(session.token) == account_id
+            for token in tokens:
+                assert await ending(auth.verify(token)) == "INVALID_TOKEN"
+                assert await ending(auth.change(token, NEW)) == "INVALID_TOKEN"
+                assert await ending(auth.close(token, NEW)) == "INVALID_TOKEN"
+            assert await auth.outcome(email) == "WRONG_PASSWORD"
+            assert await auth.verify((await auth.login(email, NEW)).token) == account_id
+            assert await ending(auth.verify(stranger)) == "OK"
+            assert await auth.outcome(other) == "OK"
+
+            back = await auth.change(session.token, NEW, new_hash=HASH, new_salt=SALT)
+            assert await ending(auth.verify(session.token)) == "INVALID_TOKEN"
+            assert await auth.verify(back.token) == account_id
+            assert await auth.outcome(email) == "OK"
+
+
+@pytest.mark.parametrize(
+    ("new_hash", "new_salt"),
+    [(b"secret", b"secret"), (b"", b""), (NEW_HASH, SALT), (NEW_HASH[:-1], NEW_SALT)],
+)
+async def test_a_new_password_keeps_to_the_rules_of_a_registration(
+    auth: Auth, new_hash: bytes, new_salt: bytes
+) -> None:
+    email = fresh_email()
+    await auth.register(email)
+    token = (await auth.login(email)).token
+    for _ in range(12):
+        with pytest.raises(InvalidArgument) as refused:
+            await auth.change(token, TOO_LONG, new_hash=new_hash, new_salt=new_salt)
+        assert refused.value.reason == "INVALID_PASSWORD_HASH"
+    assert await auth.outcome(email) == "OK", "none of it is counted"
+    assert await ending(auth.verify(token)) == "OK"
+
+
+async def test_wrong_passwords_are_limited_wherever_they_are_asked_for(auth: Auth) -> None:
+    email = fresh_email()
+    await auth.register(email)
+    token = (await auth.login(email)).token
+    calls = (auth.change(token, TOO_LONG), auth.close(token, TOO_LONG), auth.login(email, TOO_LONG))
+    assert [await ending(call) for call in calls] == ["WRONG_PASSWORD"] * 3
+    outcomes = await asyncio.gather(*(ending(auth.change(token, TOO_LONG)) for _ in range(12)))
+    assert Counter(outcomes) == {"WRONG_PASSWORD": 7, "TOO_MANY_ATTEMPTS": 5}
+
+    for right in (auth.change(token), auth.close(token), auth.login(email)):
+        with pytest.raises(ResourceExhausted) as limited:
+            await right
+        assert limited.value.reason == "TOO_MANY_ATTEMPTS"
+        assert limited.value.retry_after is not None
+        assert 840 < limited.value.retry_after <= 900
+    assert await ending(auth.verify(token)) == "OK"
+    assert await ending(auth.change(token, address="192.0.2.2")) == "OK"
+
+
+async def test_of_changes_at_once_over_two_replicas_one_is_made(
+    mongo_url: str, tmp_path: Path
+) -> None:
+    place = Place(tmp_path, mongo_url)
+    hashes = [bcrypt.hashpw(f"Camino-{n}".encode(), NEW_SALT) for n in range(8)]
+    with place.start() as first, place.start() as second:
+        async with connected(first) as one, connected(second) as other:
+            email = fresh_email()
+            await one.register(email)
+            token = (await other.login(email)).token
+
+            results = await asyncio.gather(
+                *(
+                    (one, other)[n % 2].change(token, address=f"192.0.2.{n}", new_hash=each)
+                    for n, each in enumerate(hashes)
+                ),
+                return_exceptions=True,
+            )
+
+            (made,) = (n for n, each in enumerate(results) if not isinstance(each, BaseException))
+            lost = [each for each in results if isinstance(each, BaseException)]
+            assert {getattr(each, "reason", "") for each in lost} == {"INVALID_TOKEN"}
+            session = results[made]
+            assert isinstance(session, pb.ChangePasswordResponse)
+            for replica in (one, other):
+                assert await ending(replica.verify(token)) == "INVALID_TOKEN"
+                assert await ending(replica.verify(session.token)) == "OK"
+                assert await replica.outcome(email, f"Camino-{made}") == "OK"
+
+
+async def test_an_owner_closes_the_account_for_the_reconciler_to_remove(either: Place) -> None:
+    with either.start() as process:
+        async with connected(process) as auth:
+            admin = Admin(process)
+            email = fresh_email()
+            account_id = await auth.register(email)
+            other = await auth.register(fresh_email())
+            token, second = [(await auth.login(email)).token for _ in range(2)]
+            assert await ending(auth.close(token, "wrong")) == "WRONG_PASSWORD"
+            assert await ending(auth.verify(token)) == "OK"
+            assert await admin.closed() == []
+
+            await auth.close(token)
+
+            for each in (token, second):
+                assert await ending(auth.verify(each)) == "INVALID_TOKEN"
+                assert await ending(auth.close(each)) == "INVALID_TOKEN"
+            assert await auth.outcome(email) == "NO_ACCOUNT"
+            assert await ending(auth.register(email)) == "EMAIL_TAKEN"
+            assert await admin.closed() == [account_id]
+            await admin.remove(other)
+            await admin.remove(account_id)
+            assert await admin.closed() == []
+            again = await auth.register(email)
+            assert again != account_id
+            assert await ending(auth.verify(token)) == "INVALID_TOKEN"
+            assert await auth.verify((await auth.login(email)).token) == again
+
+
+async def test_accounts_and_sessions_of_an_earlier_version_go_on(either: Place) -> None:
+    account = {
+        "email": "Ana@Example.com",
+        "email_key": "ana@example.com",
+        "username": "Ana",
+        "password_hash": HASH.decode(),
+        "salt": SALT.decode(),
+        "created_at": 1_772_368_215_123_456,
+    }
+    if either.database:
+        with pymongo.MongoClient[dict[str, Any]](either.database) as mongo:
+            database = mongo.get_default_database()
+            database.accounts.create_index("email_key", name="accounts_by_email_key", unique=True)
+            database.accounts.insert_one({"_id": "ana", **account, "closed": False})
+            database.schema.insert_one({"_id": "version", "version": 1})
+    else:
+        with sqlite3.connect(either.folder / "auth.db") as connection:
+            for number, migration in enumerate(MIGRATIONS[:2], 1):
+                connection.executescript(f"{migration}; PRAGMA user_version = {number}")
+            fields = ("ana", *account.values(), 0)
+            connection.execute(f"INSERT INTO accounts VALUES ({', '.join('?' * 8)})", fields)
+        connection.close()
+
+    token = _token(subject="ana")
+    with either.start() as process:
+        async with connected(process) as auth:
+            assert await auth.verify(token) == "ana"
+            assert await auth.verify((await auth.login("ana@example.com")).token) == "ana"
+            assert await auth.verify(token) == "ana"
+            session = await auth.change(token)
+            assert await ending(auth.verify(token)) == "INVALID_TOKEN"
+            assert await auth.verify(session.token) == "ana"
+            assert await auth.outcome("ana@example.com", NEW) == "OK"
+            await auth.close(session.token, NEW)
+            assert await Admin(process).closed() == ["ana"]
+
+
+async def test_what_a_kill_breaks_off_happened_whole_or_not_at_all(either: Place) -> None:
+    """A change and a closing are under way when the process is killed, sooner or later."""
+    changing = fresh_email()
+    held, other = (PASSWORD, HASH, SALT), (NEW, NEW_HASH, NEW_SALT)
+    with ExitStack() as started:
+        process = started.enter_context(either.start())
+        for number, seconds in enumerate((0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.5)):
+            address, closing = f"192.0.2.{number}", fresh_email()
+            async with connected(process) as auth:
+                if number == 0:
+                    await auth.register(changing)
+                closing_id = await auth.register(closing)
+                token = (await auth.login(changing, held[0], address)).token
+                closing_token = (await auth.login(closing)).token
+                change = asyncio.ensure_future(auth.change(token, held[0], address, *other[1:]))
+                close = asyncio.ensure_future(auth.close(closing_token))
+                await asyncio.wait([change, close], timeout=seconds)
+                process.kill()
+                await asyncio.wait([change, close])
+            process = started.enter_context(either.start())
+            async with connected(process) as auth:
+                changed = await auth.outcome(changing, other[0], address) == "OK"
+                assert changed or change.exception()
+                before = await auth.outcome(changing, held[0], address)
+                assert before == ("WRONG_PASSWORD" if changed else "OK")
+                assert await ending(auth.verify(token)) == ("INVALID_TOKEN" if changed else "OK")
+                if not change.exception():
+                    assert await ending(auth.verify(change.result().token)) == "OK"
+                closed = closing_id in await Admin(process).closed()
+                assert closed or close.exception()
+                assert await auth.outcome(closing) == ("NO_ACCOUNT" if closed else "OK")
+                assert await ending(auth.verify(closing_token)) == (
+                    "INVALID_TOKEN" if closed else "OK"
+                )
+            if changed:
+                held, other = other, held
+
+
 async def test_limits_can_be_lifted(place: Place) -> None:
     with place.start(ATAJO_LIMITS="off") as process:
         async with connected(process) as auth:
@@ -475,6 +738,9 @@ async def test_what_is_secret_is_neither_logged_nor_stored(place: Place) -> None
                 await auth.register(email, username="Somebody Else")
             with pytest.raises(AppError):
                 await auth.verify(token + "x")
+            changed = await auth.change(token, address=address)
+            await ending(auth.change(changed.token, "A-Wrong-Secret", address))
+            await ending(auth.close(changed.token, "A-Wrong-Secret", address))
             await asyncio.gather(
                 *(auth.outcome(email, "A-Wrong-Secret", address) for _ in range(15))
             )
@@ -483,20 +749,25 @@ async def test_what_is_secret_is_neither_logged_nor_stored(place: Place) -> None
     logged = process.stderr()
     reasons = {line.get("reason") for line in process.log_lines()}
     assert {"EMAIL_TAKEN", "WRONG_PASSWORD", "LOGINS_BUSY", "INVALID_TOKEN"} <= reasons
-    for secret in (SECRET, PASSWORD, "A-Wrong-Secret", token, address, HASH.decode()):
+    secrets = (SECRET, PASSWORD, NEW, "A-Wrong-Secret", token, changed.token, address)
+    for secret in (*secrets, HASH.decode(), NEW_HASH.decode(), NEW_SALT.decode()):
         assert secret not in logged
     assert "very.private" not in logged.lower()
     stored = place.bytes_stored()
-    assert HASH in stored
-    for secret in (SECRET, PASSWORD, "A-Wrong-Secret", token, address):
+    assert NEW_HASH in stored
+    for secret in secrets:
         assert secret.encode() not in stored
 
 
 async def test_log_ins_are_counted_by_how_they_ended(place: Place) -> None:
     with place.start(ATAJO_LOGIN_FAILURES_BY_ADDRESS="1") as process:
-        assert _logins(process) == dict.fromkeys(
-            ("ok", "wrong_password", "no_account", "limited", "busy"), 0
+        of_checks = ("ok", "wrong_password", "limited", "busy")
+        of_sessions = (*of_checks, "invalid_token")
+        assert _results(process, "logins") == dict.fromkeys((*of_checks, "no_account"), 0)
+        assert _results(process, "password_changes") == dict.fromkeys(
+            (*of_sessions, "invalid_hash"), 0
         )
+        assert _results(process, "account_closings") == dict.fromkeys(of_sessions, 0)
         async with connected(process) as auth:
             email = fresh_email()
             await auth.register(email)
@@ -504,14 +775,48 @@ async def test_log_ins_are_counted_by_how_they_ended(place: Place) -> None:
                 await auth.outcome(who)
             for _ in range(4):
                 await auth.outcome(email, TOO_LONG)
-        counted = _logins(process)
-    assert counted == {"ok": 2, "no_account": 1, "wrong_password": 1, "limited": 3, "busy": 0}
+            token, other = [(await auth.login(email, address="::1")).token for _ in range(2)]
+            for call in (
+                auth.change(token, address="::1"),
+                auth.change(token, address="::1"),
+                auth.change(other, new_hash=b""),
+                auth.close(token),
+            ):
+                await ending(call)
+            token = (await auth.login(email, NEW, "::1")).token
+            for call in (
+                auth.change(token, TOO_LONG, "::1"),
+                auth.change(token, NEW, "::1"),
+                auth.close(token, TOO_LONG, "::1"),
+                auth.close(token, TOO_LONG, "::2:0:0:0:0"),
+                auth.close(token, NEW, "::3:0:0:0:0"),
+            ):
+                await ending(call)
+        logins, changes, closings = (
+            _results(process, name) for name in ("logins", "password_changes", "account_closings")
+        )
+    assert logins == {"ok": 5, "no_account": 1, "wrong_password": 1, "limited": 3, "busy": 0}
+    assert changes == {
+        "ok": 1,
+        "wrong_password": 1,
+        "limited": 1,
+        "busy": 0,
+        "invalid_token": 1,
+        "invalid_hash": 1,
+    }
+    assert closings == {
+        "ok": 1,
+        "wrong_password": 1,
+        "limited": 1,
+        "busy": 0,
+        "invalid_token": 1,
+    }
 
 
-def _logins(process: Process) -> dict[str, float]:
+def _results(process: Process, counter: str) -> dict[str, float]:
     with urllib.request.urlopen(f"http://{process.addresses['metrics']}/metrics") as answer:
         lines = answer.read().decode().splitlines()
-    name = 'atajo_logins_total{result="'
+    name = f'atajo_{counter}_total{{result="'
     rows = [line.removeprefix(name).split('"} ') for line in lines if line.startswith(name)]
     return {result: float(value) for result, value in rows}
 

@@ -122,6 +122,8 @@ async def test_a_change_ends_all_sessions_and_begins_one(
         assert await service.account_of_token(token) == account_id
         assert expires_at == NOW + timedelta(hours=4)
         assert [await ended(service, each) for each in tokens] == [True, True]
+        with pytest.raises(InvalidToken):
+            await service.close_own(tokens[1], after, ADDRESS)
         with pytest.raises(WrongPassword):
             await log_in(service, before, address=f"of {before}")
         assert await service.account_of_token(await log_in(service, after)) == account_id
