@@ -517,6 +517,13 @@ AUTH = Dashboard(
                     (f"sum(rate(atajo_accounts_created_total{_R}))", "accounts"),
                 ),
                 graph(
+                    "Passwords changed, accounts closed",
+                    "ops",
+                    "At the wish of their owners, by how that ended.",
+                    (_rate("atajo_password_changes_total", "result"), "change: {{result}}"),
+                    (_rate("atajo_account_closings_total", "result"), "closing: {{result}}"),
+                ),
+                graph(
                     "Password checks",
                     "short",
                     "As many run at a time as there are slots; each takes 50 ms.",
