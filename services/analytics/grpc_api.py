@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from grpc.aio import ServicerContext
@@ -13,6 +14,7 @@ from services.analytics.domain import (
     Day,
     Dimension,
     InvalidBatch,
+    Totals,
     VisitCount,
     VisitKind,
 )
@@ -58,12 +60,7 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         self, request: pb.GetTotalsRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetTotalsResponse:
         totals = await self._service.totals(request.codes)
-        return pb.GetTotalsResponse(
-            totals={
-                code: pb.Totals(people=visits.people, bots=visits.bots)
-                for code, visits in totals.items()
-            }
-        )
+        return pb.GetTotalsResponse(totals=_totals_to_pb(totals))
 
     async def ListDays(
         self, request: pb.ListDaysRequest, context: ServicerContext[Any, Any]
@@ -73,10 +70,22 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
 
 
 class AdminServicer(pb_grpc.AdminServiceServicer):
-    """The same for the operator."""
+    """The same for the operator and the reconciler."""
 
     def __init__(self, service: AnalyticsService) -> None:
         self._service = service
+
+    async def ListVisited(
+        self, request: pb.ListVisitedRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListVisitedResponse:
+        mark = request.mark if request.HasField("mark") else None
+        visited = await self._service.visited(mark)
+        return pb.ListVisitedResponse(
+            mark=visited.mark,
+            totals=_totals_to_pb(visited.totals),
+            more=visited.more,
+            lost=visited.lost,
+        )
 
     async def RemoveCounts(
         self, request: pb.RemoveCountsRequest, context: ServicerContext[Any, Any]
@@ -116,6 +125,12 @@ def _from_pb(visit: pb.VisitCount) -> VisitCount:
             raise InvalidBatch("A visit has one name in each dimension.")
         names[dimension] = one.name
     return VisitCount(visit.code, visit.hour, kind, names, visit.count)
+
+
+def _totals_to_pb(totals: Mapping[str, Totals]) -> dict[str, pb.Totals]:
+    return {
+        code: pb.Totals(people=visits.people, bots=visits.bots) for code, visits in totals.items()
+    }
 
 
 def _to_pb(day: Day) -> pb.Day:

@@ -14,6 +14,7 @@ from services.analytics.domain import (
     GatewayForgotten,
     TooManyCodes,
     Totals,
+    Visited,
     VisitKind,
     check_batch,
     check_number,
@@ -74,6 +75,17 @@ class AnalyticsService:
             raise TooManyCodes(f"At most {MAX_CODES} codes can be looked up at once.")
         wellformed = [code for code in codes if is_code(code)]
         return await self._store.totals(wellformed) if wellformed else {}
+
+    async def visited(self, mark: int | None) -> Visited:
+        """The totals that changed after a mark; None asks for the mark of now.
+
+        Raises Unavailable.
+        """
+        told = await self._store.announcements(mark)
+        totals: dict[str, Totals] = {}
+        for start in range(0, len(told.keys), MAX_CODES):
+            totals |= await self._store.totals(told.keys[start : start + MAX_CODES])
+        return Visited(told.mark, totals, told.more, told.lost)
 
     async def days(self, code: str, first: int, last: int) -> list[Day]:
         """A link's days with visits from `first` to `last`, both included, oldest first.

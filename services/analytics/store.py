@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from services.analytics.domain import Batch, Day, Totals
+from services.runtime.feed import Told
 
 
 class AnalyticsStore(Protocol):
@@ -17,7 +18,7 @@ class AnalyticsStore(Protocol):
 
         Whatever is resent after a failure, every visit of the batch ends up counted once. A
         gateway may be idle for `GATEWAY_IDLE` and go on; what it sends again then is refused.
-        Raises GatewayForgotten.
+        Before this returns, the codes of the batch are announced. Raises GatewayForgotten.
         """
         ...
 
@@ -38,4 +39,12 @@ class AnalyticsStore(Protocol):
 
     async def remove(self, codes: Sequence[str]) -> None:
         """Forget all visits of some links. What is applied later counts from nothing."""
+        ...
+
+    async def announcements(self, mark: int | None) -> Told:
+        """Which codes were visited after a mark; None asks for the mark of now.
+
+        A batch is announced once it is stored, so the totals of a code that are read after its
+        announcement have the visits of the batch.
+        """
         ...

@@ -4,6 +4,7 @@
               (referrers.<host>, devices.<name> and so on), hosts (below), seen.<gateway id>
     totals    _id code, people, bots, seen.<gateway id>
     gateways  see `gateways_mongo`
+    announcements  see `services.runtime.feed_mongo`
 
 **Every visit once, without a transaction.** A document says in `seen` which batch of a gateway it
 holds last, and one conditional update adds a batch and says so. A document that holds the batch
@@ -38,6 +39,7 @@ from pymongo import ASCENDING, IndexModel, InsertOne, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from services.analytics.domain import (
+    FEED,
     HOURS_A_DAY,
     OTHER_NAMES,
     Batch,
@@ -50,6 +52,8 @@ from services.analytics.domain import (
 )
 from services.analytics.gateways_mongo import Gateways
 from services.runtime.errors import Unavailable
+from services.runtime.feed import Told
+from services.runtime.feed_mongo import MongoFeed
 from services.runtime.mongo import Database, Document, Schema
 
 SCHEMA: Schema = (
@@ -82,9 +86,16 @@ class MongoAnalyticsStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._gateways = Gateways(database)
+        self._feed = MongoFeed(database, FEED, "analytics")
 
     async def apply(self, batch: Batch, now: datetime) -> bool:
         await self._gateways.forget_idle(now)
+        applied = await self._apply(batch, now)
+        # Also what was applied before: whoever applied it may have ended ahead of this line.
+        await self._feed.announce(sorted({visit.code for visit in batch.visits}), now)
+        return applied
+
+    async def _apply(self, batch: Batch, now: datetime) -> bool:
         if not await self._gateways.begin(batch, now):
             return False
         days, totals = _additions(batch)
@@ -115,6 +126,9 @@ class MongoAnalyticsStore:
             # Every day of the code: a semicolon comes next after the colon.
             days = {"_id": {"$gte": f"{code}:", "$lt": f"{code};"}}
             await self._remove_days(days)
+
+    async def announcements(self, mark: int | None) -> Told:
+        return await self._feed.since(mark)
 
     async def _remove_days(self, query: Document) -> None:
         await self._database.write("analytics_remove", lambda db: db.days.delete_many(query))

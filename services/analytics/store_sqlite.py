@@ -16,6 +16,7 @@ from typing import TypeVar
 from msgspec import msgpack
 
 from services.analytics.domain import (
+    FEED,
     HOURS_A_DAY,
     Batch,
     Day,
@@ -28,6 +29,8 @@ from services.analytics.domain import (
     sums_of,
     totals_of,
 )
+from services.runtime.feed import Told
+from services.runtime.feed_sqlite import announce, announced
 from services.runtime.sqlite import Database, Migration
 
 _Counts = tuple[dict[int, int], dict[int, int], dict[int, dict[str, int]]]
@@ -91,6 +94,13 @@ MIGRATIONS: tuple[Migration, ...] = (
     ) WITHOUT ROWID;
     """,
     _merge_into_days,
+    """
+    CREATE TABLE announcements (
+        number INTEGER PRIMARY KEY,
+        codes TEXT NOT NULL,  -- with a blank between them
+        announced_at INTEGER NOT NULL  -- microseconds since the Unix epoch
+    );
+    """,
 )
 
 _GATEWAY = "SELECT last_batch, seen_at FROM gateways WHERE id = ?"
@@ -149,6 +159,7 @@ class SqliteAnalyticsStore:
                 counts = _unpack(row[0]) if row else ({}, {}, {})
                 _add_sums(counts, sums[key])
                 connection.execute(_SET_DAY, (*key, pack_counts(counts)))
+            announce(connection, FEED, [code for code, _, _ in totals], now)
             return True
 
         return await self._database.write("analytics_apply", operation)
@@ -189,6 +200,11 @@ class SqliteAnalyticsStore:
             connection.executemany("DELETE FROM days WHERE day = ? AND code = ?", keys)
 
         await self._database.write("analytics_remove", operation)
+
+    async def announcements(self, mark: int | None) -> Told:
+        return await self._database.read(
+            "analytics_announcements", lambda connection: announced(connection, FEED, mark)
+        )
 
 
 def _add_sums(counts: _Counts, sums: DaySums) -> None:
