@@ -1,88 +1,124 @@
-"""The calls the operator's command makes, at the ports that services have for it.
+"""The calls at the ports that services have for the operator.
 
 Each raises `services.runtime.errors.AppError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
-from services.runtime.client import Caller, open_channel
+from services.runtime.client import ServiceClient
 
 CALL_SECONDS = 30.0
 LIST_SECONDS = 300.0
 """A removal may take its time: the links of an account are listed while they are removed."""
 
-_AUTH = auth_pb2.DESCRIPTOR.services_by_name["AdminService"]
-_LINKS = links_pb2.DESCRIPTOR.services_by_name["AdminService"]
-_ANALYTICS = analytics_pb2.DESCRIPTOR.services_by_name["AdminService"]
+REASONS = {
+    "phishing": links_pb2.BLOCK_REASON_PHISHING,
+    "malware": links_pb2.BLOCK_REASON_MALWARE,
+    "spam": links_pb2.BLOCK_REASON_SPAM,
+    "illegal": links_pb2.BLOCK_REASON_ILLEGAL,
+    "other": links_pb2.BLOCK_REASON_OTHER,
+}
+"""Why a link can be blocked, by the class that people are told."""
 
 
-class Services:
-    """The services as a removal needs them."""
+class AuthClient(ServiceClient["auth_pb2_grpc.AdminServiceAsyncStub"]):
+    """auth as the operator sees it."""
 
-    def __init__(
-        self,
-        auth: auth_pb2_grpc.AdminServiceAsyncStub,
-        links: links_pb2_grpc.AdminServiceAsyncStub,
-        analytics: analytics_pb2_grpc.AdminServiceAsyncStub,
-    ) -> None:
-        self._auth, self._auth_calls = auth, Caller(_AUTH)
-        self._links, self._links_calls = links, Caller(_LINKS)
-        self._analytics, self._analytics_calls = analytics, Caller(_ANALYTICS)
+    def __init__(self, address: str) -> None:
+        service = auth_pb2.DESCRIPTOR.services_by_name["AdminService"]
+        super().__init__(address, service, auth_pb2_grpc.AdminServiceStub)
 
     async def close_account(self, email: str) -> str:
         """Close an account; returns its identifier. Reason: NO_ACCOUNT."""
         request = auth_pb2.CloseAccountRequest(email=email)
-        reply = await self._auth_calls.unary(
-            "CloseAccount", self._auth.CloseAccount, request, CALL_SECONDS
+        reply = await self._caller.unary(
+            "CloseAccount", self._stub.CloseAccount, request, CALL_SECONDS
         )
         return reply.account_id
 
     async def remove_account(self, account: str) -> None:
         """Remove a closed account."""
         request = auth_pb2.RemoveAccountRequest(account_id=account)
-        await self._auth_calls.unary(
-            "RemoveAccount", self._auth.RemoveAccount, request, CALL_SECONDS
-        )
+        await self._caller.unary("RemoveAccount", self._stub.RemoveAccount, request, CALL_SECONDS)
 
-    async def codes_of(self, account: str) -> AsyncIterator[list[str]]:
-        """The codes of an account's links, in pages of at most 1000."""
+
+class LinksClient(ServiceClient["links_pb2_grpc.AdminServiceAsyncStub"]):
+    """links as the operator sees it."""
+
+    def __init__(self, address: str) -> None:
+        service = links_pb2.DESCRIPTOR.services_by_name["AdminService"]
+        super().__init__(address, service, links_pb2_grpc.AdminServiceStub)
+
+    async def remove_account_links(self, account: str) -> tuple[int, bool]:
+        """Remove up to 1000 links of an account; returns how many, and whether to ask again."""
+        request = links_pb2.RemoveAccountLinksRequest(account_id=account)
+        reply = await self._caller.unary(
+            "RemoveAccountLinks", self._stub.RemoveAccountLinks, request, CALL_SECONDS
+        )
+        return reply.removed, reply.more
+
+    async def codes_of(self, account: str) -> AsyncGenerator[list[str], None]:
+        """The codes of an account's links, of every state, in pages of at most 1000."""
         request = links_pb2.ListLinksRequest(account_id=account)
-        pages = self._links_calls.stream("ListLinks", self._links.ListLinks, request, LIST_SECONDS)
+        pages = self._caller.stream("ListLinks", self._stub.ListLinks, request, LIST_SECONDS)
         async for page in pages:
             yield [link.code for link in page.links]
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
         """Purge links; returns those of the codes that were purged, now or before."""
         request = links_pb2.PurgeLinksRequest(codes=codes)
-        reply = await self._links_calls.unary(
-            "PurgeLinks", self._links.PurgeLinks, request, CALL_SECONDS
-        )
+        reply = await self._caller.unary("PurgeLinks", self._stub.PurgeLinks, request, CALL_SECONDS)
         return list(reply.codes)
+
+    async def block_link(self, code: str, reason: str) -> None:
+        """Block a link for one of `REASONS`. Reason: NO_LINK."""
+        request = links_pb2.BlockLinkRequest(code=code, reason=REASONS[reason])
+        await self._caller.unary("BlockLink", self._stub.BlockLink, request, CALL_SECONDS)
+
+    async def unblock_link(self, code: str) -> None:
+        """Take the block of a link away. Reason: NO_LINK."""
+        request = links_pb2.UnblockLinkRequest(code=code)
+        await self._caller.unary("UnblockLink", self._stub.UnblockLink, request, CALL_SECONDS)
+
+
+class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AdminServiceAsyncStub"]):
+    """analytics as the operator sees it."""
+
+    def __init__(self, address: str) -> None:
+        service = analytics_pb2.DESCRIPTOR.services_by_name["AdminService"]
+        super().__init__(address, service, analytics_pb2_grpc.AdminServiceStub)
 
     async def remove_counts(self, codes: Sequence[str]) -> None:
         """Forget the visits of at most 100 links."""
         request = analytics_pb2.RemoveCountsRequest(codes=codes)
-        await self._analytics_calls.unary(
-            "RemoveCounts", self._analytics.RemoveCounts, request, CALL_SECONDS
-        )
+        await self._caller.unary("RemoveCounts", self._stub.RemoveCounts, request, CALL_SECONDS)
+
+
+@dataclass(frozen=True)
+class Clients:
+    """The services that the operator's command calls."""
+
+    auth: AuthClient
+    links: LinksClient
+    analytics: AnalyticsClient
 
 
 @asynccontextmanager
-async def connected(addresses: Mapping[str, str]) -> AsyncIterator[Services]:
+async def connected(addresses: Mapping[str, str]) -> AsyncIterator[Clients]:
     """The services at their addresses, by name, until the end."""
     async with AsyncExitStack() as stack:
-        auth, links, analytics = [
-            await stack.enter_async_context(open_channel(addresses[name], service))
-            for name, service in (("auth", _AUTH), ("links", _LINKS), ("analytics", _ANALYTICS))
-        ]
-        yield Services(
-            auth_pb2_grpc.AdminServiceStub(auth),
-            links_pb2_grpc.AdminServiceStub(links),
-            analytics_pb2_grpc.AdminServiceStub(analytics),
+        clients = Clients(
+            AuthClient(addresses["auth"]),
+            LinksClient(addresses["links"]),
+            AnalyticsClient(addresses["analytics"]),
         )
+        for client in (clients.auth, clients.links, clients.analytics):
+            stack.push_async_callback(client.close)
+        yield clients

@@ -1,43 +1,73 @@
 """Removing links and accounts over services that share no transaction.
 
-Every step may be repeated and what leads to the rest goes last: whatever a removal broke off at,
-repeating it goes on from there. Visits that a gateway answers from memory after its link was
-removed are still counted under the code, where no list shows them: the code is never given out
-again.
+Every step may be repeated, by several at once, and what leads to the rest goes last: whatever a
+removal broke off at, repeating it goes on from there. Visits that a gateway answers from memory
+after its link was removed are still counted under the code, where no list shows them: the code is
+never given out again.
+
+The operator's command takes all steps of a removal one after the other; the reconciler takes them
+as it comes to them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Protocol
 
 SETTLE_SECONDS = 10.0
 """A creation whose token was checked before the account was closed has ended by then: the gateway
-gives the check and the creation 5 s each."""
+gives the check and the creation 5 s each. No gateway answers for the links any more, either."""
 COUNTS_A_CALL = 100
 """Codes whose visits are forgotten in one call: analytics takes no more."""
+_MOST_SETTLES = 20
+"""How often links may still come in: an account that is being given many takes a while."""
 
 
-class Services(Protocol):
-    """What a removal asks of the services."""
+class Auth(Protocol):
+    """What a removal asks of auth."""
 
     async def close_account(self, email: str) -> str: ...
 
     async def remove_account(self, account: str) -> None: ...
 
-    def codes_of(self, account: str) -> AsyncIterator[list[str]]: ...
+
+class Links(Protocol):
+    """What a removal asks of links."""
+
+    async def remove_account_links(self, account: str) -> tuple[int, bool]:
+        """Remove some of an account's links; returns how many, and whether there may be others."""
+        ...
+
+    def codes_of(self, account: str) -> AsyncGenerator[list[str], None]:
+        """The codes of an account's links, of every state, in pages of at most 1000."""
+        ...
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]: ...
+
+
+class Analytics(Protocol):
+    """What a removal asks of analytics."""
 
     async def remove_counts(self, codes: Sequence[str]) -> None: ...
 
 
+@dataclass(frozen=True)
+class Services:
+    """The services as a removal needs them."""
+
+    auth: Auth
+    links: Links
+    analytics: Analytics
+
+
 async def remove_link(services: Services, code: str) -> bool:
     """Remove a link and its counts; False when there never was one. Raises AppError."""
-    if not await services.purge_links([code]):
+    if not await services.links.purge_links([code]):
         return False
-    await services.remove_counts([code])
+    await services.analytics.remove_counts([code])
     return True
 
 
@@ -48,20 +78,47 @@ async def remove_account(
 
     Raises AppError; its reason is NO_ACCOUNT when there is none.
     """
-    account = await services.close_account(email)
-    links = await _purge_links_of(services, account)
-    await sleep(SETTLE_SECONDS)
-    links += await _purge_links_of(services, account)
-    await services.remove_account(account)
+    account = await services.auth.close_account(email)
+    links = 0
+    async for codes in services.links.codes_of(account):
+        links += len(codes)
+    await _stop_links(services.links, account)
+    for _ in range(_MOST_SETTLES):
+        await sleep(SETTLE_SECONDS)
+        late = await _stop_links(services.links, account)
+        links += late
+        if not late:
+            break
+    while await purge_some_of(services, account):
+        pass
+    await services.auth.remove_account(account)
     return links
 
 
-async def _purge_links_of(services: Services, account: str) -> int:
-    removed = 0
-    async for codes in services.codes_of(account):
-        # Counts first: once its link is gone, nothing leads to them any more.
-        for start in range(0, len(codes), COUNTS_A_CALL):
-            await services.remove_counts(codes[start : start + COUNTS_A_CALL])
-        await services.purge_links(codes)
-        removed += len(codes)
-    return removed
+async def purge_some_of(services: Services, account: str) -> int:
+    """Purge a page of an account's links with their counts; returns how many were left to purge.
+
+    Raises AppError.
+    """
+    async with aclosing(services.links.codes_of(account)) as pages:
+        async for codes in pages:
+            await purge(services, codes)
+            return len(codes)
+    return 0
+
+
+async def purge(services: Services, codes: Sequence[str]) -> None:
+    """Purge at most 1000 links with their counts. Raises AppError."""
+    # Counts first: once its link is gone, nothing leads to them any more.
+    for start in range(0, len(codes), COUNTS_A_CALL):
+        await services.analytics.remove_counts(codes[start : start + COUNTS_A_CALL])
+    await services.links.purge_links(codes)
+
+
+async def _stop_links(links: Links, account: str) -> int:
+    """Remove an account's links as its owner would; returns how many."""
+    stopped, more = 0, True
+    while more:
+        removed, more = await links.remove_account_links(account)
+        stopped += removed
+    return stopped

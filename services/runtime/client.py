@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
@@ -18,10 +18,11 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from services.runtime import metrics, request_id, status, tracing
-from services.runtime.errors import Unavailable
+from services.runtime.errors import AppError, Unavailable
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
+Stub = TypeVar("Stub")
 
 _RETRY = {
     "maxAttempts": 3,
@@ -35,6 +36,11 @@ KEEPALIVE_MS = 20_000
 """How long a connection with calls under way may be silent before it is asked for a sign."""
 KEEPALIVE_TIMEOUT_MS = 5_000
 """How soon the sign must come; else the calls fail and a new connection is made."""
+
+ANEW_SECONDS = 5.0
+"""For how long a channel may lead nowhere. By then it has looked the name up four times."""
+_LEAVE_SECONDS = 60.0
+"""How long calls under way may take on a channel that was replaced."""
 
 _REPLICAS = 3
 """How many are asked at a time whether they are ready: fewer are asked where fewer are there."""
@@ -154,6 +160,60 @@ class Caller:
             metrics.CLIENT_SECONDS.labels(self._service, method, code).observe(
                 time.perf_counter() - started
             )
+
+
+class ServiceClient(Generic[Stub]):
+    """A channel to one service, whose replacement and end are seen to here for all clients."""
+
+    def __init__(
+        self, address: str, service: ServiceDescriptor, stub: Callable[[grpc.aio.Channel], Stub]
+    ) -> None:
+        self._address = address
+        self._service = service
+        self._make_stub = stub
+        self._caller = Caller(service)
+        self._away_since: float | None = None
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._open()
+
+    async def check(self) -> None:
+        """Return if the service says that it is ready. Raises AppError, whose reason says why not.
+
+        To be called once a second, since it also looks after the channel. gRPC looks a name that
+        does not exist up less and less often, in the end every two minutes. So a channel that led
+        nowhere for `ANEW_SECONDS` is replaced by a new one, which begins with frequent look-ups.
+        """
+        away = False
+        try:
+            await check_serving(self._channel)
+        except AppError as error:
+            away = error.reason == "UNAVAILABLE"
+            raise
+        finally:
+            self._note(away)
+
+    async def close(self) -> None:
+        """Close the channel; calls under way end with an error."""
+        for leaving in self._leaving:
+            leaving.cancel()
+        await self._channel.close()
+
+    def _open(self) -> None:
+        self._channel = open_channel(self._address, self._service)
+        self._stub = self._make_stub(self._channel)
+
+    def _note(self, away: bool) -> None:
+        now = time.monotonic()
+        if not away:
+            self._away_since = None
+        elif self._away_since is None:
+            self._away_since = now
+        elif now - self._away_since >= ANEW_SECONDS:
+            self._away_since = now
+            leaving = asyncio.create_task(self._channel.close(_LEAVE_SECONDS))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+            self._open()
 
 
 def _metadata() -> tuple[tuple[str, str], ...]:

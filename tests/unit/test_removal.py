@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
@@ -16,10 +16,14 @@ class World:
     def __init__(self, links: int, page: int = 250) -> None:
         self.links = {f"code{n:04}": "id" for n in range(links)} | {"other---": "other"}
         self.counts = set(self.links)
-        self.removed: set[str] = set()
+        self.stopped: set[str] = set()
+        self.purged: set[str] = set()
         self.accounts = {"ana@b": "id", "bea@b": "other"}
         self.closed: set[str] = set()
         self.calls_left = 1_000_000
+        self.late: list[int] = []
+        """How many links come in at the last moment of each pause."""
+        self.services = removal.Services(self, self, self)
         self._page = page
 
     def _call(self) -> None:
@@ -40,7 +44,13 @@ class World:
         assert account not in self.links.values()
         self.accounts = {key: value for key, value in self.accounts.items() if value != account}
 
-    async def codes_of(self, account: str) -> AsyncIterator[list[str]]:
+    async def remove_account_links(self, account: str) -> tuple[int, bool]:
+        self._call()
+        left = [c for c, owner in self.links.items() if owner == account and c not in self.stopped]
+        self.stopped.update(left[:100])
+        return len(left[:100]), len(left) > 100
+
+    async def codes_of(self, account: str) -> AsyncGenerator[list[str], None]:
         codes = [code for code, owner in self.links.items() if owner == account]
         for start in range(0, len(codes), self._page):
             self._call()
@@ -49,47 +59,53 @@ class World:
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
         self._call()
         held = {code for code in codes if code in self.links}
-        self.removed |= held
+        self.purged |= held
         self.links = {code: owner for code, owner in self.links.items() if code not in held}
-        return [code for code in codes if code in self.removed]
+        return [code for code in codes if code in self.purged]
 
     async def remove_counts(self, codes: Sequence[str]) -> None:
         self._call()
         assert len(codes) <= removal.COUNTS_A_CALL
+        assert not [code for code in codes if self.links.get(code) == "id"] or (
+            self.stopped.issuperset(codes)
+        ), "it is still followed and counted"
         self.counts -= set(codes)
 
-    async def settled(self, _seconds: float) -> None:
-        """A creation on its way when the account was closed comes in at the last moment."""
-        self.links["late----"] = "id"
-        self.counts.add("late----")
+    async def settled(self, seconds: float) -> None:
+        """What was on its way when the account was closed comes in at the last moment."""
+        assert seconds == removal.SETTLE_SECONDS
+        for n in range(self.late.pop(0) if self.late else 0):
+            self.links[f"late{len(self.late)}{n:03}"] = "id"
+            self.counts.add(f"late{len(self.late)}{n:03}")
 
 
 @pytest.mark.parametrize("page", [250, 1000])
 async def test_an_account_goes_with_its_links_and_their_counts(page: int) -> None:
     world = World(links=620, page=page)
+    world.late = [1, 150]
 
-    assert await removal.remove_account(world, "ana@b", world.settled) == 621
+    assert await removal.remove_account(world.services, "ana@b", world.settled) == 771
 
     assert world.links == {"other---": "other"}
     assert world.counts == {"other---"}
     assert world.accounts == {"bea@b": "other"}
-    assert len(world.removed) == 621
+    assert len(world.purged) == 771
 
 
 async def test_an_account_s_removal_can_be_repeated_from_wherever_it_broke_off() -> None:
     whole = World(links=620)
-    await removal.remove_account(whole, "ana@b", whole.settled)
+    await removal.remove_account(whole.services, "ana@b", whole.settled)
     calls = 1_000_000 - whole.calls_left
     assert calls > 15
     for broken_at in range(calls):
         world = World(links=620)
         world.calls_left = broken_at
         with pytest.raises(Unavailable):
-            await removal.remove_account(world, "ana@b", world.settled)
+            await removal.remove_account(world.services, "ana@b", world.settled)
         assert "ana@b" in world.accounts, "nothing leads to the rest of it any more"
 
         world.calls_left = 1_000_000
-        await removal.remove_account(world, "ana@b", world.settled)
+        await removal.remove_account(world.services, "ana@b", world.settled)
 
         assert world.links == {"other---": "other"}
         assert world.counts == {"other---"}
@@ -101,11 +117,11 @@ async def test_a_link_goes_with_its_counts_from_wherever_its_removal_broke_off()
         world = World(links=1)
         world.calls_left = broken_at
         with pytest.raises(Unavailable):
-            await removal.remove_link(world, "code0000")
+            await removal.remove_link(world.services, "code0000")
         world.calls_left = 1_000_000
 
         for _ in range(2):
-            assert await removal.remove_link(world, "code0000")
+            assert await removal.remove_link(world.services, "code0000")
         assert world.links == {"other---": "other"}
         assert world.counts == {"other---"}
 
@@ -113,7 +129,7 @@ async def test_a_link_goes_with_its_counts_from_wherever_its_removal_broke_off()
 async def test_what_was_never_there_is_not_removed() -> None:
     world = World(links=1)
 
-    assert not await removal.remove_link(world, "unknown-")
+    assert not await removal.remove_link(world.services, "unknown-")
     with pytest.raises(NotFound):
-        await removal.remove_account(world, "eva@b", world.settled)
+        await removal.remove_account(world.services, "eva@b", world.settled)
     assert len(world.links) == len(world.counts) == 2

@@ -1,0 +1,1 @@
+"""Does by itself what goes on after a call was answered: calls the services, has no store."""

@@ -1,0 +1,67 @@
+"""Starts the reconciler: `python -m services.reconciler`."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import AsyncExitStack
+
+import uvloop
+
+from services.reconciler.accounts import Accounts
+from services.reconciler.clients import AnalyticsClient, AuthClient, LinksClient
+from services.reconciler.ports import Services
+from services.reconciler.purge import Purge
+from services.reconciler.runner import Runner
+from services.reconciler.settings import ReconcilerSettings
+from services.reconciler.views import Views
+from services.runtime import background, logs, ready, tracing
+from services.runtime.health import Health
+from services.runtime.observation import ObservationServer
+
+log = logs.get(__name__)
+
+
+async def _serve(settings: ReconcilerSettings) -> None:
+    stop = ready.stop_requested()
+    background.stop_on_failure(stop)
+    async with AsyncExitStack() as ending:  # What comes last here ends first.
+        ending.push_async_callback(asyncio.to_thread, tracing.stop)
+        auth = AuthClient(settings.auth_admin_address)
+        links = LinksClient(settings.links_admin_address)
+        analytics = AnalyticsClient(settings.analytics_address, settings.analytics_admin_address)
+        for client in (auth, links, analytics):
+            ending.push_async_callback(client.close)
+        checks = {"auth": auth.check, "links": links.check, "analytics": analytics.check}
+        # Ready whatever is away: it goes on as soon as it is back.
+        health = Health(checks, needed=())
+        observation = ObservationServer("reconciler", settings, health)
+        ending.push_async_callback(asyncio.to_thread, observation.close)
+        ending.callback(health.close)
+        await health.start()
+
+        services = Services(auth, links, analytics)
+        holder = secrets.token_hex(16)
+        jobs = (Accounts(services), Purge(services), Views(services))
+        runners = [Runner(job, links, holder) for job in jobs]
+        for runner in runners:
+            runner.start()
+        await health.serve()
+        ready.announce({"metrics": observation.address})
+        log.info("serving", metrics=observation.address)
+        await stop.wait()
+        await health.stop()
+        await asyncio.gather(*(runner.stop(settings.drain_seconds) for runner in runners))
+    log.info("stopped")
+
+
+def main() -> None:
+    settings = ReconcilerSettings.load()
+    logs.configure("reconciler", settings.log_level)
+    tracing.start("reconciler", settings.version)
+    uvloop.run(_serve(settings))
+    background.exit_if_failed()
+
+
+if __name__ == "__main__":
+    main()

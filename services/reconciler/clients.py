@@ -1,0 +1,98 @@
+"""The adapters of the ports (`ports`) that call the services over gRPC, a deadline each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
+from atajo.auth.v1 import auth_pb2
+from atajo.links.v1 import links_pb2
+from services.admin import clients
+from services.reconciler.ports import Visited
+from services.runtime.client import ServiceClient
+
+CALL_SECONDS = 10.0
+LEASE_SECONDS = 2.0
+"""Short: a lease is over soon where it cannot be renewed."""
+
+
+class AuthClient(clients.AuthClient):
+    """auth as the reconciler sees it."""
+
+    async def closed_accounts(self) -> list[str]:
+        request = auth_pb2.ListClosedAccountsRequest()
+        reply = await self._caller.unary(
+            "ListClosedAccounts", self._stub.ListClosedAccounts, request, CALL_SECONDS
+        )
+        return list(reply.account_ids)
+
+
+class LinksClient(clients.LinksClient):
+    """links as the reconciler sees it."""
+
+    async def take_lease(self, job: str, holder: str, seconds: int) -> bool:
+        request = links_pb2.TakeLeaseRequest(job=job, holder=holder, seconds=seconds)
+        reply = await self._caller.unary("TakeLease", self._stub.TakeLease, request, LEASE_SECONDS)
+        return reply.held
+
+    async def purgeable(self) -> list[str]:
+        request = links_pb2.ListPurgeableRequest()
+        reply = await self._caller.unary(
+            "ListPurgeable", self._stub.ListPurgeable, request, CALL_SECONDS
+        )
+        return list(reply.codes)
+
+    async def codes_after(self, code: str) -> list[str]:
+        request = links_pb2.ListCodesRequest(after=code)
+        reply = await self._caller.unary("ListCodes", self._stub.ListCodes, request, CALL_SECONDS)
+        return list(reply.codes)
+
+    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
+        request = links_pb2.RankLinksRequest(people=people, mark=mark)
+        await self._caller.unary("RankLinks", self._stub.RankLinks, request, CALL_SECONDS)
+
+    async def rank_mark(self) -> int | None:
+        request = links_pb2.GetRankMarkRequest()
+        reply = await self._caller.unary(
+            "GetRankMark", self._stub.GetRankMark, request, CALL_SECONDS
+        )
+        return reply.mark if reply.HasField("mark") else None
+
+
+class _Totals(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStub"]):
+    """The port of analytics that is everybody's."""
+
+    def __init__(self, address: str) -> None:
+        service = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
+        super().__init__(address, service, analytics_pb2_grpc.AnalyticsServiceStub)
+
+    async def people(self, codes: Sequence[str]) -> dict[str, int]:
+        request = analytics_pb2.GetTotalsRequest(codes=codes)
+        reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
+        return {code: totals.people for code, totals in reply.totals.items()}
+
+
+class AnalyticsClient(clients.AnalyticsClient):
+    """analytics as the reconciler sees it: both of its ports, `admin_address` the operator's."""
+
+    def __init__(self, address: str, admin_address: str) -> None:
+        super().__init__(admin_address)
+        self._totals = _Totals(address)
+
+    async def visited(self, mark: int | None) -> Visited:
+        request = analytics_pb2.ListVisitedRequest(mark=mark)
+        reply = await self._caller.unary(
+            "ListVisited", self._stub.ListVisited, request, CALL_SECONDS
+        )
+        people = {code: totals.people for code, totals in reply.totals.items()}
+        return Visited(reply.mark, people, reply.more, reply.lost)
+
+    async def people(self, codes: Sequence[str]) -> dict[str, int]:
+        return await self._totals.people(codes)
+
+    async def check(self) -> None:
+        await asyncio.gather(super().check(), self._totals.check())
+
+    async def close(self) -> None:
+        await asyncio.gather(super().close(), self._totals.close())

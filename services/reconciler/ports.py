@@ -1,0 +1,80 @@
+"""What the reconciler asks of the services. Every call raises AppError."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from services.admin import removal
+
+
+@dataclass(frozen=True)
+class Visited:
+    """Visits of people by code, of the links that were visited after a mark.
+
+    `mark` is up to where they are told, and `more` says that others were visited, too. Where `lost`
+    is true, it is not known any more what was visited since the mark of the question.
+    """
+
+    mark: int
+    people: Mapping[str, int]
+    more: bool = False
+    lost: bool = False
+
+
+class Leases(Protocol):
+    """Who does which job."""
+
+    async def take_lease(self, job: str, holder: str, seconds: int) -> bool:
+        """Take or renew a lease; whether the holder has it now. 0 seconds give it back."""
+        ...
+
+
+class Auth(removal.Auth, Protocol):
+    """What is asked of auth."""
+
+    async def closed_accounts(self) -> list[str]:
+        """Up to 100 closed accounts, in no order."""
+        ...
+
+
+class Links(removal.Links, Protocol):
+    """What is asked of links."""
+
+    async def purgeable(self) -> list[str]:
+        """Up to 1000 links whose removal cannot be undone any more, the longest removed first."""
+        ...
+
+    async def codes_after(self, code: str) -> list[str]:
+        """Up to 1000 codes of links of somebody that come after `code` in their order."""
+        ...
+
+    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
+        """Note how often up to 1000 links were visited, and then the mark, where one is given."""
+        ...
+
+    async def rank_mark(self) -> int | None:
+        """The mark that was noted last."""
+        ...
+
+
+class Analytics(removal.Analytics, Protocol):
+    """What is asked of analytics."""
+
+    async def visited(self, mark: int | None) -> Visited:
+        """The links that were visited after a mark; None asks for the mark of now."""
+        ...
+
+    async def people(self, codes: Sequence[str]) -> dict[str, int]:
+        """Visits of people by code, of up to 1000 links; those nobody visited are left out."""
+        ...
+
+
+@dataclass(frozen=True)
+class Services(removal.Services):
+    """The services as the reconciler needs them."""
+
+    auth: Auth
+    links: Links
+    analytics: Analytics

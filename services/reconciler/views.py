@@ -1,0 +1,104 @@
+"""Passes views on from analytics to links, which orders links by them.
+
+Every two seconds analytics is asked what was visited since a mark, and links notes the numbers and
+the mark. Where there is no mark yet, or analytics does not know any more what was visited since
+(`lost`), all numbers are copied, page by page. What is visited meanwhile is passed on all the same;
+the mark alone waits until all is copied, so that a copy that broke off begins anew. Numbers never
+go down, so whatever is passed on twice, or late, changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from services.reconciler.metrics import VIEWS_COPIED, VIEWS_COPYING, VIEWS_LOST
+from services.reconciler.ports import Services
+
+MOST_ANSWERS = 10
+"""Answers of analytics in a run."""
+COPY_SECONDS = 1.0
+"""How long a run copies all numbers: between two there is a pause, for the services' sake."""
+_RANKED = 1000
+"""Links takes so many numbers at once."""
+
+
+class Views:
+    """The job. `clock` counts seconds."""
+
+    name = "views"
+    every = 2.0
+
+    def __init__(self, services: Services, clock: Callable[[], float] = time.monotonic) -> None:
+        self._links = services.links
+        self._analytics = services.analytics
+        self._clock = clock
+        self._mark: int | None = None
+        self._copied: str | None = None
+        """While all numbers are copied, the last code that was; None otherwise."""
+
+    def begin(self) -> None:
+        """Go on from the mark that links has."""
+        self._mark = None
+        self._copied = None
+        VIEWS_COPYING.set(0)
+
+    async def run(self) -> bool:
+        """Pass on what was visited, and copy some of all numbers where that is under way.
+
+        Raises AppError.
+        """
+        if self._mark is None:
+            self._mark = await self._first_mark()
+        self._mark, more = await self._follow(self._mark)
+        if self._copied is not None:
+            await self._copy(self._copied, self._mark)
+        return more
+
+    async def _first_mark(self) -> int:
+        noted = await self._links.rank_mark()
+        if noted is not None:
+            return noted
+        now = await self._analytics.visited(None)
+        self._begin_copy()
+        return now.mark
+
+    async def _follow(self, mark: int) -> tuple[int, bool]:
+        """Pass on what was visited since a mark; returns up to where, and whether there is more."""
+        for _ in range(MOST_ANSWERS):
+            visited = await self._analytics.visited(mark)
+            if visited.lost:
+                VIEWS_LOST.inc()
+                self._begin_copy()
+            is_noted = self._copied is None and visited.mark != mark
+            await self._rank(visited.people, visited.mark if is_noted else None)
+            mark = visited.mark
+            if not visited.more:
+                return mark, False
+        return mark, True
+
+    def _begin_copy(self) -> None:
+        self._copied = ""
+        VIEWS_COPYING.set(1)
+
+    async def _copy(self, last: str, mark: int) -> None:
+        """Copy numbers for a while, from behind the code `last` on; note the mark at the end."""
+        deadline = self._clock() + COPY_SECONDS
+        while codes := await self._links.codes_after(last):
+            await self._rank(await self._analytics.people(codes), None)
+            self._copied = last = codes[-1]
+            if self._clock() >= deadline:
+                return
+        await self._rank({}, mark)
+        self._copied = None
+        VIEWS_COPYING.set(0)
+
+    async def _rank(self, people: Mapping[str, int], mark: int | None) -> None:
+        """Have links note numbers, and the mark with the last of them."""
+        numbers = [(code, count) for code, count in people.items() if count]
+        steps = [dict(numbers[n : n + _RANKED]) for n in range(0, len(numbers), _RANKED)]
+        if mark is not None and not steps:
+            steps = [{}]
+        for number, step in enumerate(steps, 1):
+            await self._links.rank(step, mark if number == len(steps) else None)
+            VIEWS_COPIED.inc(len(step))
