@@ -5,14 +5,9 @@ Plain values in, plain values out, a deadline each. Nothing else in the gateway 
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
-from typing import Generic, TypeVar
 
-import grpc
-from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
@@ -24,8 +19,7 @@ from gateway.profiles import StoredLink
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution
 from gateway.views import Totals
 from gateway.visits.ledger import Batch
-from services.runtime.client import Caller, check_serving, open_channel
-from services.runtime.errors import AppError
+from services.runtime.client import ServiceClient
 
 # Seconds. A check of a password waits its turn behind others; everything else is a look-up or a few
 # writes.
@@ -39,64 +33,6 @@ CLAIM_SECONDS = 20.0
 """A thousand writes, on MongoDB."""
 CLOSE_SECONDS = 0.5
 """Short, since this call is made while the process ends."""
-ANEW_SECONDS = 5.0
-"""For how long a channel may lead nowhere. By then it has looked the name up four times."""
-
-Stub = TypeVar("Stub")
-
-
-class ServiceClient(Generic[Stub]):
-    """A channel to one service, whose replacement and end are seen to here for all clients."""
-
-    def __init__(
-        self, address: str, service: ServiceDescriptor, stub: Callable[[grpc.aio.Channel], Stub]
-    ) -> None:
-        self._address = address
-        self._service = service
-        self._make_stub = stub
-        self._caller = Caller(service)
-        self._away_since: float | None = None
-        self._leaving: set[asyncio.Task[None]] = set()
-        self._open()
-
-    async def check(self) -> None:
-        """Return if the service says that it is ready. Raises AppError, whose reason says why not.
-
-        To be called once a second, since it also looks after the channel. gRPC looks a name that
-        does not exist up less and less often, in the end every two minutes. So a channel that led
-        nowhere for `ANEW_SECONDS` is replaced by a new one, which begins with frequent look-ups.
-        """
-        away = False
-        try:
-            await check_serving(self._channel)
-        except AppError as error:
-            away = error.reason == "UNAVAILABLE"
-            raise
-        finally:
-            self._note(away)
-
-    async def close(self) -> None:
-        """Close the channel; calls under way end with an error."""
-        for leaving in self._leaving:
-            leaving.cancel()
-        await self._channel.close()
-
-    def _open(self) -> None:
-        self._channel = open_channel(self._address, self._service)
-        self._stub = self._make_stub(self._channel)
-
-    def _note(self, away: bool) -> None:
-        now = time.monotonic()
-        if not away:
-            self._away_since = None
-        elif self._away_since is None:
-            self._away_since = now
-        elif now - self._away_since >= ANEW_SECONDS:
-            self._away_since = now
-            leaving = asyncio.create_task(self._channel.close(PASSWORD_SECONDS))
-            self._leaving.add(leaving)
-            leaving.add_done_callback(self._leaving.discard)
-            self._open()
 
 
 class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):

@@ -56,9 +56,7 @@ class Replicas(Product):
         """Remove links as the operator does, at one replica; returns when that was acknowledged."""
         with grpc.insecure_channel(self._running[address].addresses["admin"]) as channel:
             request = links_pb2.PurgeLinksRequest(codes=codes)
-            removed = links_pb2_grpc.AdminServiceStub(channel).PurgeLinks(
-                request, timeout=PATIENCE
-            )
+            removed = links_pb2_grpc.AdminServiceStub(channel).PurgeLinks(request, timeout=PATIENCE)
         assert sorted(removed.codes) == sorted(codes)
         return time.monotonic()
 

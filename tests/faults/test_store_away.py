@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from gateway.clients import AuthClient
-from gateway.profiles import RETRY_SECONDS
+from gateway.views import RETRY_SECONDS
 from services.runtime import client
 from services.runtime.errors import Unauthenticated, Unavailable
 from tests.product import BROWSER, Product, new_code, registration

@@ -12,11 +12,14 @@ import pytest
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.clients import LinksClient
+from gateway.owners import Account
 from services.runtime import client
 from services.runtime.errors import AppError
 from tests.processes import Process
 
 ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
+
+OWNER = Account("one")
 
 
 class Links(LinksClient):
@@ -27,7 +30,7 @@ class Links(LinksClient):
         self._operator = operator
         self._operator_calls = client.Caller(ADMIN)
 
-    async def remove(self, codes: Sequence[str]) -> list[str]:
+    async def purge(self, codes: Sequence[str]) -> list[str]:
         request = pb.PurgeLinksRequest(codes=codes)
         reply = await self._operator_calls.unary(
             "PurgeLinks", self._operator.PurgeLinks, request, 20
@@ -68,7 +71,7 @@ def start(store: str, log: Path) -> Process:
 
 async def make(links: Links, count: int) -> list[str]:
     codes = [f"code{n:04}" for n in range(count)]
-    await asyncio.gather(*(links.create(code, "http://a.example", "one") for code in codes))
+    await asyncio.gather(*(links.create(code, "http://a.example", OWNER) for code in codes))
     return codes
 
 
@@ -91,16 +94,16 @@ async def test_a_gateway_keeps_up_from_one_run_of_links_to_the_next(
             assert not begun.gone
             assert not begun.more
             assert not begun.lost
-            await links.remove(codes[:1])
+            await links.purge(codes[:1])
             told, mark = await links.gone_since(begun.mark)
             assert told == set(codes[:1])
-            await links.remove(codes[1:2])
+            await links.purge(codes[1:2])
             process.kill()
     with start(store, tmp_path / "log") as process:
         async with connected(process) as links:
             assert (await links.gone_since(mark))[0] == set(codes[1:2])
             # What was not acknowledged is asked for again, and told again.
-            await links.remove(codes[1:3])
+            await links.purge(codes[1:3])
             assert (await links.gone_since(mark))[0] == set(codes[1:3])
             assert set(await links.resolve(codes)) == {codes[3]}
 
@@ -121,9 +124,9 @@ async def test_what_one_replica_acknowledged_every_other_tells(
             for code in codes[number::8]:
                 before = (await stays.changes(None)).mark
                 try:
-                    removed = await (killed if number % 2 else stays).remove([code])
+                    removed = await (killed if number % 2 else stays).purge([code])
                 except AppError:
-                    removed = await stays.remove([code])
+                    removed = await stays.purge([code])
                 assert removed == [code]
                 assert code in (await stays.gone_since(before))[0]
                 acknowledged.add(code)

@@ -10,8 +10,8 @@ from typing import cast
 
 import pytest
 
-from gateway import clients
 from gateway.clients import LinksClient
+from services.runtime import client as runtime_client
 from services.runtime.errors import AppError, Unavailable
 from tests.product import Product
 
@@ -45,7 +45,7 @@ class Names(asyncio.DatagramProtocol):
 async def test_a_service_is_found_soon_however_long_its_name_led_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clients, "ANEW_SECONDS", 1.0)
+    monkeypatch.setattr(runtime_client, "ANEW_SECONDS", 1.0)
     transport, names = await asyncio.get_running_loop().create_datagram_endpoint(
         Names, local_addr=("127.0.0.1", 0)
     )

@@ -143,7 +143,7 @@ def test_what_changes_is_answered_and_holds_here_at_once(gateway: InProcess, own
     assert told["link"] == link
     assert told["history"] == [{"long_link": EXAMPLE, "until": link["changed_at"]}]
 
-    taken = {"expires_at": None, "ended_url": None, "tags": [], "title": ""}
+    taken: dict[str, object] = {"expires_at": None, "ended_url": None, "tags": [], "title": ""}
     link = gateway.data("changeLink", {**owner, "code": code, "changes": taken})["link"]
     assert {key: link[key] for key in taken} == taken
 
@@ -417,6 +417,17 @@ OF_LIST: dict[str, object] = {
     "cursor a number": {"cursor": 1},
     "cursor with NUL": {"cursor": "\0"},
 }
+NO_MOMENTS: tuple[object, ...] = (
+    *(7, True, 1.5, [], {}, math.inf, "", "soon", "2086-01-01", "2086-01-01T00:00:00"),
+    *("2086-01-01 00:00:00Z", "20860101T000000Z", "2086-01-01T00:00:00z"),
+    *("2086-13-01T00:00:00Z", "2086-02-30T00:00:00Z", "2086-01-01T24:00:00Z"),
+    *("2086-01-01T00:60:00Z", "2086-01-01T23:59:60Z", "2086-01-01T00:00:00+2"),
+    *("2086-01-01T00:00:00+24:00", "2086-01-01T00:00:00+02:60", "2086-W01-1T00:00:00Z"),
+    *("+2086-01-01T00:00:00Z", "12086-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
+    *("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"),
+    *(" 2086-01-01T00:00:00Z", "2086-01-01T00:00:00Z\n", "2086-01-01T00:00:00.Z"),
+    *("\uff12\uff10\uff18\uff16-01-01T00:00:00Z", "2086-01-01T00:00:00Z\0"),
+)
 OF_CHANGES: dict[str, object] = {
     "null": None,
     "a list": [],
@@ -454,20 +465,7 @@ OF_CHANGES: dict[str, object] = {
     "public_statistics 1": {"public_statistics": 1},
     "public_statistics a text": {"public_statistics": "true"},
     "one bad among good": {"title": "good", "tags": ["good"], "url": "javascript:alert(1)"},
-    **{
-        f"expires_at {value!r}"[:40]: {"expires_at": value}
-        for value in (
-            *(7, True, 1.5, [], {}, math.inf, "", "soon", "2086-01-01", "2086-01-01T00:00:00"),
-            *("2086-01-01 00:00:00Z", "20860101T000000Z", "2086-01-01T00:00:00z"),
-            *("2086-13-01T00:00:00Z", "2086-02-30T00:00:00Z", "2086-01-01T24:00:00Z"),
-            *("2086-01-01T00:60:00Z", "2086-01-01T23:59:60Z", "2086-01-01T00:00:00+2"),
-            *("2086-01-01T00:00:00+24:00", "2086-01-01T00:00:00+02:60", "2086-W01-1T00:00:00Z"),
-            *("+2086-01-01T00:00:00Z", "12086-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
-            *("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"),
-            *(" 2086-01-01T00:00:00Z", "2086-01-01T00:00:00Z\n", "2086-01-01T00:00:00.Z"),
-            *("\uff12\uff10\uff18\uff16-01-01T00:00:00Z", "2086-01-01T00:00:00Z\0"),
-        )
-    },
+    **{f"expires_at {value!r}"[:40]: {"expires_at": value} for value in NO_MOMENTS},
 }
 BAD = [
     *[(name, what, value) for name in CALLS for what, value in OF_ALL.items()],
