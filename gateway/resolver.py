@@ -165,7 +165,8 @@ class Resolver:
         self._calls: set[asyncio.Task[None]] = set()
         self._hits = self._stale_hits = self._misses = 0
         self.changes = 0
-        """Grows with each change that is told, and with what makes all of memory unsure."""
+        """Grows with each change that is told or was made here, and with what makes all of memory
+        unsure."""
         self.faults = 0
         """Look-ups since the start that ended with an error nobody foresaw."""
 
@@ -234,11 +235,15 @@ class Resolver:
         if since == self.changes:
             self._replace(code, resolution)
             return
-        self.look_up_anew(code)
+        self._look_up_anew(code)
 
-    def look_up_anew(self, code: str) -> None:
-        """Look a code up before it is answered again, as after an edit that went through here."""
+    def edited(self, code: str) -> None:
+        """A link was edited through here: it is looked up before it is served again."""
+        self.changes += 1
         self._edited.add(code)
+        self._look_up_anew(code)
+
+    def _look_up_anew(self, code: str) -> None:
         self._forget(code)
         self._absent.pop(code, None)
         if before := self._in_flight.pop(code, None):  # It may have been answered before the edit.
@@ -254,8 +259,8 @@ class Resolver:
         told = {**dict.fromkeys(changes.gone), **changes.resolutions}
         self.changes += len(told)
         for number, (code, resolution) in enumerate(told.items(), 1):
-            if code in self._edited:
-                self.look_up_anew(code)
+            if code in self._edited:  # What is told may be from before the edit.
+                self._look_up_anew(code)
             elif code in self._entries or code in self._invalidated or code in self._in_flight:
                 self._replace(code, resolution)
             else:

@@ -145,7 +145,7 @@ class OwnedLinks:
         changes = payload.changes.given()
         owner = await owner_of(self.auth, payload)
         link = await self.links.change(owner, payload.code, changes)
-        self.resolver.look_up_anew(payload.code)
+        self.resolver.edited(payload.code)
         return await self._of_one(link)
 
     async def remove_links(self, payload: ManyOwned, request: Request) -> Reply:
@@ -210,5 +210,5 @@ class OwnedLinks:
         """The codes of an edit, each once, which short addresses answer otherwise from now on."""
         codes = list(dict.fromkeys(payload.codes))
         for code in codes:
-            self.resolver.look_up_anew(code)
+            self.resolver.edited(code)
         return codes

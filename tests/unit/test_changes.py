@@ -139,6 +139,31 @@ async def test_what_changes_holds_without_a_look_up_however_many_answers_it_take
 
 
 @pytest.mark.usefixtures("fast")
+async def test_an_answer_asked_for_before_an_edit_does_not_undo_it() -> None:
+    async with following(kept=Resolution.active(URL)) as it:
+        answer = it.links.changes
+        asked, let_go = asyncio.Event(), asyncio.Event()
+
+        async def late(mark: int | None) -> Changes:
+            told = await answer(mark)
+            asked.set()
+            await let_go.wait()
+            return told
+
+        it.links.changes = late  # type: ignore[method-assign]
+        it.links.change("kept", REMOVED)
+        async with asyncio.timeout(10):
+            await asked.wait()
+            it.links.change("kept", Resolution.active(URL))
+            it.resolver.edited("kept")
+            assert await it.resolver.lookup("kept") == Resolution.active(URL)
+            let_go.set()
+        await it.rounds(1)
+        assert it.follower.told > 0
+        assert await it.resolver.lookup("kept") == Resolution.active(URL)
+
+
+@pytest.mark.usefixtures("fast")
 async def test_what_links_does_not_know_any_more_is_looked_up_anew() -> None:
     async with following(kept=Resolution.active(URL)) as it:
         for code in ("kept", "other", "other"):

@@ -694,6 +694,66 @@ async def test_a_creation_that_a_change_overtook_is_looked_up(source: Source, cl
     assert resolver.hit("cccccccc") == b"https://example.com/c"
 
 
+async def test_what_was_edited_here_is_looked_up_before_it_is_served_again(
+    source: Source, clock: Clock
+) -> None:
+    source.others["bbbbbbbb"] = Resolution(LinkState.REMOVED)
+    resolver = cache(source, ROOM, clock)
+    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+        await resolver.lookup(code)
+    source.urls.update(aaaaaaaa=f"{URL}/now", bbbbbbbb=f"{URL}/b", cccccccc=f"{URL}/c")
+    del source.others["bbbbbbbb"]
+    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+        resolver.edited(code)
+    assert (len(resolver), resolver.bytes, resolver.absent) == (0, 0, 0)
+    for code, path in (("aaaaaaaa", "now"), ("bbbbbbbb", "b"), ("cccccccc", "c")):
+        assert resolver.hit(code) is None
+        assert await resolver.lookup(code) == Resolution.active(f"{URL}/{path}")
+        assert resolver.hit(code) == f"{URL}/{path}".encode()
+
+
+async def test_a_look_up_from_before_an_edit_answers_nobody(clock: Clock) -> None:
+    source = SlowSource()
+    resolver = cache(source, ROOM, clock)
+    [asked] = await ask_one_by_one(resolver, ["aaaaaaaa"])
+    source.urls["aaaaaaaa"] = f"{URL}/now"
+    resolver.edited("aaaaaaaa")
+    async with asyncio.timeout(5):
+        source.let_go[0].set()
+        await source.asked_twice.wait()
+        assert not asked.done()
+        source.let_go[1].set()
+        assert await asked == Resolution.active(f"{URL}/now")
+    await resolver.close()
+
+
+async def test_what_is_told_from_before_an_edit_is_not_believed(
+    source: Source, clock: Clock
+) -> None:
+    """As of who removes a link and takes that back while changes are being asked for."""
+    resolver = cache(source, ROOM, clock)
+    await resolver.lookup("aaaaaaaa")
+    resolver.ask_for_changes()
+    resolver.edited("aaaaaaaa")
+    assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
+    late = told({"aaaaaaaa": Resolution(LinkState.REMOVED)})
+    await resolver.apply(late)
+    assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
+    resolver.ask_for_changes()
+    await resolver.apply(late)
+    assert await resolver.lookup("aaaaaaaa") == Resolution(LinkState.REMOVED)
+
+
+async def test_a_creation_that_an_edit_overtook_is_looked_up(source: Source, clock: Clock) -> None:
+    resolver = cache(source, ROOM, clock)
+    since = resolver.changes
+    resolver.edited("aaaaaaaa")
+    resolver.put("aaaaaaaa", Resolution.active("https://example.com/old"), since)
+    assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
+    put(resolver, "cccccccc", "https://example.com/c")
+    assert resolver.hit("cccccccc") == b"https://example.com/c", "no other creation is held up"
+
+
 async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
     source: Source, clock: Clock
 ) -> None:

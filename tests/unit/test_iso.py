@@ -1,0 +1,43 @@
+"""Moments as callers write them, and as they are answered."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from gateway import iso
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-07-01T09:30:00Z", datetime(2026, 7, 1, 9, 30, tzinfo=UTC)),
+        ("2026-07-01T09:30+02:00", datetime(2026, 7, 1, 7, 30, tzinfo=UTC)),
+        ("2026-07-01T00:15:00+05:45", datetime(2026, 6, 30, 18, 30, tzinfo=UTC)),
+        ("2026-07-01T09:30:00-00:00", datetime(2026, 7, 1, 9, 30, tzinfo=UTC)),
+        ("2024-02-29T23:59:59.9999999999-12:00", datetime(2024, 3, 1, 11, 59, 59, 999_999, UTC)),
+        ("0001-01-01T00:00:00Z", datetime(1, 1, 1, tzinfo=UTC)),
+        ("0001-01-01T23:59:00+23:59", datetime(1, 1, 1, tzinfo=UTC)),
+        ("9999-12-31T23:59:59Z", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
+    ],
+)
+def test_a_moment_with_an_offset_is_read(text: str, moment: datetime) -> None:
+    read = iso.moment_of(text)
+    assert read == moment
+    assert read.utcoffset() == timedelta(0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2026-07-01T09:30:00", "2026-02-29T00:00Z", "0001-01-01T00:00:00+00:01", "9999-12-31T23:59-1"],
+)
+def test_any_other_text_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match=r"moment|day|month"):
+        iso.moment_of(text)
+
+
+def test_what_is_answered_is_read_as_the_same() -> None:
+    moment = datetime(476, 9, 4, 1, 2, 3, 4_999, UTC)
+    assert iso.text_of(moment) == "0476-09-04T01:02:03.004Z"
+    assert iso.moment_of(iso.text_of(moment)) == moment.replace(microsecond=4000)
