@@ -24,7 +24,22 @@ const sections: Section[] = [
           could not lead anywhere. If you are logged in, the id of your account is stored with the
           link, so that your account can list it.
         </p>
-        <p>A URL may itself hold personal data. Look at it before you shorten it.</p>
+        <p>
+          If you are not, your browser makes a random key for itself, and sends it with each call
+          about your links: whoever has the key owns them. The server stores its SHA-256 only, from
+          which nobody can find the key; the key itself is not written down there. When you log in
+          or register you are asked whether your account shall take these links along. If it does,
+          the key is forgotten.
+        </p>
+        <p>
+          Stored with a link is also what you give it: a title, tags, when it ends and where it
+          leads then, when you removed it, and the addresses that it led to before with the times of
+          change.
+        </p>
+        <p>
+          A URL, a title and tags may themselves hold personal data. Look at them before you save
+          them.
+        </p>
       </>
     ),
   },
@@ -53,8 +68,9 @@ const sections: Section[] = [
           your account; the legal basis is the contract you enter into by registering.
         </p>
         <p>
-          At login your password travels encrypted to the server when the site is served over https,
-          is checked against the hash, and is kept nowhere.
+          When you log in, change your password or remove your account, your password travels
+          encrypted to the server when the site is served over https, is checked against the hash,
+          and is kept nowhere.
         </p>
       </>
     ),
@@ -64,7 +80,7 @@ const sections: Section[] = [
     title: 'Guarding against abuse',
     body: (
       <p>
-        Failed logins are counted for 15 minutes, and links and registrations for a short while by
+        Wrong passwords are counted for 15 minutes, and links and registrations for a short while by
         the network address they come from. Those counts serve only to refuse what is too much, and
         are gone afterwards.
       </p>
@@ -79,6 +95,16 @@ const sections: Section[] = [
         <ul>
           <li>the token of your login, for four hours or until you log out;</li>
           <li>your username, until you log out;</li>
+          <li>
+            a few characters of the last token, or that its login ended by itself, so that the pages
+            can tell you so;
+          </li>
+          <li>
+            the key of the links that you shortened without an account, under the name{' '}
+            <code>guestKey</code>, with their number and whether you wanted to keep them out of your
+            account: it stays until an account takes the links along. Clearing this site’s data
+            removes it, and then nobody can change or remove those links from a browser any more;
+          </li>
           <li>
             a signed mark that you logged in here before: it stays when you log out and is sent with
             your logins alone, so that failed tries of others do not lock you out; clearing this
@@ -97,10 +123,20 @@ const sections: Section[] = [
     id: 'keeping',
     title: 'For how long',
     body: (
-      <p>
-        Links and accounts are kept until they are removed. To have a link removed, or your account
-        with all its links, write to <Contact />.
-      </p>
+      <>
+        <p>
+          Links and accounts are kept until they are removed. A link that you remove can be restored
+          for 30 days. Then its addresses, title, tags and counts are deleted for good, within a
+          day. Its code alone stays, so that it is never given out again. A link that has ended is
+          kept until it is removed.
+        </p>
+        <p>
+          An account that you remove in its <Link to={paths.settings}>settings</Link> cannot be used
+          from that moment on. Its links, those removed before among them, and their counts are
+          deleted at once, and your email last. What you cannot remove yourself is removed when you
+          write to <Contact />.
+        </p>
+      </>
     ),
   },
   {
@@ -121,8 +157,10 @@ const sections: Section[] = [
       <>
         <p>
           Under the General Data Protection Regulation and Spanish law you may see your data, have
-          it corrected or deleted, take it with you, restrict its use or object to it. Write to{' '}
-          <Contact /> from the email address of your account.
+          it corrected or deleted, take it with you, restrict its use or object to it. The{' '}
+          <Link to={paths.settings}>settings</Link> of your account have your links to download, as
+          CSV and JSON, and the removal of the account. For anything else write to <Contact /> from
+          the email address of your account.
         </p>
         <p>
           You may also complain to a supervisory authority, in Spain the Agencia Española de

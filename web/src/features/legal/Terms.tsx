@@ -10,13 +10,14 @@ const sections: Section[] = [
     body: (
       <>
         <p>
-          Atajo turns a long link into a short address of eight characters and sends whoever opens
-          that address on to the long link. It also makes QR codes, which are drawn in your own
-          browser.
+          Atajo turns a long link into a short address and sends whoever opens that address on to
+          the long link. It also makes QR codes, which are drawn in your own browser.
         </p>
         <p>
-          Both are free and need no account. An account adds one thing: a list of the links you
-          shortened while logged in, with the views of each.
+          Both are free and need no account. Links that you shorten without one belong to the
+          browser you made them in: there you see their views, change them and remove them. With an
+          account you find your links wherever you log in, you can take those of a browser along,
+          and you may choose an ending of 4 to 32 characters yourself.
         </p>
       </>
     ),
@@ -31,8 +32,13 @@ const sections: Section[] = [
           addresses of Atajo’s own short links are refused, since they would lead round in circles.
         </p>
         <p>
-          A link is stored as you gave it and cannot be changed afterwards. Anyone who has the short
-          address can open it, so do not shorten what must stay secret.
+          Whoever owns a link can give it a title, tags and an end, and can change where it leads.
+          The addresses that it led to before are kept with the times of change, for its owner to
+          see. At its end a link leads nowhere, or to the address that its owner chose for that
+          time.
+        </p>
+        <p>
+          Anyone who has the short address can open it, so do not shorten what must stay secret.
         </p>
       </>
     ),
@@ -63,7 +69,8 @@ const sections: Section[] = [
       <>
         <p>
           An account belongs to one email address. Keep your password to yourself: what is done with
-          it counts as done by you. A login lasts four hours.
+          it counts as done by you. A login lasts four hours. Changing your password ends all logins
+          but the one you changed it in.
         </p>
         <p>
           When you register, we store: your email, your encrypted password, its salt, your username
@@ -79,7 +86,13 @@ const sections: Section[] = [
       <>
         <p>
           For every link: its code, the original URL and the creation date. For links of registered
-          users also the id of their creator and the visit count.
+          users also the id of their creator and the visit count. For links that belong to a
+          browser, in place of the id, a fingerprint of the key in that browser, and the visit
+          count.
+        </p>
+        <p>
+          What you give a link is stored with it: title, tags, its end and what follows it, and the
+          addresses that it led to before.
         </p>
         <p>
           The <Link to={paths.privacy}>privacy policies</Link> say why, for how long, and what else
@@ -92,11 +105,22 @@ const sections: Section[] = [
     id: 'keeping',
     title: 'How long it lasts',
     body: (
-      <p>
-        Links and accounts are kept until they are removed. Write to <Contact /> to have a link
-        removed, or an account with all its links. The code of a removed link is never given out
-        again.
-      </p>
+      <>
+        <p>
+          Links and accounts are kept until they are removed. You remove a link yourself. It stops
+          within seconds, and for 30 days you can restore it, with its views. Then its addresses,
+          title, tags and counts are deleted for good.
+        </p>
+        <p>
+          You remove your account in its <Link to={paths.settings}>settings</Link>. With it go all
+          its links and their counts, and nothing of it can be restored. Before, you can download
+          your links there.
+        </p>
+        <p>
+          The code of a removed link is never given out again. If you cannot remove a link or an
+          account yourself, write to <Contact />.
+        </p>
+      </>
     ),
   },
   {
@@ -148,7 +172,7 @@ export function Terms() {
   return (
     <Article
       title="Terms of use"
-      since="2026-11-20"
+      since="2026-11-22"
       intro="The rules for using Atajo, in plain words. Using it means accepting them."
       sections={sections}
     />
