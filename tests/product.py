@@ -23,7 +23,9 @@ from tests.processes import ROOT, Process
 from tests.waiting import SETTLED, await_that
 
 SERVICES = ("auth", "links", "analytics")
-PROCESSES = (*SERVICES, "gateway")
+CALLERS = ("gateway", "reconciler")
+"""Those that call the services, and begin once they are there."""
+PROCESSES = (*SERVICES, *CALLERS)
 BROWSER = (
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
     "Chrome/140.0.0.0 Safari/537.36"
@@ -88,7 +90,7 @@ class Client:
 
 
 class Product(Client):
-    """Four processes over one folder. A process keeps its address when it is started again.
+    """Five processes over one folder. A process keeps its address when it is started again.
 
     `store` is the URL of a MongoDB database, of which each service has one named after it; without,
     the services keep SQLite files in the folder. `front` is the port of what stands in front of the
@@ -107,10 +109,10 @@ class Product(Client):
         self._store = store
         self._settings = dict(settings or {})
         self._processes: dict[str, Process] = {}
-        self._admin: dict[str, str] = {}
         # The public address is told to the services before the gateway runs.
         port = free_port()
         self._addresses = {name: f"127.0.0.1:{free_port()}" for name in SERVICES}
+        self._admin = {name: f"127.0.0.1:{free_port()}" for name in SERVICES}
         self._addresses["gateway"] = f"127.0.0.1:{port}"
         # The name, not the number: what is public is a host, and loopback is recognised by it.
         super().__init__(f"http://localhost:{front or port}")
@@ -118,9 +120,9 @@ class Product(Client):
     def start(self, *names: str) -> None:
         """Start processes, all of them where none is named, and wait until they serve."""
         wanted = names or PROCESSES
-        self._launch(name for name in wanted if name != "gateway")
+        self._launch(name for name in wanted if name not in CALLERS)
         # The gateway looks at them as soon as it serves.
-        self._launch(name for name in wanted if name == "gateway")
+        self._launch(name for name in wanted if name in CALLERS)
 
     def _launch(self, names: Iterable[str]) -> None:
         """Start processes at once, and wait until they serve."""
@@ -137,7 +139,6 @@ class Product(Client):
             except BaseException:
                 self.kill(*launched)
                 raise
-            self._admin[name] = process.addresses.get("admin", "")
 
     def kill(self, *names: str) -> None:
         """End processes with SIGKILL."""
@@ -181,7 +182,7 @@ class Product(Client):
         return self._addresses[name]
 
     def admin_address(self, name: str) -> str:
-        """Where a service that was started last serves the operator."""
+        """Where a service serves the operator and the reconciler."""
         return self._admin[name]
 
     def metrics_url(self, name: str) -> str:
@@ -212,12 +213,17 @@ class Product(Client):
             "ATAJO_ENVIRONMENT": "local",
             "ATAJO_PUBLIC_URL": self.url,
             "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
-            "ATAJO_LISTEN": self._addresses[name],
         }
-        if name == "gateway":
+        if name in CALLERS:
             env |= {f"ATAJO_{s.upper()}_ADDRESS": self._addresses[s] for s in SERVICES}
+        if name == "gateway":
+            env["ATAJO_LISTEN"] = self._addresses[name]
             env["ATAJO_JOURNAL_DIR"] = str(self.folder / "journal")
+        elif name == "reconciler":
+            env |= {f"ATAJO_{s.upper()}_ADMIN_ADDRESS": self._admin[s] for s in SERVICES}
         else:
+            env["ATAJO_LISTEN"] = self._addresses[name]
+            env["ATAJO_ADMIN_LISTEN"] = self._admin[name]
             env["ATAJO_STORE"] = store_of(name, self._store, self.folder)
             env["ATAJO_TOKEN_SECRET_FILE"] = str(secret)
         return env | self._settings

@@ -17,10 +17,13 @@ from deploy.local.store import store_of
 
 SERVICES = ("auth", "links", "analytics")
 GATEWAY = "gateway"
+RECONCILER = "reconciler"
+CALLERS = (GATEWAY, RECONCILER)
+"""They call the services, so they stop before those do."""
 _OURS = ("ATAJO_STORE", "ATAJO_STORE_FILE")
 """Settings of the run that mean something else to its processes."""
 _STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_GATEWAY_SECONDS = 3.0
+_CALLERS_SECONDS = 3.0
 _SERVICES_SECONDS = 1.5
 """How long they may take to stop; together with what follows, less than 5 s."""
 
@@ -76,17 +79,22 @@ class _Run:
                 for name in SERVICES
             ]
             await asyncio.gather(*(child.serving() for child in services))
-            addresses = {child.name: child.addresses["grpc"] for child in services}
-            gateway = await self._start(group, GATEWAY, GATEWAY, self._gateway_env(addresses))
+            gateway = await self._start(group, GATEWAY, GATEWAY, self._gateway_env(services))
             await gateway.serving()
             self._folder.write_state(self._state())
             _say(f"Atajo is ready: {self._settings.url}", sys.stdout)
+            # Nobody waits for what it does.
+            reconciler = await self._start(
+                group, RECONCILER, f"services.{RECONCILER}", self._reconciler_env(services)
+            )
+            await reconciler.serving()
+            self._folder.write_state(self._state())
 
     async def stop(self) -> None:
-        """The gateway first, which hands its visits on; then the services, side by side."""
-        gateway = [child for child in self._children if child.name == GATEWAY]
-        services = [child for child in self._children if child.name != GATEWAY]
-        await _terminate(gateway, _GATEWAY_SECONDS)
+        """Those that call first, as the gateway hands its visits on; then the services."""
+        callers = [child for child in self._children if child.name in CALLERS]
+        services = [child for child in self._children if child.name not in CALLERS]
+        await _terminate(callers, _CALLERS_SECONDS)
         await _terminate(services, _SERVICES_SECONDS)
         killed = [child for child in self._children if not child.ended.done()]
         for child in killed:
@@ -128,20 +136,29 @@ class _Run:
             "ATAJO_STORE": store_of(name, self._settings.store, self._folder.path),
         }
 
-    def _gateway_env(self, services: Mapping[str, str]) -> dict[str, str]:
+    def _gateway_env(self, services: Sequence[Child]) -> dict[str, str]:
         return {
             "ATAJO_LISTEN": f"127.0.0.1:{self._settings.port}",
-            **{f"ATAJO_{name.upper()}_ADDRESS": address for name, address in services.items()},
+            **{f"ATAJO_{each.name.upper()}_ADDRESS": each.addresses["grpc"] for each in services},
             "ATAJO_JOURNAL_DIR": str(self._folder.path / "journal"),
             "ATAJO_WEB_DIR": str(WEB_DIR),
         }
+
+    def _reconciler_env(self, services: Sequence[Child]) -> dict[str, str]:
+        grpc = {each.name: each.addresses["grpc"] for each in services}
+        admin = {
+            f"ATAJO_{each.name.upper()}_ADMIN_ADDRESS": each.addresses["admin"] for each in services
+        }
+        return {**admin, "ATAJO_ANALYTICS_ADDRESS": grpc["analytics"]}
 
     def _state(self) -> dict[str, object]:
         return {
             "pid": os.getpid(),
             "url": self._settings.url,
             "store": "mongodb" if self._settings.store else "sqlite",
-            "processes": {c.name: {"pid": c.pid, **c.addresses} for c in self._children},
+            "processes": {
+                each.name: {"pid": each.pid, **each.addresses} for each in self._children
+            },
         }
 
 

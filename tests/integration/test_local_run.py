@@ -21,6 +21,7 @@ import pytest
 
 from tests.processes import IN_BACKGROUND, PATIENCE, ROOT
 from tests.product import PROCESSES, SERVICES, free_port
+from tests.waiting import await_that
 
 STOP_SECONDS = 5.0
 """Within which a run must have stopped."""
@@ -71,12 +72,18 @@ class LocalRun:
             line = run.popen.stdout.readline()
             assert line, run.popen.communicate()
             run.first_line = line.rstrip("\n")
-            run.state = json.loads((data / "run.json").read_text())
+            # Nobody waits for the reconciler; it is there a moment later.
+            await_that(lambda: "reconciler" in run._read_state()["processes"])
+            run.state = run._read_state()
             run._watched = [os.pidfd_open(pid) for pid in run.pids]
         except BaseException:
             run.close()
             raise
         return run
+
+    def _read_state(self) -> dict[str, Any]:
+        state: dict[str, Any] = json.loads((self.data / "run.json").read_text())
+        return state
 
     first_line: str
     state: dict[str, Any]
@@ -160,7 +167,7 @@ def test_run_json_names_every_process(running: LocalRun) -> None:
     for name in PROCESSES:
         process = state["processes"][name]
         assert httpx.get(f"http://{process['metrics']}/metrics").status_code == 200
-        assert process.keys() >= ({"grpc", "admin"} if name in SERVICES else {"http"})
+        assert process.keys() >= ({"grpc", "admin"} if name in SERVICES else {"metrics"})
     assert state["processes"]["gateway"]["http"] == f"127.0.0.1:{running.port}"
 
 
