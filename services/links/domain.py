@@ -67,6 +67,7 @@ MAX_LEASE = timedelta(hours=1)
 
 _DIGEST_BYTES = 12
 _MAX_CURSOR_LENGTH = 200
+_MAX_PLACE = 1 << 31
 _JOB = re.compile(r"[a-z-]{1,64}")
 _HOLDER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -448,7 +449,7 @@ class Listing:
             end: Position | Place
             if self.order is LinkOrder.MOST_VIEWED:
                 end = Place(name, int(number))
-                if end.start <= 0:
+                if not 0 < end.start < _MAX_PLACE:
                     raise ValueError
             else:
                 end = Position(moment_of(int(number)), name)

@@ -512,6 +512,7 @@ async def test_every_state_has_a_list_and_the_removed_are_in_no_other(opened: Op
 
         tomorrow = await codes_of(store, Wanted(state=LinkState.EXPIRED), now=ends + DAY)
         assert tomorrow == ["ending--", "expired-"]
+        assert await codes_of(store, Wanted(state=LinkState.ACTIVE), now=ends + DAY) == ["active--"]
         restored = await store.edit(ONE, ["rest----", "removed-"], restoration(), NOW)
         assert restored is not None
         assert len(await codes_of(store)) == 7

@@ -8,7 +8,7 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -117,6 +117,85 @@ async def test_links_of_version_1_are_kept_and_can_be_purged(tmp_path: Path) -> 
         assert await store.purge(["abcdefgh"], CREATED) == ["abcdefgh"]
         assert await store.add(kept) is None
     assert version_of(path) == len(links.MIGRATIONS) > 1
+
+
+async def test_links_of_version_3_are_kept_counted_and_found(tmp_path: Path) -> None:
+    path = tmp_path / "links.sqlite3"
+    guest = owners.Guest(bytes(range(32)))
+    rows = [
+        ("abcdefgh", "http://a.example/A", "one", MICROS),
+        ("notascii", "http://b.example/#ÑANDÚ", "one", MICROS + 1),
+        ("guests--", "http://c.example", guest.key_hash, MICROS + 2),
+        ("nobodys-", "http://d.example", None, MICROS + 3),
+    ]
+    make(
+        path,
+        3,
+        links.MIGRATIONS,
+        "INSERT INTO removed_codes VALUES ('removed1')",
+        f"INSERT INTO announcements VALUES (7, 'removed1', {MICROS})",
+    )
+    with sqlite3.connect(path) as connection:
+        connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?)", rows)
+    connection.close()
+
+    one, everything = owners.Account("one"), owners.Wanted()
+    kept = [
+        Link(code, url, owner, CREATED + timedelta(microseconds=n))
+        for n, ((code, url, *_), owner) in enumerate(
+            zip(rows, (one, one, guest, owners.NOBODY), strict=True)
+        )
+    ]
+    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+        store = links.SqliteLinkStore(database)
+        assert [await store.find(link.code) for link in kept] == kept
+        assert [page async for page in store.by_owner(one, 10)] == [[kept[1], kept[0]]]
+        assert await store.announcements(6) == Told(7, ("removed1",))
+        assert await store.add(replace(kept[0], code="removed1")) is None
+        for owner, text, codes in (
+            (one, "", ["abcdefgh", "notascii"]),
+            (one, "/a", ["abcdefgh"]),
+            (one, "ñandú", ["notascii"]),
+            (guest, "", ["guests--"]),
+            (guest, "ñ", []),
+        ):
+            wanted = owners.Wanted(text)
+            page = await store.page(owner, wanted, owners.LinkOrder.OLDEST, None, 10, CREATED)
+            assert [link.code for link in page] == codes
+            assert await store.count(owner, wanted, CREATED) == len(codes)
+        assert await store.claim(guest, one, 10) == 1
+        assert await store.count(one, everything, CREATED) == 3
+        assert await store.edit(one, ["notascii"], owners.removal(CREATED), CREATED)
+        assert await store.count(one, everything, CREATED) == 2
+        assert await store.codes_after("", 10) == ["abcdefgh", "guests--", "notascii"]
+
+
+async def test_nothing_is_kept_of_an_owner_without_links(tmp_path: Path) -> None:
+    path, guest = tmp_path / "links.sqlite3", owners.Guest(bytes(range(32)))
+    one = owners.Account("one")
+    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+        store = links.SqliteLinkStore(database)
+        for owner, code in ((one, "abcdefgh"), (one, "removed-"), (guest, "guests--")):
+            await store.add(Link(code, "http://a.example", owner, CREATED))
+            await store.keep_ranking(owner, "key", [code], CREATED)
+        changes = owners.LinkChanges(url="b.example", title="t", tags=("a",))
+        edit = changes.edit(owners.UrlPolicy("https://atajo.example"), CREATED)
+        assert await store.edit(one, ["abcdefgh", "removed-"], edit, CREATED)
+        assert await store.edit(one, ["removed-"], owners.removal(CREATED), CREATED)
+        assert await store.claim(guest, one, 10) == 1
+        assert await store.kept_ranking(one, "key", 0, 1, CREATED)
+        with sqlite3.connect(path) as connection:
+            assert (guest.key_hash,) not in {*connection.execute("SELECT creator FROM owners")}
+            assert (guest.key_hash,) not in {*connection.execute("SELECT creator FROM rankings")}
+        connection.close()
+        await store.purge(["abcdefgh", "removed-", "guests--"], CREATED)
+
+    with sqlite3.connect(path) as connection:
+        for table in ("links", "owners", "former_urls", "rankings"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+        codes = connection.execute("SELECT code FROM removed_codes").fetchall()
+    connection.close()
+    assert codes == [("abcdefgh",), ("guests--",), ("removed-",)]
 
 
 async def test_accounts_of_version_1_are_kept_and_open(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -14,15 +15,40 @@ from hypothesis import strategies as st
 from services.links.domain import (
     NOBODY,
     Account,
+    BlockReason,
     CodeTaken,
+    Expiry,
     Guest,
     InvalidCode,
+    InvalidCursor,
+    InvalidEndedUrl,
+    InvalidLease,
     InvalidOwner,
+    InvalidQuery,
+    InvalidTags,
+    InvalidTitle,
     InvalidUrl,
     Link,
+    LinkChanges,
+    LinkOrder,
+    LinkState,
+    Listing,
+    NoChanges,
     Owner,
+    Place,
+    Position,
+    Resolution,
     UrlPolicy,
+    Wanted,
+    block,
     check_code,
+    check_lease,
+    folded,
+    removal,
+    restoration,
+    tags_of,
+    text_of,
+    title_of,
 )
 from tests.processes import ROOT
 
@@ -104,3 +130,224 @@ def test_a_guest_is_the_hash_of_a_key_and_nothing_else(size: int) -> None:
 def test_an_account_without_an_id_is_none() -> None:
     with pytest.raises(InvalidOwner):
         Account("")
+
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+LINK = Link("abcdefgh", "http://a.example", Account("one"), NOW)
+URLS = UrlPolicy("https://atajo.example")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("", ""),
+        ("Año nuevo 😀", "Año nuevo 😀"),
+        ("\t\u00a0 a  b\u3000\n", "a  b"),
+        ("😀" * 100, "😀" * 100),
+        (f" {'x' * 100} ", "x" * 100),
+        (" ", ""),
+    ],
+)
+def test_a_title_is_kept_without_the_blanks_around_it(given: str, kept: str) -> None:
+    assert title_of(given) == kept
+
+
+@pytest.mark.parametrize("given", ["x" * 101, "a\nb", "a\x00b", "a\x7f", "a\x85b", "\ud800"])
+def test_a_title_that_is_too_long_or_has_control_characters_is_refused(given: str) -> None:
+    with pytest.raises(InvalidTitle) as refused:
+        title_of(given)
+    assert refused.value.reason == "INVALID_TITLE"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([], ()),
+        (["b", "a", "B"], ("b", "a", "B")),
+        (["a", "b", "a"], ("a", "b")),
+        ([" a ", "a", "a\u00a0b"], ("a", "a\u00a0b")),
+        (["😀" * 30], ("😀" * 30,)),
+        ([str(n) for n in range(10)], tuple(str(n) for n in range(10))),
+    ],
+)
+def test_tags_are_kept_in_their_order_none_twice(given: list[str], kept: tuple[str, ...]) -> None:
+    assert tags_of(given) == kept
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[""], ["a", " "], ["x" * 31], ["a\nb"], ["\x9f"], ["a"] * 11, [str(n) for n in range(11)]],
+)
+def test_tags_that_are_empty_too_long_or_too_many_are_refused(given: list[str]) -> None:
+    with pytest.raises(InvalidTags) as refused:
+        tags_of(given)
+    assert refused.value.reason == "INVALID_TAGS"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ß", "SS"),
+        ("É", "é"),
+        ("E\u0301", "é"),
+        ("ΣΑΣ", "σας"),
+        ("ǅ", "ǆ"),
+        ("ﬁ", "FI"),
+        ("a", "A"),
+    ],
+)
+def test_a_folded_text_makes_no_difference_between_cases(one: str, other: str) -> None:
+    assert folded(one) == folded(other)
+
+
+@given(st.text())
+def test_a_folded_text_stays_as_it_is(text: str) -> None:
+    assert folded(folded(text)) == folded(text)
+
+
+def test_a_text_to_look_for_has_bounds() -> None:
+    assert text_of("É" * 999) == "é" * 999
+    for text in ("x" * 1000, "a\nb", "\x00"):
+        with pytest.raises(InvalidQuery):
+            text_of(text)
+
+
+def changed(changes: LinkChanges, link: Link = LINK, now: datetime = NOW) -> Link:
+    return changes.edit(URLS, now).of(link)
+
+
+def test_what_is_not_to_change_stays_as_it_is() -> None:
+    whole = replace(
+        LINK, title="t", tags=("a",), changed_at=NOW, created_url="http://z.example",
+        expires_at=NOW, ended_url="http://e.example", public_statistics=True,
+    )  # fmt: skip
+    each: list[tuple[LinkChanges, dict[str, Any]]] = [
+        (LinkChanges(title=" x "), {"title": "x"}),
+        (LinkChanges(title=""), {"title": ""}),
+        (LinkChanges(tags=[]), {"tags": ()}),
+        (LinkChanges(tags=["b", "b"]), {"tags": ("b",)}),
+        (LinkChanges(expiry=Expiry(None)), {"expires_at": None}),
+        (LinkChanges(ended_url=""), {"ended_url": ""}),
+        (LinkChanges(ended_url="f.example"), {"ended_url": "http://f.example"}),
+        (LinkChanges(public_statistics=False), {"public_statistics": False}),
+        (LinkChanges(url=" a.example "), {}),
+    ]
+    for changes, expected in each:
+        assert changed(changes, whole) == replace(whole, **expected)
+    with pytest.raises(NoChanges):
+        changed(LinkChanges())
+
+
+def test_a_changed_url_is_of_its_moment_and_the_first_one_is_kept() -> None:
+    later, last = NOW + timedelta(days=1), NOW + timedelta(days=2)
+    one = changed(LinkChanges(url="b.example"), now=later)
+    assert (one.url, one.created_url, one.changed_at) == (
+        "http://b.example", "http://a.example", later,
+    )  # fmt: skip
+    assert changed(LinkChanges(url="http://b.example"), one, last) == one
+    back = changed(LinkChanges(url="a.example"), one, last)
+    assert (back.url, back.created_url, back.changed_at) == (LINK.url, LINK.url, last)
+    assert LINK.repeats(back)
+
+
+def test_an_end_is_a_whole_second_in_the_past_too() -> None:
+    offset = timezone(timedelta(hours=5, minutes=30))
+    for end in (NOW, datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC), NOW.astimezone(offset)):
+        ends = changed(LinkChanges(expiry=Expiry(end))).expires_at
+        assert ends == end.replace(microsecond=0)
+    assert changed(LinkChanges(expiry=Expiry(NOW))).state_at(NOW) is LinkState.EXPIRED
+
+
+@pytest.mark.parametrize("given", [" ", "x", "javascript:a", "https://atajo.example/abcdefgh"])
+def test_where_an_ended_link_leads_obeys_the_rules_of_a_url(given: str) -> None:
+    with pytest.raises(InvalidEndedUrl) as refused:
+        changed(LinkChanges(ended_url=given))
+    assert refused.value.reason == "INVALID_ENDED_URL"
+    with pytest.raises(InvalidUrl):
+        changed(LinkChanges(url=given))
+
+
+def test_of_several_states_the_first_counts() -> None:
+    expired = replace(LINK, expires_at=NOW, ended_url="http://e.example")
+    removed = removal(NOW).of(expired)
+    blocked = block(BlockReason.MALWARE).of(removed)
+    states = [one.state_at(NOW) for one in (blocked, removed, expired, LINK)]
+    assert states == [LinkState.BLOCKED, LinkState.REMOVED, LinkState.EXPIRED, LinkState.ACTIVE]
+    assert expired.state_at(NOW - timedelta(microseconds=1)) is LinkState.ACTIVE
+    assert blocked.resolution() == Resolution(
+        "abcdefgh", LinkState.BLOCKED, reason=BlockReason.MALWARE
+    )
+    assert block(None).of(restoration().of(blocked)) == expired
+
+
+def test_a_removal_can_be_undone_for_thirty_days() -> None:
+    removed = removal(NOW).of(LINK)
+    end = NOW + timedelta(days=30)
+    assert not removed.is_gone_at(end - timedelta(microseconds=1))
+    assert removed.is_gone_at(end)
+    assert not LINK.is_gone_at(end)
+
+
+LISTINGS = [
+    Listing(owner, Wanted(text, state), order)
+    for owner in (Account("one"), Account("two"), Guest(bytes(32)), Account(bytes(32).hex()))
+    for text in ("", "a", 'a", "b')
+    for state in (None, LinkState.ACTIVE, LinkState.REMOVED)
+    for order in LinkOrder
+]
+
+
+def test_a_cursor_is_read_for_its_own_listing_alone() -> None:
+    for listing in LISTINGS:
+        is_ranked = listing.order is LinkOrder.MOST_VIEWED
+        end: Position | Place = Place("key", 7) if is_ranked else Position(NOW, "abcdefgh")
+        cursor = listing.cursor(end)
+        assert listing.end(cursor) == end
+        for other in LISTINGS:
+            if other != listing:
+                with pytest.raises(InvalidCursor):
+                    other.end(cursor)
+
+
+@pytest.mark.parametrize("order", LinkOrder)
+@given(st.text() | st.binary().map(lambda b: b.hex()))
+def test_any_other_text_is_no_cursor(order: LinkOrder, text: str) -> None:
+    with pytest.raises(InvalidCursor):
+        Listing(Account("one"), Wanted(), order).end(text)
+
+
+@given(st.integers() | st.integers(-3, 3), st.text(max_size=20))
+def test_a_cursor_that_somebody_made_up_is_read_or_refused(number: int, name: str) -> None:
+    """The digest is no secret: who knows the program can make one of anything."""
+    for order in LinkOrder:
+        listing = Listing(Account("one"), Wanted(), order)
+        payload = f"{number} {name}".encode()
+        made_up = urlsafe_b64encode(listing._digest(payload) + payload).decode().rstrip("=")
+        try:
+            end = listing.end(made_up)
+        except InvalidCursor:
+            continue
+        if isinstance(end, Place):
+            assert 0 < end.start < 2**31
+        assert listing.cursor(end) == made_up
+
+
+@pytest.mark.parametrize(
+    ("job", "holder", "seconds"),
+    [
+        ("", "a", 1),
+        ("a" * 65, "a", 1),
+        ("Purge", "a", 1),
+        ("purge\n", "a", 1),
+        ("purge", "", 1),
+        ("purge", "a" * 65, 1),
+        ("purge", "a b", 1),
+        ("purge", "a", -1),
+        ("purge", "a", 3601),
+    ],
+)
+def test_what_is_no_lease_is_refused(job: str, holder: str, seconds: int) -> None:
+    check_lease("purge-links", "A-z_09", timedelta(hours=1))
+    check_lease("purge", "a", timedelta(0))
+    with pytest.raises(InvalidLease):
+        check_lease(job, holder, timedelta(seconds=seconds))
