@@ -164,7 +164,8 @@ class LinksService:
         InvalidEndedUrl, NoLink, TooManyUrls, Unavailable.
         """
         somebody = _somebody(owner)
-        (link,) = await self._edit(somebody, [code], changes.edit(self._urls, self._now()))
+        now = self._now()
+        (link,) = await self._edit(somebody, [code], changes.edit(self._urls, now), now)
         return link
 
     async def remove(self, owner: Owner, codes: Sequence[str]) -> None:
@@ -172,14 +173,15 @@ class LinksService:
 
         Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
         """
-        await self._edit(_somebody(owner), _named(codes), removal(self._now()))
+        now = self._now()
+        await self._edit(_somebody(owner), _named(codes), removal(now), now)
 
     async def restore(self, owner: Owner, codes: Sequence[str]) -> None:
         """Restore removed links of an owner.
 
         Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
         """
-        await self._edit(_somebody(owner), _named(codes), restoration())
+        await self._edit(_somebody(owner), _named(codes), restoration(), self._now())
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Give some of a guest's links to an account; how many moved, and whether to ask again.
@@ -199,11 +201,11 @@ class LinksService:
 
     async def block(self, code: str, reason: BlockReason) -> None:
         """Block whoever's link, or change why it is blocked. Raises NoLink, Unavailable."""
-        await self._edit(None, [code], block(reason))
+        await self._edit(None, [code], block(reason), self._now())
 
     async def unblock(self, code: str) -> None:
         """Take the block of a link away. Raises NoLink, Unavailable."""
-        await self._edit(None, [code], block(None))
+        await self._edit(None, [code], block(None), self._now())
 
     async def remove_account_links(self, account: Account) -> tuple[int, bool]:
         """Remove some of an account's links; how many, and whether to ask again.
@@ -258,9 +260,9 @@ class LinksService:
         return Changes(told.mark, found, gone, told.more, told.lost)
 
     async def _edit(
-        self, owner: Account | Guest | None, codes: Sequence[str], edit: Edit
+        self, owner: Account | Guest | None, codes: Sequence[str], edit: Edit, now: datetime
     ) -> list[Link]:
-        edited = await self._store.edit(owner, codes, edit, self._now())
+        edited = await self._store.edit(owner, codes, edit, now)
         if edited is None:
             raise _no_link()
         return edited

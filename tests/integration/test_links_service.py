@@ -10,22 +10,50 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.runtime import client
-from services.runtime.errors import AlreadyExists, InvalidArgument, Unavailable
+from services.runtime.errors import (
+    AlreadyExists,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+    Unavailable,
+)
 from tests.processes import Process
 
 SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
+ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
 
 
 class Links:
-    """The calls of one links process, as the gateway makes them."""
+    """The calls of one links process, as the gateway, the reconciler and the operator make them."""
 
-    def __init__(self, stub: pb_grpc.LinksServiceAsyncStub) -> None:
+    def __init__(
+        self, stub: pb_grpc.LinksServiceAsyncStub, admin: pb_grpc.AdminServiceAsyncStub
+    ) -> None:
         self._stub = stub
+        self._admin = admin
         self._caller = client.Caller(SERVICE)
+        self._operator = client.Caller(ADMIN)
+
+    async def call(self, request: Any) -> Any:
+        """The answer to a request of the gateway's."""
+        method = type(request).__name__.removesuffix("Request")
+        return await self._caller.unary(method, getattr(self._stub, method), request, 20)
+
+    async def admin(self, request: Any) -> Any:
+        """The answer to a request of the operator's."""
+        method = type(request).__name__.removesuffix("Request")
+        return await self._operator.unary(method, getattr(self._admin, method), request, 20)
+
+    async def all_of(self, account: str) -> list[pb.Link]:
+        """An account's links in every state."""
+        request = pb.ListLinksRequest(account_id=account)
+        pages = self._operator.stream("ListLinks", self._admin.ListLinks, request, 20)
+        return [link async for page in pages for link in page.links]
 
     async def create(
         self, code: str, url: str, account: str | None = None, guest: bytes | None = None
@@ -53,14 +81,18 @@ class Links:
 
 @asynccontextmanager
 async def connected(process: Process) -> AsyncIterator[Links]:
-    async with client.open_channel(process.grpc, SERVICE) as channel:
-        yield Links(pb_grpc.LinksServiceStub(channel))
+    async with (
+        client.open_channel(process.grpc, SERVICE) as channel,
+        client.open_channel(process.addresses["admin"], ADMIN) as admin,
+    ):
+        yield Links(pb_grpc.LinksServiceStub(channel), pb_grpc.AdminServiceStub(admin))
 
 
 def start(folder: Path) -> Process:
     env = {
         "ATAJO_STORE": f"sqlite:///{folder}/links.db",
         "ATAJO_PUBLIC_URL": "https://atajo.example",
+        "ATAJO_ADMIN_LISTEN": "127.0.0.1:0",
     }
     return Process.start("services.links", env, folder / "log")
 
@@ -210,6 +242,298 @@ async def test_one_link_fifty_times_at_once_is_fifty_successes(links: Links) -> 
 
     assert all(result == results[0] for result in results)
     assert await links.pages("many") == [[results[0]]]
+
+
+def owned_by(account: str) -> pb.Owner:
+    return pb.Owner(account_id=account)
+
+
+def moment(seconds: int) -> Timestamp:
+    return Timestamp(seconds=seconds)
+
+
+async def test_a_link_has_all_that_its_owner_gave_it(links: Links) -> None:
+    owner = owned_by("life")
+    made = await links.create("wholelnk", "a.example", "life")
+    changes = pb.LinkChanges(
+        url="b.example/ñ",
+        title=" Año ",
+        tags=pb.Tags(tags=["b", "a", "b"]),
+        expiry=pb.Expiry(expires_at=Timestamp(seconds=4_000_000_000, nanos=999_999_999)),
+        ended_url="c.example",
+        public_statistics=True,
+    )
+    request = pb.ChangeLinkRequest(owner=owner, code="wholelnk", changes=changes)
+    changed = (await links.call(request)).link
+    expected = pb.Link(
+        code="wholelnk",
+        url="http://b.example/ñ",
+        created_at=made.created_at,
+        title="Año",
+        tags=["b", "a"],
+        changed_at=changed.changed_at,
+        expires_at=moment(4_000_000_000),
+        ended_url="http://c.example",
+        public_statistics=True,
+        state=pb.LINK_STATE_ACTIVE,
+    )
+    assert changed == expected
+    assert changed.changed_at.ToDatetime(UTC) >= made.created_at.ToDatetime(UTC)
+    assert (await links.call(request)).link == expected
+
+    got = await links.call(pb.GetLinkRequest(owner=owner, code="wholelnk"))
+    assert got.link == expected
+    assert list(got.history) == [pb.FormerUrl(url="http://a.example", until=changed.changed_at)]
+
+    queried = await links.call(pb.QueryLinksRequest(owner=owner, text="AÑO", limit=1))
+    assert list(queried.links) == [expected]
+    assert (queried.total, queried.cursor) == (1, "")
+
+    resolution = pb.Resolution(
+        code="wholelnk",
+        url="http://b.example/ñ",
+        expires_at=moment(4_000_000_000),
+        ended_url="http://c.example",
+    )
+    found = await links.call(pb.ResolveLinksRequest(codes=["wholelnk"]))
+    assert list(found.resolutions) == [resolution]
+    again = await links.call(
+        pb.CreateLinkRequest(code="wholelnk", url="a.example", account_id="life")
+    )
+    assert (again.link, again.resolution) == (expected, resolution)
+    with pytest.raises(AlreadyExists):
+        await links.create("wholelnk", "b.example/ñ", "life")
+
+    emptied = pb.LinkChanges(
+        title="", tags=pb.Tags(), expiry=pb.Expiry(), ended_url="", public_statistics=False
+    )
+    request = pb.ChangeLinkRequest(owner=owner, code="wholelnk", changes=emptied)
+    link = (await links.call(request)).link
+    assert (link.title, list(link.tags), link.ended_url) == ("", [], "")
+    assert not link.HasField("expires_at")
+    assert link.url == "http://b.example/ñ"
+
+
+async def test_a_link_goes_through_every_state(links: Links) -> None:
+    account, owner, codes = "states", owned_by("states"), ["state000", "state001"]
+    for code in codes:
+        await links.create(code, "a.example", account)
+
+    async def states() -> list[tuple[int, int]]:
+        listed = {link.code: link for link in await links.all_of(account)}
+        return [(listed[code].state, listed[code].reason) for code in codes]
+
+    async def active() -> list[str]:
+        return sorted(link.code for page in await links.pages(account) for link in page)
+
+    active_state, removed_state = (pb.LINK_STATE_ACTIVE, 0), (pb.LINK_STATE_REMOVED, 0)
+    assert await states() == [active_state] * 2
+    for _ in range(2):
+        await links.call(pb.RemoveLinksRequest(owner=owner, codes=codes))
+        assert await states() == [removed_state] * 2
+    assert await active() == []
+    assert (await links.call(pb.QueryLinksRequest(owner=owner, limit=9))).total == 0
+    removed = await links.call(
+        pb.QueryLinksRequest(owner=owner, state=pb.LINK_STATE_REMOVED, limit=9)
+    )
+    assert sorted(link.code for link in removed.links) == codes
+    with pytest.raises(AlreadyExists):
+        await links.create("state000", "a.example", account)
+    assert list((await links.admin(pb.ListPurgeableRequest())).codes) == []
+    for _ in range(2):
+        await links.call(pb.RestoreLinksRequest(owner=owner, codes=codes[:1]))
+        assert await states() == [active_state, removed_state]
+
+    mark = (await links.call(pb.ListChangesRequest())).mark
+    block = pb.BlockLinkRequest(code="state000", reason=pb.BLOCK_REASON_PHISHING)
+    await links.admin(block)
+    assert (await states())[0] == (pb.LINK_STATE_BLOCKED, pb.BLOCK_REASON_PHISHING)
+    told = await links.call(pb.ListChangesRequest(mark=mark))
+    assert [(one.code, one.state) for one in told.resolutions] == [
+        ("state000", pb.LINK_STATE_BLOCKED)
+    ]
+    assert await active() == []
+    await links.admin(pb.UnblockLinkRequest(code="state000"))
+    assert (await states())[0] == active_state
+    ended = pb.LinkChanges(expiry=pb.Expiry(expires_at=moment(1)))
+    request = pb.ChangeLinkRequest(owner=owner, code="state000", changes=ended)
+    assert (await links.call(request)).link.state == pb.LINK_STATE_EXPIRED
+
+    gone = await links.admin(pb.RemoveAccountLinksRequest(account_id=account))
+    assert (gone.removed, gone.more) == (1, False)
+    assert await states() == [removed_state] * 2
+    purged = await links.admin(pb.PurgeLinksRequest(codes=codes))
+    assert sorted(purged.codes) == codes
+    assert await links.all_of(account) == []
+
+
+async def test_pages_of_every_order_go_on_with_their_cursors(links: Links) -> None:
+    owner, codes = owned_by("orders"), [f"order{n:03}" for n in range(5)]
+    for code in codes:
+        await links.create(code, "a.example", "orders")
+    await links.admin(pb.RankLinksRequest(people={"order001": 5, "order003": 2}, mark=7))
+    await links.admin(pb.RankLinksRequest(people={"order003": 3}))
+    assert (await links.admin(pb.GetRankMarkRequest())).mark == 7
+    by_rank = ["order001", "order003", "order004", "order002", "order000"]
+    for order, expected in (
+        (pb.LINK_ORDER_UNSPECIFIED, codes[::-1]),
+        (pb.LINK_ORDER_NEWEST, codes[::-1]),
+        (pb.LINK_ORDER_OLDEST, codes),
+        (pb.LINK_ORDER_MOST_VIEWED, by_rank),
+    ):
+        seen: list[str] = []
+        request = pb.QueryLinksRequest(owner=owner, order=order, limit=2)
+        while True:
+            page = await links.call(request)
+            seen += [link.code for link in page.links]
+            assert page.total == 5
+            if not page.cursor:
+                break
+            request.cursor = page.cursor
+        assert seen == expected
+
+
+async def test_a_guests_links_are_claimed(links: Links) -> None:
+    guest = b"g" * 32
+    for code in ("claimed0", "claimed1"):
+        await links.create(code, "a.example", guest=guest)
+    claim = pb.ClaimLinksRequest(guest_key_hash=guest, account_id="claims")
+    for claimed in (2, 0):
+        reply = await links.call(claim)
+        assert (reply.claimed, reply.more) == (claimed, False)
+    assert [link.code for link in await links.all_of("claims")] == ["claimed1", "claimed0"]
+    assert await links.listed(pb.ListLinksRequest(guest_key_hash=guest)) == []
+    codes = (await links.admin(pb.ListCodesRequest(after="claimed"))).codes
+    assert list(codes[:2]) == ["claimed0", "claimed1"]
+
+
+async def test_a_lease_is_held_by_one(links: Links) -> None:
+    def lease(holder: str, seconds: int = 60) -> pb.TakeLeaseRequest:
+        return pb.TakeLeaseRequest(job="purge", holder=holder, seconds=seconds)
+
+    held = [(await links.admin(lease(holder))).held for holder in ("one", "two", "one")]
+    assert held == [True, False, True]
+    assert not (await links.admin(lease("one", 0))).held
+    assert (await links.admin(lease("two"))).held
+
+
+ONES = owned_by("refused")
+FAR = Timestamp(seconds=2**62)
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (pb.QueryLinksRequest(limit=1), "INVALID_OWNER"),
+        (pb.QueryLinksRequest(owner=pb.Owner(guest_key_hash=b"x"), limit=1), "INVALID_OWNER"),
+        (pb.QueryLinksRequest(owner=ONES), "INVALID_LIMIT"),
+        (pb.QueryLinksRequest(owner=ONES, limit=101), "INVALID_LIMIT"),
+        (pb.QueryLinksRequest(owner=ONES, limit=1, text="x" * 1000), "INVALID_QUERY"),
+        (pb.QueryLinksRequest(owner=ONES, limit=1, state=99), "INVALID_QUERY"),  # type: ignore[arg-type]
+        (pb.QueryLinksRequest(owner=ONES, limit=1, order=99), "INVALID_QUERY"),  # type: ignore[arg-type]
+        (pb.QueryLinksRequest(owner=ONES, limit=1, cursor="garbage"), "INVALID_CURSOR"),
+        (pb.GetLinkRequest(code="refused0"), "INVALID_OWNER"),
+        (pb.ChangeLinkRequest(owner=ONES, code="refused0"), "NO_CHANGES"),
+        (pb.RemoveLinksRequest(owner=ONES, codes=["refused0"] * 101), "TOO_MANY_CODES"),
+        (pb.RestoreLinksRequest(owner=ONES, codes=["refused0"] * 101), "TOO_MANY_CODES"),
+        (pb.RemoveLinksRequest(codes=["refused0"]), "INVALID_OWNER"),
+        (pb.RestoreLinksRequest(codes=["refused0"]), "INVALID_OWNER"),
+        (pb.ClaimLinksRequest(guest_key_hash=b"x", account_id="a"), "INVALID_OWNER"),
+        (pb.ClaimLinksRequest(guest_key_hash=bytes(32)), "INVALID_OWNER"),
+        (pb.PurgeLinksRequest(codes=["refused0"] * 1001), "TOO_MANY_CODES"),
+        (pb.BlockLinkRequest(code="refused0"), "INVALID_REASON"),
+        (pb.BlockLinkRequest(code="refused0", reason=99), "INVALID_REASON"),  # type: ignore[arg-type]
+        (pb.RemoveAccountLinksRequest(), "INVALID_OWNER"),
+        (pb.TakeLeaseRequest(job="Purge", holder="one", seconds=1), "INVALID_LEASE"),
+        (pb.TakeLeaseRequest(job="purge", holder="one", seconds=-1), "INVALID_LEASE"),
+    ],
+)
+async def test_a_call_that_can_never_be_right_has_a_reason(
+    links: Links, request_: Any, reason: str
+) -> None:
+    is_admins = type(request_).__name__.removesuffix("Request") in ADMIN.methods_by_name
+    with pytest.raises(InvalidArgument) as refused:
+        await (links.admin if is_admins else links.call)(request_)
+    assert refused.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (pb.LinkChanges(url=""), "INVALID_URL"),
+        (pb.LinkChanges(url="https://atajo.example/abcdefgh"), "INVALID_URL"),
+        (pb.LinkChanges(title="x" * 101), "INVALID_TITLE"),
+        (pb.LinkChanges(title="a\x00b"), "INVALID_TITLE"),
+        (pb.LinkChanges(tags=pb.Tags(tags=[""])), "INVALID_TAGS"),
+        (pb.LinkChanges(tags=pb.Tags(tags=["a"] * 11)), "INVALID_TAGS"),
+        (pb.LinkChanges(expiry=pb.Expiry(expires_at=FAR)), "INVALID_EXPIRY"),
+        (pb.LinkChanges(expiry=pb.Expiry(expires_at=Timestamp(nanos=-1))), "INVALID_EXPIRY"),
+        (pb.LinkChanges(ended_url="javascript:alert(1)"), "INVALID_ENDED_URL"),
+    ],
+)
+async def test_a_bad_change_has_a_reason_and_changes_nothing(
+    links: Links, changes: pb.LinkChanges, reason: str
+) -> None:
+    made = await links.create("refused0", "a.example", "refused")
+    if not changes.HasField("title"):
+        changes.title = "new"
+    with pytest.raises(InvalidArgument) as refused:
+        await links.call(pb.ChangeLinkRequest(owner=ONES, code="refused0", changes=changes))
+    assert refused.value.reason == reason
+    got = await links.call(pb.GetLinkRequest(owner=ONES, code="refused0"))
+    assert (got.link, list(got.history)) == (made, [])
+
+
+@pytest.mark.parametrize("code", ["another0", "unknown-", "malformed", ""])
+async def test_what_is_not_the_owners_is_not_there(links: Links, code: str) -> None:
+    await links.create("refused0", "a.example", "refused")
+    other = await links.create("another0", "a.example", "another")
+    codes = ["refused0", code]
+    for request in (
+        pb.GetLinkRequest(owner=ONES, code=code),
+        pb.ChangeLinkRequest(owner=ONES, code=code, changes=pb.LinkChanges(title="new")),
+        pb.RemoveLinksRequest(owner=ONES, codes=codes),
+        pb.RestoreLinksRequest(owner=ONES, codes=codes),
+    ):
+        with pytest.raises(NotFound) as refused:
+            await links.call(request)
+        assert refused.value.reason == "NO_LINK"
+    assert await links.all_of("another") == [other]
+    (link,) = await links.all_of("refused")
+    assert link.state == pb.LINK_STATE_ACTIVE
+    with pytest.raises(NotFound):
+        await links.admin(pb.BlockLinkRequest(code="unknown-", reason=pb.BLOCK_REASON_SPAM))
+    with pytest.raises(NotFound):
+        await links.admin(pb.UnblockLinkRequest(code="unknown-"))
+
+
+async def test_the_longest_links_fit_a_message(links: Links) -> None:
+    long, owner = "\U0001f600", owned_by("longest")
+    url = "http://a.example/" + long * 982
+    codes = [f"longest{n:03}" for n in range(201)]
+    await asyncio.gather(*(links.create(code, url, "longest") for code in codes))
+    changes = pb.LinkChanges(
+        title=long * 100,
+        ended_url=url,
+        tags=pb.Tags(tags=[f"{n}{long * 29}" for n in range(10)]),
+    )
+    for code in codes:
+        await links.call(pb.ChangeLinkRequest(owner=owner, code=code, changes=changes))
+    for n in range(500):
+        request = pb.ChangeLinkRequest(
+            owner=owner, code=codes[0], changes=pb.LinkChanges(url=f"{url[:-3]}{n:03}")
+        )
+        await links.call(request)
+
+    assert len(await links.all_of("longest")) == 201
+    got = await links.call(pb.GetLinkRequest(owner=owner, code=codes[0]))
+    assert len(got.history) == 500
+    page = await links.call(pb.QueryLinksRequest(owner=owner, limit=100))
+    assert (len(page.links), page.total) == (100, 201)
+    request.changes.url = "one.more.example"
+    with pytest.raises(ResourceExhausted) as refused:
+        await links.call(request)
+    assert refused.value.reason == "TOO_MANY_URLS"
 
 
 async def test_a_kill_amid_two_hundred_creators_loses_nothing(tmp_path: Path) -> None:
