@@ -56,8 +56,9 @@ const sections: Section[] = [
           <li>to overload the service or to get round its limits.</li>
         </ul>
         <p>
-          The operator may remove a link or an account that does. The number of links, registrations
-          and logins in a time is limited.
+          The operator may block or remove a link that does, and remove an account. A blocked link
+          says so to whoever opens it. The number of links, registrations and logins in a time is
+          limited.
         </p>
       </>
     ),
