@@ -221,6 +221,68 @@ def test_a_stolen_mark_has_ten_attempts_and_takes_none_of_others(product: Produc
         locked_out(thief(log_in(email)))
 
 
+def change(product: Product, token: str, password: str = "Camino-42") -> dict[str, Any]:
+    """The payload of changePassword, to `Camino-43`."""
+    new = registration("", "Camino-43")
+    return {
+        "token": token,
+        "password": password,
+        "new_password": new["password"],
+        "new_salt": new["salt"],
+    }
+
+
+def is_dead(product: Product, token: str) -> bool:
+    profile: dict[str, Any] = product.data("showProfile", {"token": token})
+    return profile == {"success": False, "error": "invalid token"}
+
+
+def test_a_changed_password_ends_sessions_and_leaves_the_browser_known(product: Product) -> None:
+    email = product.register()
+    mark = mark_of(product, email)
+    here, elsewhere = product.log_in(email), product.log_in(email)
+    code = product.shorten("https://example.com/", here)
+
+    session = product.data("changePassword", change(product, here))
+
+    assert session.keys() == {"success", "token", "expirationTimestamp"}
+    assert is_dead(product, here)
+    assert is_dead(product, elsewhere)
+    links = product.data("showProfile", {"token": session["token"]})["data"]
+    assert [link["short_link"] for link in links] == [code]
+    assert product.data("changePassword", change(product, here))["error"] == "invalid token"
+    lock_out(product, email)
+    with calling_from(product, "127.0.0.2") as call:
+        assert succeeded(call({**log_in(email, "Camino-43"), "device": mark}))
+        assert reason(call({**log_in(email), "device": mark})) == "incorrect"
+
+
+@pytest.mark.parametrize("function", ["changePassword", "removeAccount"])
+def test_a_wrong_password_of_ones_own_counts_as_a_failed_log_in(
+    product: Product, function: str
+) -> None:
+    email = product.register()
+    token = product.log_in(email)
+    code = product.shorten("https://example.com/", token)
+    payload = change(product, token, WRONG)
+    if function == "removeAccount":
+        payload = {"token": token, "password": WRONG}
+    for number in range(10):
+        call = product.call("verifyUser", log_in(email, WRONG)) if number % 2 else None
+        assert reason(call or product.call(function, payload)) == "incorrect"
+
+    for function_, right in (
+        ("changePassword", change(product, token)),
+        ("removeAccount", {"token": token, "password": "Camino-42"}),
+        ("verifyUser", log_in(email)),
+    ):
+        locked_out(product.call(function_, right))
+    assert not is_dead(product, token)
+    assert product.visit(code).status_code == 302
+    with calling_from(product, "127.0.0.2") as call_from:
+        assert succeeded(call_from(log_in(email)))
+
+
 @pytest.mark.parametrize("device", [7, True, [], {}, "x" * 1001])
 def test_a_device_of_another_form_is_refused(product: Product, device: object) -> None:
     email = product.register()
