@@ -15,6 +15,7 @@ from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
 from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
+from services.reconciler.settings import ReconcilerSettings
 from services.runtime.settings import ProcessSettings
 from tests.chart.render import (
     CHART,
@@ -28,13 +29,14 @@ from tests.chart.render import (
 )
 from tests.processes import ROOT
 
-COMPONENTS = {"web", "gateway", "auth", "links", "analytics"}
+COMPONENTS = {"web", "gateway", "auth", "links", "analytics", "reconciler"}
 SERVICES = {"auth", "links", "analytics"}
 SETTINGS: dict[str, type[ProcessSettings]] = {
     "gateway": GatewaySettings,
     "auth": AuthSettings,
     "links": LinksSettings,
     "analytics": AnalyticsSettings,
+    "reconciler": ReconcilerSettings,
     "admin": AdminSettings,
 }
 DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
@@ -118,12 +120,18 @@ def test_the_gateway_dials_pods_that_listen(rendered: list[Manifest]) -> None:
 
 def test_the_operator_has_a_pod_when_it_asks_for_one(rendered: list[Manifest]) -> None:
     assert of_kind("Deployment", rendered)["admin"]["spec"]["replicas"] == 0
-    told = environment(pods(rendered)["admin"])
+
+
+@pytest.mark.parametrize("caller", ["admin", "reconciler"])
+def test_who_removes_dials_the_ports_for_that(rendered: list[Manifest], caller: str) -> None:
+    told = environment(pods(rendered)[caller])
     for name in SERVICES:
         service = of_kind("Service", rendered)[name]["spec"]
         port = next(each["port"] for each in service["ports"] if each["name"] == "admin")
         assert told[f"ATAJO_{name.upper()}_ADMIN_ADDRESS"] == f"dns:///atajo-{name}:{port}"
         assert environment(pods(rendered)[name])["ATAJO_ADMIN_LISTEN"].endswith(f":{port}")
+    if caller == "reconciler":
+        assert told["ATAJO_ANALYTICS_ADDRESS"] == "dns:///atajo-analytics:50051"
 
 
 def test_services_select_the_pods_of_their_component(rendered: list[Manifest]) -> None:
@@ -157,6 +165,10 @@ INNER = {
     ("admin", "auth", 50052),
     ("admin", "links", 50052),
     ("admin", "analytics", 50052),
+    ("reconciler", "auth", 50052),
+    ("reconciler", "links", 50052),
+    ("reconciler", "analytics", 50052),
+    ("reconciler", "analytics", 50051),
 }
 
 
@@ -173,7 +185,7 @@ def test_the_arrows_of_the_architecture_and_no_others(name: str) -> None:
     outward = set(names)
     if name == "production":
         outward |= {(service, "ipBlock", 27017) for service in SERVICES}
-        outward |= {(each, "namespaceSelector", 4317) for each in SERVICES | {"gateway"}}
+        outward |= {(each, "namespaceSelector", 4317) for each in COMPONENTS - {"web"}}
     assert set(arrows(rendered, "egress", "to")) == inner | outward
 
     visitors = "anybody" if name == "kind" else "namespaceSelector"
@@ -237,7 +249,8 @@ def test_an_autoscaler_and_the_chart_do_not_both_set_the_number() -> None:
 
 
 def test_a_disruption_budget_never_holds_back_the_only_pod() -> None:
-    assert of_kind("PodDisruptionBudget", manifests("production")).keys() == COMPONENTS
+    several = COMPONENTS - {"reconciler"}
+    assert of_kind("PodDisruptionBudget", manifests("production")).keys() == several
     assert not of_kind("PodDisruptionBudget", manifests("small"))
 
 

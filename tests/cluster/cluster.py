@@ -23,6 +23,7 @@ KINDS = {
     "auth": "deployment",
     "links": "deployment",
     "analytics": "deployment",
+    "reconciler": "deployment",
 }
 """Each workload of the product, and what keeps its pods."""
 PATIENCE = 240.0
