@@ -1,0 +1,237 @@
+"""The reconciler over the running product: what it finishes, also when it is killed meanwhile."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pymongo
+import pytest
+
+from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
+from atajo.links.v1 import links_pb2, links_pb2_grpc
+from tests.conftest import store_of_product
+from tests.processes import PATIENCE, Process
+from tests.product import Product
+from tests.waiting import CHANGED, SETTLED, await_that
+
+TASKS = ("accounts", "purge", "views")
+MONTH = 31 * 86_400 * 1_000_000
+"""Microseconds, which moments are stored in."""
+TAKEN_OVER = 12.0
+"""Seconds within which another reconciler does the jobs of one that was killed. It is a promise."""
+FINISHED = 60.0
+"""Seconds within which all of an account is gone, once its reconciler is left alone."""
+KILLS = 6
+
+
+class Stored(Product):
+    """The product, with what only its operator, or its gateway, could ask of the services."""
+
+    def __init__(self, folder: Path, store: str) -> None:
+        super().__init__(folder, {"ATAJO_LIMITS": "off"}, store=store)
+        self._url = store
+
+    def account_of(self, token: str) -> str:
+        with grpc.insecure_channel(self.address("auth")) as channel:
+            request = auth_pb2.VerifyTokenRequest(token=token)
+            return auth_pb2_grpc.AuthServiceStub(channel).VerifyToken(request).account_id
+
+    def close_account(self, token: str) -> None:
+        with grpc.insecure_channel(self.address("auth")) as channel:
+            auth_pb2_grpc.AuthServiceStub(channel).CloseOwnAccount(
+                auth_pb2.CloseOwnAccountRequest(
+                    token=token, password="Camino-42", client_address="127.0.0.1"
+                )
+            )
+
+    def remove(self, account: str, *codes: str) -> None:
+        owner = links_pb2.Owner(account_id=account)
+        with grpc.insecure_channel(self.address("links")) as channel:
+            links_pb2_grpc.LinksServiceStub(channel).RemoveLinks(
+                links_pb2.RemoveLinksRequest(owner=owner, codes=codes)
+            )
+
+    def most_viewed(self, account: str) -> list[str]:
+        with grpc.insecure_channel(self.address("links")) as channel:
+            page = links_pb2_grpc.LinksServiceStub(channel).QueryLinks(
+                links_pb2.QueryLinksRequest(
+                    owner=links_pb2.Owner(account_id=account),
+                    order=links_pb2.LINK_ORDER_MOST_VIEWED,
+                    limit=100,
+                )
+            )
+            return [link.code for link in page.links]
+
+    def let_a_month_pass(self, code: str) -> None:
+        """For a removed link."""
+        if not self._url:
+            with closing(sqlite3.connect(self.folder / "links.sqlite3", timeout=20)) as file:
+                sql = "UPDATE links SET removed_at = removed_at - ? WHERE code = ?"
+                assert file.execute(sql, (MONTH, code)).rowcount == 1
+                file.commit()
+            return
+        with self._database("links") as client:
+            links = client.get_default_database().links
+            found = links.find_one({"_id": code})
+            earlier = {"$set": {"removed_at": found["removed_at"] - MONTH}}
+            assert links.update_one({"_id": code}, earlier).modified_count == 1
+
+    def counted(self) -> set[str]:
+        """The codes of which analytics knows any visit."""
+        if not self._url:
+            with closing(sqlite3.connect(self.folder / "analytics.sqlite3", timeout=20)) as file:
+                tables = ("totals", "days")
+                return {row[0] for t in tables for row in file.execute(f"SELECT code FROM {t}")}
+        with self._database("analytics") as client:
+            documents = client.get_default_database()
+            days = {one["_id"].partition(":")[0] for one in documents.days.find()}
+            return days | {one["_id"] for one in documents.totals.find()}
+
+    def kept(self) -> str:
+        """All that links keeps, as text."""
+        if not self._url:
+            with closing(sqlite3.connect(self.folder / "links.sqlite3", timeout=20)) as file:
+                return "\n".join(file.iterdump())
+        with self._database("links") as client:
+            documents = client.get_default_database()
+            names = documents.list_collection_names()
+            return "\n".join(str(one) for name in names for one in documents[name].find())
+
+    def _database(self, service: str) -> pymongo.MongoClient[dict[str, Any]]:
+        return pymongo.MongoClient(self._env(service)["ATAJO_STORE"])
+
+    def another_reconciler(self) -> Process:
+        return Process.start(
+            "services.reconciler", self._env("reconciler"), self.folder / "another.log"
+        )
+
+    def held(self, name: str = "reconciler") -> list[str]:
+        """The tasks that a process does."""
+        series = "atajo_reconciler_lease_held"
+        return [task for task in TASKS if self.metric(f'{series}{{task="{task}"}}', name)]
+
+
+@pytest.fixture(params=["sqlite", "mongodb"])
+def product(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stored]:
+    with store_of_product(request) as store, Stored(tmp_path, store) as product:
+        product.start()
+        yield product
+
+
+def is_gone(product: Stored, code: str) -> bool:
+    return product.visit(code).status_code == 404
+
+
+@pytest.mark.timeout(300)
+def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_killed(
+    product: Stored,
+) -> None:
+    neighbour = product.log_in(product.register())
+    kept = product.shorten("https://example.com/kept", neighbour)
+    email = product.register()
+    token = product.log_in(email)
+    codes = [product.shorten(f"https://secret.example/{n}", token) for n in range(150)]
+    for code in (*codes[:5], kept):
+        product.visit(code)
+    product.await_views(token, {code: int(code in codes[:5]) for code in codes})
+
+    product.close_account(token)
+    await_that(lambda: product.visit(codes[0]).status_code == 410, CHANGED)
+    # What is on its way is waited for, so each other kill comes when it is deleted.
+    for turn in range(KILLS):
+        time.sleep(random.uniform(0, 2) if turn % 2 else random.uniform(10, 12))
+        product.kill("reconciler")
+        product.start("reconciler")
+
+    def is_free() -> bool:
+        login = product.data("verifyUser", {"email": email, "password": "Camino-42"})
+        return bool(login == {"success": False, "error": "no exist"})
+
+    await_that(is_free, FINISHED)
+    await_that(lambda: all(is_gone(product, code) for code in codes[:5]), CHANGED)
+    assert product.counted() == {kept}
+    assert "secret.example" not in product.kept()
+    product.register(email)
+    assert product.views(product.log_in(email)) == {}
+    assert product.views(neighbour) == {kept: 1}
+    assert (
+        product.call(
+            "createShortLink", {"code": codes[0], "url": "a.example", "token": neighbour}
+        ).status_code
+        == 409
+    )
+    for text in (email, "secret.example"):
+        assert text not in product.logs("reconciler")
+
+
+def test_what_was_removed_a_month_ago_is_deleted_with_its_counts(product: Stored) -> None:
+    token = product.log_in(product.register())
+    account = product.account_of(token)
+    old, new, stays = (product.shorten(f"https://{n}.example/", token) for n in ("old", "new", "x"))
+    for code in (old, new, stays):
+        product.visit(code)
+    product.await_views(token, {old: 1, new: 1, stays: 1})
+    product.remove(account, old, new)
+    product.let_a_month_pass(old)
+
+    purged = 'atajo_links_purged_total{cause="removed"}'
+    await_that(lambda: product.metric(purged, "reconciler") == 1, SETTLED)
+    await_that(lambda: product.metric("atajo_links_purgeable", "reconciler") == 0, SETTLED)
+    assert product.counted() == {new, stays}
+    assert "old.example" not in product.kept()
+    assert "new.example" in product.kept()
+    await_that(lambda: is_gone(product, old), CHANGED)
+    assert product.visit(new).status_code == 410
+    again = {"code": old, "url": "https://old.example/", "token": token}
+    assert product.call("createShortLink", again).status_code == 409
+
+
+def test_links_are_ordered_by_views_within_seconds(product: Stored) -> None:
+    token = product.log_in(product.register())
+    account = product.account_of(token)
+    codes = [product.shorten(f"https://{n}.example/", token) for n in range(3)]
+    assert product.most_viewed(account) == codes[::-1]
+    for code, times in zip(codes, (2, 1, 3), strict=True):
+        for _ in range(times):
+            product.visit(code)
+    await_that(lambda: product.most_viewed(account) == [codes[2], codes[0], codes[1]], SETTLED)
+
+    product.kill("reconciler", "analytics")
+    for _ in range(5):
+        product.visit(codes[1])
+    product.start("analytics", "reconciler")
+    await_that(lambda: product.most_viewed(account)[0] == codes[1], SETTLED)
+    assert product.metric("atajo_views_lost_total", "reconciler") == 0
+
+
+def test_one_reconciler_works_at_a_time(product: Stored) -> None:
+    await_that(lambda: product.held() == [*TASKS], SETTLED)
+    with product.another_reconciler() as another:
+        product._processes["another"] = another
+        time.sleep(3)  # It asks for the leases every two seconds.
+        assert (product.held(), product.held("another")) == ([*TASKS], [])
+
+        # One that is asked to stop gives them back, one that is killed is waited for.
+        assert product.stop("reconciler") == 0
+        await_that(lambda: product.held("another") == [*TASKS], CHANGED)
+        product.start("reconciler")
+        assert product.held() == []
+        product.kill("another")
+        await_that(lambda: product.held() == [*TASKS], TAKEN_OVER)
+
+
+def test_its_end_is_orderly_whatever_is_away(product: Stored) -> None:
+    await_that(lambda: set(product.dependencies("reconciler").values()) == {"ok"}, PATIENCE)
+    product.kill("links", "analytics")
+    away = {"auth": "ok", "links": "UNAVAILABLE", "analytics": "UNAVAILABLE"}
+    await_that(lambda: product.dependencies("reconciler") == away)
+    assert product.metric("atajo_ready", "reconciler") == 1
+    assert product.stop("reconciler") == 0
+    assert '"event": "stopped"' in product.logs("reconciler")
