@@ -149,6 +149,34 @@ def _calls(job: str) -> Row:
     )
 
 
+def _called(job: str) -> Row:
+    ours, seconds = f'{_OURS}, job="{job}"', "grpc_client_handling_seconds"
+    return Row(
+        f"Services, as the {job} sees them",
+        [
+            graph(
+                "Calls by method",
+                "reqps",
+                "",
+                (_rate(f"{seconds}_count", "grpc_method", ours), "{{grpc_method}}"),
+            ),
+            graph(
+                "Calls by code",
+                "reqps",
+                "UNAVAILABLE: nobody answers. DEADLINE_EXCEEDED: too slow.",
+                (_rate(f"{seconds}_count", "grpc_code", ours), "{{grpc_code}}"),
+                runbook="dependency-away",
+            ),
+            graph(
+                "Time, 99th percentile",
+                "s",
+                "Retries included.",
+                (_quantile(0.99, seconds, "grpc_method", ours), "{{grpc_method}}"),
+            ),
+        ],
+    )
+
+
 def _store(job: str) -> Row:
     this, seconds = f'job="{job}"', "atajo_store_seconds"
     return Row(
@@ -342,7 +370,6 @@ OVERVIEW = Dashboard(
 )
 
 _FUNCTIONS = f'{_OURS}, job="gateway", method="POST"'
-_CLIENT = "grpc_client_handling_seconds"
 
 GATEWAY = Dashboard(
     "gateway",
@@ -466,30 +493,7 @@ GATEWAY = Dashboard(
                 ),
             ],
         ),
-        Row(
-            "Services, as the gateway sees them",
-            [
-                graph(
-                    "Calls by method",
-                    "reqps",
-                    "",
-                    (_rate(f"{_CLIENT}_count", "grpc_method", _OURS), "{{grpc_method}}"),
-                ),
-                graph(
-                    "Calls by code",
-                    "reqps",
-                    "UNAVAILABLE: nobody answers. DEADLINE_EXCEEDED: too slow.",
-                    (_rate(f"{_CLIENT}_count", "grpc_code", _OURS), "{{grpc_code}}"),
-                    runbook="dependency-away",
-                ),
-                graph(
-                    "Time, 99th percentile",
-                    "s",
-                    "Retries included.",
-                    (_quantile(0.99, _CLIENT, "grpc_method", _OURS), "{{grpc_method}}"),
-                ),
-            ],
-        ),
+        _called("gateway"),
         _process("gateway"),
     ],
 )
@@ -578,6 +582,117 @@ ANALYTICS = Dashboard(
     ],
 )
 
+RECONCILER = Dashboard(
+    "reconciler",
+    "Atajo: reconciler",
+    "What goes on after a call was answered: removals that are finished, views that are passed on.",
+    [
+        _state("reconciler"),
+        Row(
+            "Tasks",
+            [
+                graph(
+                    "Runs that were done",
+                    "ops",
+                    "accounts about once a second, views every two, purge every ten.",
+                    (_rate("atajo_reconciler_runs_total", "task", 'result="done"'), "{{task}}"),
+                    runbook="reconciler-still",
+                ),
+                graph(
+                    "Runs that were not",
+                    "ops",
+                    "Failed: a service was away or refused. Broke: the log has a traceback.",
+                    (
+                        _rate("atajo_reconciler_runs_total", "task, result", 'result!="done"'),
+                        "{{task}} {{result}}",
+                    ),
+                    runbook="reconciler-still",
+                ),
+                graph(
+                    "Last done, ago",
+                    "s",
+                    "By whichever process did it last.",
+                    (
+                        "time() - max by (task) (atajo_reconciler_success_timestamp_seconds)",
+                        "{{task}}",
+                    ),
+                    limit=900,
+                    runbook="reconciler-still",
+                ),
+                number(
+                    "Who does it",
+                    "short",
+                    "Processes that hold the lease of a task: one, or none for some seconds.",
+                    ("sum by (task) (atajo_reconciler_lease_held)", "{{task}}"),
+                    limit=1,
+                    good_above=True,
+                    runbook="reconciler-still",
+                ),
+            ],
+        ),
+        Row(
+            "Removals",
+            [
+                graph(
+                    "Links deleted for good",
+                    "short",
+                    "In an hour: removed by their owner a month ago, or with an account.",
+                    ("sum by (cause) (increase(atajo_links_purged_total[1h]))", "{{cause}}"),
+                ),
+                graph(
+                    "Links that wait for it",
+                    "short",
+                    "At the last look, 1000 at most. It falls to none within minutes.",
+                    ("max(atajo_links_purgeable)", "links"),
+                    runbook="reconciler-still",
+                ),
+                graph(
+                    "Accounts that are being removed",
+                    "short",
+                    "Closed and not gone yet, 100 at most. One takes 10 s and a second a thousand "
+                    "links.",
+                    ("max(atajo_accounts_closed)", "accounts"),
+                    runbook="reconciler-still",
+                ),
+                graph(
+                    "Accounts removed",
+                    "short",
+                    "In an hour.",
+                    ("sum(increase(atajo_accounts_removed_total[1h]))", "accounts"),
+                ),
+            ],
+        ),
+        Row(
+            "Views, for lists in their order",
+            [
+                graph(
+                    "Numbers passed on",
+                    "ops",
+                    "A link's number of views, from analytics to links.",
+                    (f"sum(rate(atajo_views_copied_total{_R}))", "numbers"),
+                ),
+                number(
+                    "All of them are copied",
+                    "short",
+                    "While it lasts, orders by views are not right yet.",
+                    ("max(atajo_views_copying)", "copy"),
+                    words=("no", "yes"),
+                    limit=1,
+                ),
+                graph(
+                    "Feed of analytics lost",
+                    "short",
+                    "In an hour: nobody asked it for minutes, or its store was put back. All "
+                    "numbers are copied then.",
+                    ("sum(increase(atajo_views_lost_total[1h]))", "times"),
+                ),
+            ],
+        ),
+        _called("reconciler"),
+        _process("reconciler"),
+    ],
+)
+
 _CONNECTIONS = ("active", "reading", "writing", "waiting")
 
 WEB = Dashboard(
@@ -600,7 +715,7 @@ WEB = Dashboard(
     ],
 )
 
-DASHBOARDS = (OVERVIEW, GATEWAY, AUTH, LINKS, ANALYTICS, WEB)
+DASHBOARDS = (OVERVIEW, GATEWAY, AUTH, LINKS, ANALYTICS, RECONCILER, WEB)
 
 
 def write(folder: Path) -> None:

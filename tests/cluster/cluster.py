@@ -26,6 +26,8 @@ KINDS = {
     "reconciler": "deployment",
 }
 """Each workload of the product, and what keeps its pods."""
+SHARING = tuple(name for name in KINDS if name != "reconciler")
+"""Those whose pods share the work. Of the reconciler one does it all."""
 PATIENCE = 240.0
 FOUND_SECONDS = 20.0
 """Until a name that led nowhere is found: the time of gateways for it, and of the DNS inside."""

@@ -23,6 +23,7 @@ _HOMES = {
     "auth": ("auth-0",),
     "links": ("links-0", "links-1"),
     "analytics": ("analytics-0",),
+    "reconciler": ("reconciler-0", "reconciler-1"),
     "web": ("web-0",),
 }
 _DEPENDENCIES = {
@@ -30,6 +31,7 @@ _DEPENDENCIES = {
     "auth": ("store",),
     "links": ("store",),
     "analytics": ("store",),
+    "reconciler": ("auth", "links", "analytics"),
 }
 _GIB = float(1 << 30)
 
@@ -96,7 +98,7 @@ def healthy() -> dict[str, str]:
     for gateway in _HOMES["gateway"]:
         told |= _redirects(gateway) | _visits(gateway)
         told |= _calls(gateway, "/createShortLink") | _calls(gateway, "/verifyUser")
-    return told | _log_ins("auth-0")
+    return told | _log_ins("auth-0") | _tasks("reconciler-0") | _tasks("reconciler-1", rate=0)
 
 
 def _needs(job: str) -> tuple[str, ...]:
@@ -177,6 +179,19 @@ def _log_ins(auth: str, *, busy: float = 0, waiting: float = 1) -> dict[str, str
         _series("atajo_password_checks_waiting", auth): _level(waiting),
         _series("atajo_password_check_slots", auth): _level(2),
     }
+
+
+def _tasks(
+    reconciler: str, *, rate: float = 0.5, still: tuple[str, ...] = (), failed: float = 0
+) -> dict[str, str]:
+    """Runs a second of each task; those of `still` end at the turn."""
+    name = "atajo_reconciler_runs_total"
+    told = {}
+    for task in ("accounts", "purge", "views"):
+        done: Course = (rate, 0) if task in still else rate
+        told[_series(name, reconciler, task=task, result="done")] = _counter(done)
+        told[_series(name, reconciler, task=task, result="failed")] = _counter(failed)
+    return told
 
 
 def _visits(
@@ -562,5 +577,44 @@ CASES: tuple[Case, ...] = (
         "work broke half an hour ago",
         40,
         _process("links-0", broken=f"0+0x{_TURN - 1} 1 0+0x100"),
+    ),
+    Case(
+        "AtajoReconcilerStill",
+        "one task is done no more, the others are",
+        30,
+        _tasks("reconciler-0", still=("views",), failed=0.2),
+        ("AtajoReconcilerStill ticket",),
+    ),
+    Case(
+        "AtajoReconcilerStill",
+        "a task has not been done for ten minutes",
+        20,
+        _tasks("reconciler-0", still=("views",)),
+    ),
+    Case(
+        "AtajoReconcilerStill",
+        "another process does what the first one did",
+        60,
+        {
+            **_tasks("reconciler-0", still=("accounts", "purge", "views")),
+            **{
+                _series("atajo_reconciler_runs_total", "reconciler-1", task=task, result="done"): (
+                    _counter((0, 0.5))
+                )
+                for task in ("accounts", "purge", "views")
+            },
+        },
+    ),
+    Case(
+        "AtajoReconcilerStill",
+        "nothing is done, since analytics is down",
+        40,
+        {
+            **_silent("analytics-0"),
+            **_process("reconciler-0", away=("analytics",)),
+            **_process("reconciler-1", away=("analytics",)),
+            **_tasks("reconciler-0", still=("accounts", "purge", "views")),
+        },
+        ("AtajoDown page",),
     ),
 )

@@ -64,7 +64,12 @@ DRILLS = (
     ),
     Drill("auth killed", ground.killed("auth"), ("AtajoDown", "AtajoLoginsFailing")),
     Drill("analytics killed", ground.killed("analytics"), ("AtajoDown", "AtajoCountsLate")),
-    Drill("crash loop", ground.crash_loop, ("AtajoCrashLooping",), ("AtajoDown",)),
+    Drill(
+        "crash loop",
+        ground.crash_loop,
+        ("AtajoCrashLooping",),
+        ("AtajoDown", "AtajoReconcilerStill"),
+    ),
     Drill("silent replica", ground.silent_replica, ("AtajoNotReady",)),
     Drill(
         "look-ups that break",
@@ -78,9 +83,20 @@ DRILLS = (
         ("AtajoBackgroundFailing",),
         ("AtajoNotReady",),
     ),
-    Drill("starved of time", ground.starved, ("AtajoEventLoopLagging", "AtajoRedirectsSlow")),
-    Drill("slow store", ground.slow_store, ("AtajoStoreSlow",)),
-    Drill("full store", ground.full_store, ("AtajoStoreFailing", "AtajoCreationsFailing")),
+    Drill(
+        "starved of time",
+        ground.starved,
+        ("AtajoEventLoopLagging", "AtajoRedirectsSlow"),
+        ("AtajoReconcilerStill",),
+    ),
+    Drill("slow store", ground.slow_store, ("AtajoStoreSlow",), ("AtajoReconcilerStill",)),
+    Drill(
+        "full store",
+        ground.full_store,
+        ("AtajoStoreFailing", "AtajoCreationsFailing"),
+        ("AtajoReconcilerStill",),
+    ),
+    Drill("lease taken away", ground.taken_lease, ("AtajoReconcilerStill",), ("AtajoDown",)),
     Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting",)),
     Drill(
         "journal disk full",

@@ -14,8 +14,10 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 
+import grpc
 import httpx
 
+from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.visits.journal import HEADROOM
 from tests.faults.database import Database
 from tests.load_generator import Connection, NotReachedError
@@ -34,7 +36,7 @@ _DRAIN_SECONDS = 10
 
 
 class Ground(Product):
-    """Four processes and a second gateway, each of which keeps the address of its metrics.
+    """Five processes and a second gateway, each of which keeps the address of its metrics.
 
     Nothing is limited, so that one machine may be a crowd.
     """
@@ -243,6 +245,25 @@ def full_disk(ground: Ground) -> Iterator[None]:
     with _beside(fill):
         yield
     ballast.unlink()
+
+
+@contextmanager
+def taken_lease(ground: Ground) -> Iterator[None]:
+    """Something else holds the lease of a task and does nothing, as if a clock were far ahead."""
+    with grpc.insecure_channel(ground.admin_address("links")) as channel:
+        take = links_pb2_grpc.AdminServiceStub(channel).TakeLease
+
+        def held(seconds: int) -> bool:
+            request = links_pb2.TakeLeaseRequest(job="purge", holder="drill", seconds=seconds)
+            return take(request, timeout=20).held
+
+        ground.stop("reconciler")
+        assert held(3600)
+        ground.start("reconciler")
+        try:
+            yield
+        finally:
+            held(0)
 
 
 def burst(ground: Ground) -> AbstractContextManager[None]:
