@@ -467,6 +467,7 @@ async def test_a_changed_password_ends_all_sessions_but_the_one_it_begins(either
 @pytest.mark.parametrize(
     ("new_hash", "new_salt"),
     [(b"secret", b"secret"), (b"", b""), (NEW_HASH, SALT), (NEW_HASH[:-1], NEW_SALT)],
+    ids=["no hash", "empty", "another salt", "cut off"],
 )
 async def test_a_new_password_keeps_to_the_rules_of_a_registration(
     auth: Auth, new_hash: bytes, new_salt: bytes
