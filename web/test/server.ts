@@ -26,14 +26,14 @@ export const error = (status: number, name: string, headers = {}): Reply => ({
 });
 export const never = () => new Promise<Reply>(() => undefined);
 
-/** Answers each call by its name; returns the list of what was called. */
-export function serve(handlers: Record<string, Handler>): Call[] {
+/** Answers each call by its name; returns the list of what was called, or of the calls of one. */
+export function serve(handlers: Record<string, Handler>, only?: string): Call[] {
   const calls: Call[] = [];
   answers = [];
   const reply = async (config: InternalAxiosRequestConfig) => {
     const name = (config.url ?? '').slice(1);
     const { data: payload } = JSON.parse(String(config.data)) as { data: Call['payload'] };
-    calls.push({ name, payload });
+    if (only === undefined || only === name) calls.push({ name, payload });
     const aborted = new Promise<never>((_resolve, reject) => {
       config.signal?.addEventListener?.('abort', () => reject(new AxiosError('canceled')));
     });

@@ -4,7 +4,14 @@
  * that nothing of one owner is ever shown to another.
  */
 import { focusManager, QueryCache, QueryClient } from '@tanstack/react-query';
-import { confirmSessionOf, currentOwner, endSessionOf, type Owner } from '../lib/owner';
+import { subscribe as subscribeToGuest } from '../lib/guest';
+import {
+  confirmSessionOf,
+  currentGuest,
+  currentOwner,
+  endSessionOf,
+  type Owner,
+} from '../lib/owner';
 import { subscribe } from '../lib/session';
 import { failureCode } from './failure';
 import { loadAnew } from './loading';
@@ -60,9 +67,15 @@ focusManager.setEventListener((onFocus) => {
 });
 cache.mount();
 
-// What is known of an account does not outlive its session, whichever page is open.
-subscribe(() => {
-  cache.removeQueries({
-    predicate: ({ queryKey: [owner] }) => owner.kind === 'account' && owner !== currentOwner(),
+// What is known of an account does not outlive its session, nor what is known of a guest the key,
+// whichever page is open.
+for (const watch of [subscribe, subscribeToGuest]) {
+  watch(() => {
+    cache.removeQueries({ predicate: ({ queryKey: [owner] }) => isGone(owner) });
   });
-});
+}
+
+function isGone(owner: Owner): boolean {
+  if (owner.kind === 'account') return owner !== currentOwner();
+  return owner.kind === 'guest' && owner !== currentGuest();
+}

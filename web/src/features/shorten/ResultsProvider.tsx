@@ -5,15 +5,25 @@ export interface Result {
   code: string;
   url: string;
   owner: Owner;
+  /** Its owner removed it just now, and may want it back. */
+  removed?: boolean;
 }
 
 interface Results {
   /** Newest first. */
   results: Result[];
   add: (result: Result) => void;
+  setRemoved: (code: string, removed: boolean) => void;
+  /** Forgets what was removed. */
+  settle: () => void;
 }
 
-const ResultsContext = createContext<Results>({ results: [], add: () => undefined });
+const ResultsContext = createContext<Results>({
+  results: [],
+  add: () => undefined,
+  setRemoved: () => undefined,
+  settle: () => undefined,
+});
 
 /**
  * Keeps what was shortened in this visit, on whichever page: an account's while its session lasts,
@@ -27,13 +37,22 @@ export function ResultsProvider({ children }: { children: ReactNode }) {
   const isKept = ({ owner }: Result) =>
     owner.kind === 'nobody' || owner === current || owner === guest;
   if (!made.every(isKept)) setMade(made.filter(isKept));
+
   const add = useCallback((result: Result) => setMade((known) => [result, ...known]), []);
+  const setRemoved = useCallback((code: string, removed: boolean) => {
+    setMade((known) => known.map((one) => (one.code === code ? { ...one, removed } : one)));
+  }, []);
+  const settle = useCallback(() => {
+    setMade((known) => (known.some(isRemoved) ? known.filter((one) => !isRemoved(one)) : known));
+  }, []);
   const value = useMemo(() => {
     const results = made.filter(({ owner }) => owner.kind === 'nobody' || owner === current);
-    return { results, add };
-  }, [made, current, add]);
+    return { results, add, setRemoved, settle };
+  }, [made, current, add, setRemoved, settle]);
   return <ResultsContext value={value}>{children}</ResultsContext>;
 }
+
+const isRemoved = ({ removed }: Result) => removed === true;
 
 export function useResults(): Results {
   return useContext(ResultsContext);

@@ -1,9 +1,21 @@
-import { useEffect, useId, useRef, useState, type MouseEvent, type SubmitEvent } from 'react';
+import {
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type CSSProperties,
+  type MouseEvent,
+  type SubmitEvent,
+} from 'react';
 import { useLocation } from 'react-router-dom';
 import { Button } from '../../components/Button';
 import { FieldError } from '../../components/Field';
 import { isFirstPage } from '../../components/Page';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { guestLinks } from '../../lib/guest';
+import { useOwner } from '../../lib/owner';
+import { usePart } from '../../lib/usePart';
+import type { EndingHandle } from './Ending';
 import { PendingPlate } from './PendingPlate';
 import { useResults } from './ResultsProvider';
 import styles from './Shortener.module.css';
@@ -17,6 +29,13 @@ interface ShortenerProps {
   focused?: boolean;
 }
 
+/** Most of a guest's earlier links that are shown at first. */
+const EARLIER = 5;
+
+/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+const loadEnding = () => import('./Ending');
+const loadGuestLinks = () => import('./GuestLinks');
+
 const ROOMY = '(min-width: 1100px) and (hover: hover)';
 
 export function Shortener({ wantsScheme = false, focused = false }: ShortenerProps) {
@@ -24,8 +43,29 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
   const field = useRef<HTMLInputElement>(null);
   const { state } = useLocation() as { state: { link?: unknown } | null };
   const [first] = useState(isFirstPage);
-  const { results } = useResults();
-  const { working, wait, error, submit, giveUp } = useShortening(wantsScheme);
+  const { results, settle } = useResults();
+  const owner = useOwner();
+  const ending = useRef<EndingHandle>(null);
+  const endingPart = usePart(loadEnding, owner.kind === 'account');
+  const guestPart = usePart(loadGuestLinks, owner.kind === 'guest');
+  // For these there is room before they come, so that nothing moves then.
+  const [earlier] = useState(() => Math.min(guestLinks() - results.length, EARLIER));
+
+  /** The link goes back to where it came from, unless another one stands there. */
+  const handBack = (url: string) => {
+    if (field.current?.value === '') field.current.value = url;
+  };
+
+  const { working, wait, error, submit, giveUp } = useShortening(wantsScheme, {
+    onMade: () => ending.current?.clear(),
+    onTaken: (url) => {
+      handBack(url);
+      ending.current?.refuse();
+    },
+  });
+
+  // What was removed is undone for as long as its line stands.
+  useEffect(() => settle, [settle]);
 
   useEffect(() => {
     if (focused && first && matchMedia(ROOMY).matches)
@@ -36,14 +76,15 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
     event.preventDefault();
     const input = field.current;
     if (!input) return;
+    const chosen = ending.current ? ending.current.take() : '';
+    if (chosen === null) return;
     const text = input.value;
     input.value = '';
-    submit(text);
+    submit(text, chosen);
   };
 
-  /** The link goes back to where it came from, unless another one stands there. */
   const onGiveUp = () => {
-    if (field.current?.value === '') field.current.value = working ?? '';
+    handBack(working ?? '');
     field.current?.focus();
     giveUp();
   };
@@ -87,16 +128,33 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
         <Button type="submit" look="sign" large onClick={onClick}>
           Shorten
         </Button>
+        {owner.kind === 'account' && (
+          <div className={styles.ending}>{endingPart && <endingPart.Ending ref={ending} />}</div>
+        )}
       </form>
       {working !== null && <PendingPlate url={working} wait={wait} onGiveUp={onGiveUp} />}
       {results.length > 0 && (
         <ul className={styles.results} aria-label="Short links of this visit">
           {results.map((result, index) => (
             <li key={result.code}>
-              <SignPlate result={result} small={index > 0 || working !== null} />
+              <SignPlate
+                result={result}
+                small={index > 0 || working !== null}
+                actions={
+                  guestPart && result.owner.kind === 'guest' ? guestPart.PlateActions : undefined
+                }
+              />
             </li>
           ))}
         </ul>
+      )}
+      {owner.kind === 'guest' && (
+        <div
+          className={earlier > 0 ? styles.earlier : undefined}
+          style={{ '--earlier': earlier } as CSSProperties}
+        >
+          {guestPart && <guestPart.GuestLinks owner={owner} most={EARLIER} />}
+        </div>
       )}
     </div>
   );

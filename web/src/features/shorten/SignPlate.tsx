@@ -1,4 +1,4 @@
-import type { CSSProperties } from 'react';
+import type { ComponentType, CSSProperties } from 'react';
 import { Link } from 'react-router-dom';
 import { Mark } from '../../components/Mark';
 import { ShortAddress } from '../../components/ShortAddress';
@@ -12,11 +12,14 @@ interface SignPlateProps {
   result: Result;
   /** An earlier one: the same plate, read from nearer. */
   small?: boolean;
+  /** What else its owner can do, where that has come. */
+  actions?: ComponentType<{ result: Result }> | undefined;
 }
 
 /** A link that was made. The whole plate copies its address. */
-export function SignPlate({ result, small = false }: SignPlateProps) {
+export function SignPlate({ result, small = false, actions: Actions }: SignPlateProps) {
   const [copied, copy] = useCopy();
+  if (result.removed) return Actions && <Actions result={result} />;
   const address = shortAddress(result.code);
   // The longer of the two lines the address may fall into; the type shrinks until it fits.
   const longest = Math.max(address.length - result.code.length - 1, result.code.length + 1);
@@ -26,7 +29,7 @@ export function SignPlate({ result, small = false }: SignPlateProps) {
         type="button"
         className={[styles.plate, small && styles.small].filter(Boolean).join(' ')}
         style={{ '--longest': longest } as CSSProperties}
-        onClick={() => copy(address)}
+        onClick={() => copy(shortUrl(result.code))}
       >
         <Mark kind="level" size={small ? 'normal' : 'plate'} />
         <span className={styles.text}>
@@ -41,11 +44,12 @@ export function SignPlate({ result, small = false }: SignPlateProps) {
           {copyWords[copied]}
         </span>
       </button>
-      <p className={styles.beside}>
+      <div className={styles.beside}>
         <Link to={paths.qr} state={{ url: shortUrl(result.code) }}>
           Make a QR code
         </Link>
-      </p>
+        {Actions && <Actions result={result} />}
+      </div>
     </div>
   );
 }

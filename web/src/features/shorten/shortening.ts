@@ -8,15 +8,21 @@ import type { Owner } from '../../lib/owner';
 export interface Submission {
   url: string;
   owner: Owner;
+  /** The code that its owner chose; without one they are drawn until one is free. */
+  ending?: string;
 }
 
-export interface Request extends Submission {
+export interface Request {
+  url: string;
+  owner: Owner;
   code: string;
 }
 
 export type Outcome =
   | { kind: 'shortened'; code: string; url: string }
   | { kind: 'invalid-url' }
+  /** Another link has the chosen code. */
+  | { kind: 'taken'; url: string }
   | { kind: 'invalid-token' };
 
 export interface Ports {
@@ -68,21 +74,23 @@ export function createShortening(ports: Ports, onOutcome: (outcome: Outcome) => 
 }
 
 async function untilAnswered(
-  submission: Submission,
+  { url, owner, ending }: Submission,
   ports: Ports,
   left: AbortSignal,
 ): Promise<Outcome | undefined> {
-  let code = ports.newCode();
+  let code = ending ?? ports.newCode();
   let failures = 0;
   let taken = 0;
   while (!left.aborted) {
     try {
-      const short = await oneTry({ ...submission, code }, ports, left);
-      return { kind: 'shortened', code: short, url: submission.url };
+      const short = await oneTry({ url, owner, code }, ports, left);
+      return { kind: 'shortened', code: short, url };
     } catch (error) {
       if (isAborted(left)) return undefined;
       const failure = failureCode(error);
-      if (failure === 'aborted') {
+      if (failure === 'aborted' && ending !== undefined) {
+        return { kind: 'taken', url };
+      } else if (failure === 'aborted') {
         code = ports.newCode();
         taken += 1;
         if (taken % FRESH_CODES_IN_A_ROW !== 0) continue;
@@ -90,7 +98,7 @@ async function untilAnswered(
         return { kind: 'invalid-url' };
       } else if (failure === 'invalid-token') {
         return { kind: 'invalid-token' };
-      } else if (failure === 'outdated' && ports.loadAnew(submission.url)) {
+      } else if (failure === 'outdated' && ports.loadAnew(url)) {
         return undefined;
       }
       ports.log(error);

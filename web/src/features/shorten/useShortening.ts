@@ -4,7 +4,13 @@ import { createShortLink, loadAnew } from '../../api';
 import { showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
 import { publicUrl, shortAddress } from '../../lib/config';
-import { currentOwner, endSessionOf, nobody, type Owner } from '../../lib/owner';
+import {
+  confirmSessionOf,
+  endSessionOf,
+  nobody,
+  ownerOfNewLink,
+  type Owner,
+} from '../../lib/owner';
 import { newCode } from './code';
 import { invalidToken, urlMessages } from './messages';
 import { useResults } from './ResultsProvider';
@@ -26,12 +32,20 @@ interface State {
   error: ShownError | undefined;
   /** What it waits for, where the server asked for that. */
   wait: Wait | null;
-  submit: (text: string) => void;
+  /** With the code its owner chose, '' for none. */
+  submit: (text: string, ending: string) => void;
   giveUp: () => void;
 }
 
+/** What became of an ending that was chosen. */
+interface Chosen {
+  onMade: () => void;
+  /** Another link has it; the link is handed back. */
+  onTaken: (url: string) => void;
+}
+
 /** A click on Shorten: refused here, or tried until it is answered, replaced or left. */
-export function useShortening(wantsScheme: boolean): State {
+export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
   const { add } = useResults();
   const [working, setWorking] = useState<string | null>(null);
   const [wait, setWait] = useState<Wait | null>(null);
@@ -54,7 +68,11 @@ export function useShortening(wantsScheme: boolean): State {
     if (outcome.kind === 'shortened') {
       const result = { code: outcome.code, url: outcome.url, owner: owner.current };
       add(result);
+      confirmSessionOf(result.owner);
+      chosen.onMade();
       announce(`Short address ready: ${shortAddress(result.code)}`);
+    } else if (outcome.kind === 'taken') {
+      chosen.onTaken(outcome.url);
     } else if (outcome.kind === 'invalid-url') {
       fail(urlMessages.invalid);
     } else {
@@ -92,7 +110,7 @@ export function useShortening(wantsScheme: boolean): State {
     return () => mine.stop();
   }, []);
 
-  const submit = (text: string) => {
+  const submit = (text: string, ending: string) => {
     const url = text.trim();
     if (url === '' && working !== null) return;
     const verdict = checkUrl(url, { publicUrl: publicUrl(), wantsScheme });
@@ -104,8 +122,8 @@ export function useShortening(wantsScheme: boolean): State {
     if (state?.link !== undefined) keepLink(null);
     setWorking(url);
     setWait(null);
-    owner.current = currentOwner();
-    shortening.current?.submit({ url, owner: owner.current });
+    owner.current = ownerOfNewLink();
+    shortening.current?.submit({ url, owner: owner.current, ...(ending && { ending }) });
   };
 
   const giveUp = () => {

@@ -1,0 +1,116 @@
+import { useEffect, useId, useImperativeHandle, useRef, useState, type Ref } from 'react';
+import { accessLink } from '../../api';
+import { Field } from '../../components/Field';
+import { ShortAddress } from '../../components/ShortAddress';
+import styles from './Ending.module.css';
+import { endingProblem } from './endings';
+import { endingMessages } from './messages';
+
+/** What the shortener asks of the field. */
+export interface EndingHandle {
+  /** The ending that was chosen, '' for none; null for one that cannot be, which is pointed at. */
+  take: () => string | null;
+  /** Another link has it. */
+  refuse: () => void;
+  /** A link was made with it. */
+  clear: () => void;
+}
+
+/** Milliseconds without another letter after which the server is asked. */
+const REST = 300;
+
+type Answer = 'asked' | 'free' | 'taken' | 'unknown';
+
+/** The field for an ending of one's own. It says while one types whether a link can have it. */
+export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
+  const id = useId();
+  const details = useRef<HTMLDetailsElement>(null);
+  const [text, setText] = useState('');
+  /** What was found of which ending. */
+  const [found, setFound] = useState<{ ending: string; answer: Answer } | null>(null);
+  /** Counts the tries to use an ending that cannot be, so that each is announced. */
+  const [attempt, setAttempt] = useState(0);
+  const ending = text.trim();
+  const problem = endingProblem(ending);
+  const answer = found?.ending === ending ? found.answer : 'asked';
+  const isTaken = !problem && answer === 'taken';
+  const error = isTaken
+    ? endingMessages.taken
+    : ((problem && endingMessages[problem]) ?? undefined);
+
+  useEffect(() => {
+    if (ending === '' || endingProblem(ending)) return undefined;
+    const left = new AbortController();
+    const ask = async () => {
+      try {
+        const access = await accessLink(ending, { signal: left.signal, ahead: true });
+        if (!left.signal.aborted) setFound({ ending, answer: access ? 'taken' : 'free' });
+      } catch (failure) {
+        if (left.signal.aborted) return;
+        console.error(failure);
+        setFound({ ending, answer: 'unknown' });
+      }
+    };
+    const timer = setTimeout(() => void ask(), REST);
+    return () => {
+      clearTimeout(timer);
+      left.abort();
+    };
+  }, [ending]);
+
+  const point = () => {
+    if (details.current) details.current.open = true;
+    details.current?.querySelector('input')?.focus();
+    setAttempt((count) => count + 1);
+  };
+
+  useImperativeHandle(ref, () => ({
+    take: () => {
+      if (!error) return ending;
+      point();
+      return null;
+    },
+    refuse: () => {
+      setFound({ ending, answer: 'taken' });
+      point();
+    },
+    clear: () => setText(''),
+  }));
+
+  return (
+    <details ref={details} className={styles.ending}>
+      <summary>Choose its ending</summary>
+      <div className={styles.field}>
+        <Field
+          label="Your own ending"
+          type="text"
+          autoComplete="off"
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          enterKeyHint="go"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          error={error}
+          attempt={attempt}
+          describedBy={id}
+        />
+        <p id={id} className={styles.words} aria-live="polite">
+          {!error && <Words ending={ending} answer={answer} />}
+        </p>
+      </div>
+    </details>
+  );
+}
+
+function Words({ ending, answer }: { ending: string; answer: Answer }) {
+  if (ending === '') return endingMessages.rule;
+  if (answer === 'unknown') return endingMessages.unknown;
+  if (answer === 'free')
+    return (
+      <>
+        <ShortAddress code={ending} /> is free.
+      </>
+    );
+  return null;
+}

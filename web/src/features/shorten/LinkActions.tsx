@@ -1,0 +1,119 @@
+/** What a guest can do with a link, beside its plate and in its row. */
+import { useState } from 'react';
+import { Link } from 'react-router-dom';
+import { ShortAddress } from '../../components/ShortAddress';
+import { TextButton } from '../../components/TextButton';
+import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { announce } from '../../lib/announce';
+import { shortAddress, shortUrl } from '../../lib/config';
+import { linkPath } from '../../lib/edge';
+import { formatNumber, plural } from '../../lib/format';
+import type { Guest } from '../../lib/owner';
+import { useHere } from '../../lib/useHere';
+import { changeLife } from './guestCache';
+import styles from './LinkActions.module.css';
+
+interface LinkActionsProps {
+  code: string;
+  guest: Guest;
+  onRemoved: () => void;
+}
+
+export function LinkActions({ code, guest, onRemoved }: LinkActionsProps) {
+  const [busy, change] = useChange(guest, code);
+  const remove = async () => {
+    if (!(await change('remove'))) return;
+    announce(`${shortAddress(code)} was removed`);
+    onRemoved();
+  };
+  return (
+    <>
+      <Share code={code} />
+      <Link className={styles.statistics} to={linkPath(code)}>
+        Statistics <Of code={code} />
+      </Link>
+      <TextButton aria-disabled={busy || undefined} onClick={() => void remove()}>
+        Remove <Of code={code} />
+      </TextButton>
+    </>
+  );
+}
+
+/** Hands the address to whatever the device shares with, where it does. */
+function Share({ code }: { code: string }) {
+  if (!('share' in navigator)) return null;
+  const share = async () => {
+    try {
+      await navigator.share({ url: shortUrl(code) });
+    } catch (error) {
+      // Whoever thinks better of it has not failed.
+      if (!(error instanceof DOMException && error.name === 'AbortError')) console.error(error);
+    }
+  };
+  return (
+    <TextButton onClick={() => void share()}>
+      Share <Of code={code} />
+    </TextButton>
+  );
+}
+
+/** Tells for a screen reader one of many buttons with the same word from the others. */
+export function Of({ code }: { code: string }) {
+  return <VisuallyHidden>{shortAddress(code)}</VisuallyHidden>;
+}
+
+interface UndoLineProps {
+  code: string;
+  guest: Guest;
+  onRestored: () => void;
+}
+
+/** Stands where a link was that was removed. */
+export function UndoLine({ code, guest, onRestored }: UndoLineProps) {
+  const [busy, change] = useChange(guest, code);
+  const undo = async () => {
+    if (!(await change('restore'))) return;
+    announce(`${shortAddress(code)} is back`);
+    onRestored();
+  };
+  return (
+    <p className={styles.undo}>
+      <span>
+        <ShortAddress code={code} /> was removed.
+      </span>
+      <TextButton look="sign" aria-disabled={busy || undefined} onClick={() => void undo()}>
+        Undo <Of code={code} />
+      </TextButton>
+    </p>
+  );
+}
+
+/** '1,204 views', which lead to the statistics. */
+export function Views({ code, views }: { code: string; views: number | null }) {
+  return (
+    <Link className={styles.views} to={linkPath(code)}>
+      {views === null ? '–' : formatNumber(views)}{' '}
+      <span className={styles.unit}>{plural(views ?? 0, 'view', 'views')}</span>{' '}
+      <VisuallyHidden>
+        {views === null && 'not known '}of {shortAddress(code)}
+      </VisuallyHidden>
+    </Link>
+  );
+}
+
+/** One change of a link at a time, and none for whoever left. */
+function useChange(
+  guest: Guest,
+  code: string,
+): [boolean, (change: 'remove' | 'restore') => Promise<boolean>] {
+  const [busy, setBusy] = useState(false);
+  const isHere = useHere();
+  const run = async (change: 'remove' | 'restore') => {
+    if (busy) return false;
+    setBusy(true);
+    const done = await changeLife(guest, code, change);
+    if (isHere()) setBusy(false);
+    return done;
+  };
+  return [busy, run];
+}
