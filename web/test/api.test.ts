@@ -11,15 +11,15 @@ import {
   restoreLinks,
   showLink,
   showLinks,
-  showProfile,
   verifyUser,
 } from '../src/api';
+import { link } from './links';
 import { data, error, serve, type Reply } from './server';
 
-const link = { code: 'abcdefgh', url: 'https://example.org/' };
+const made = { code: 'abcdefgh', url: 'https://example.org/' };
 const owner = { kind: 'account', token: 'secret-token' } as const;
 const guest = { kind: 'guest', key: 'secret-key' } as const;
-const create = () => createShortLink(link, owner, { signal: new AbortController().signal });
+const create = () => createShortLink(made, owner, { signal: new AbortController().signal });
 const failure = async (attempt: Promise<unknown>): Promise<Failure> => {
   try {
     await attempt;
@@ -50,10 +50,18 @@ describe('a call that is refused', () => {
   });
 
   it('is one whose list has a link of another shape in it', async () => {
-    const good = { short_link: 'abcdefgh', long_link: 'https://a.b/', views: 1, created_at: '' };
-    const { signal } = new AbortController();
-    serve({ showProfile: () => data({ success: true, data: [good, { ...good, views: '1' }] }) });
-    expect((await failure(showProfile(owner, { signal }))).code).toBe('failed');
+    const query = { text: '', state: null, order: 'newest' } as const;
+    const good = link('abcdefgh', 'https://a.b/');
+    const list = (views: unknown) => ({
+      success: true,
+      links: [good, { ...good, views }],
+      total: 2,
+      cursor: null,
+    });
+    serve({ showLinks: () => data(list(1)) });
+    expect((await showLinks(owner, query, null)).links).toHaveLength(2);
+    serve({ showLinks: () => data(list('1')) });
+    expect((await failure(showLinks(owner, query, null))).code).toBe('failed');
   });
 
   it('says how long to wait, if it says', async () => {
@@ -121,14 +129,12 @@ describe('a call that is answered', () => {
     serve({
       accessLink: () =>
         data({ success: true, longUrl: [{ long_link: 'https://a.b/', new: 1 }], later: 2 }),
-      showProfile: () => data({ success: true, data: [] }),
     });
     expect(await accessLink('abcdefgh', options)).toEqual({
       state: 'active',
       url: 'https://a.b/',
       reason: null,
     });
-    expect(await showProfile(owner, options)).toEqual([]);
   });
 
   it('is null where nothing is stored', async () => {

@@ -14,6 +14,23 @@ beforeEach(() => {
   // No layout in jsdom: a row is as high as most rows are, and nothing can be drawn.
   vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(60);
   HTMLCanvasElement.prototype.getContext = () => null;
+  // Nothing is laid out, so nothing changes its size.
+  window.ResizeObserver = class {
+    observe = () => undefined;
+    unobserve = () => undefined;
+    disconnect = () => undefined;
+  };
+  // jsdom knows of no modal dialogs: this one opens, has the focus, and hears Escape.
+  HTMLDialogElement.prototype.showModal = function (this: HTMLDialogElement) {
+    this.open = true;
+    this.querySelector<HTMLElement>('input, button')?.focus();
+    this.onkeydown = ({ key }) => {
+      if (key === 'Escape') this.dispatchEvent(new Event('cancel', { cancelable: true }));
+    };
+  };
+  HTMLDialogElement.prototype.close = function (this: HTMLDialogElement) {
+    this.open = false;
+  };
   window.scrollTo = () => undefined;
   window.matchMedia = (query) =>
     Object.assign(new EventTarget(), {

@@ -27,7 +27,7 @@ declare module '@tanstack/react-query' {
 }
 
 /** Milliseconds for which an answer is not asked for again. */
-const FRESH_FOR = 5_000;
+export const FRESH_FOR = 5_000;
 
 export const cache = new QueryClient({
   queryCache: new QueryCache({

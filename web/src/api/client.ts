@@ -69,11 +69,7 @@ export async function datedCall<S extends Schema>(
 }
 
 /** What a reply holds, once it has the shape that it should have. */
-export function checked<S extends Schema>(
-  name: string,
-  schema: S,
-  value: unknown,
-): v.InferOutput<S> {
+function checked<S extends Schema>(name: string, schema: S, value: unknown): v.InferOutput<S> {
   const reply = v.safeParse(schema, value);
   if (!reply.success) throw new Failure(name, 'failed', 'a reply of another shape');
   return reply.output;

@@ -1,9 +1,8 @@
 /** The calls of the product, one function each. Loaded with the first of them. */
 import * as v from 'valibot';
 import { isCode } from '../lib/codes';
-import { call, checked, succeed, type CallOptions } from './client';
+import { call, succeed, type CallOptions } from './client';
 import type { Account, Guest, Owner } from '../lib/owner';
-import { mapInSlices } from '../lib/slices';
 
 /** What a call that is made for somebody says of them. */
 function credentials(owner: Owner): { token: string | null; guest: string | null } {
@@ -260,30 +259,4 @@ export async function removeAccount(account: Account, password: string): Promise
     ...isNoOwner,
     'incorrect',
   ]);
-}
-
-const profileLink = v.object({
-  short_link: code,
-  long_link: v.string(),
-  views: v.nullable(v.number()),
-  created_at: v.string(),
-});
-
-export interface ProfileLink {
-  short_link: string;
-  long_link: string;
-  /** null while they are not known. */
-  views: number | null;
-  /** ISO 8601, UTC. */
-  created_at: string;
-}
-
-export async function showProfile(
-  { token }: Account,
-  { signal }: { signal: AbortSignal },
-): Promise<ProfileLink[]> {
-  const entries = { data: v.array(v.unknown()) };
-  const { data } = await succeed('showProfile', { token }, entries, isNoOwner, { signal });
-  // Of an account with many links it takes long: the page lives meanwhile.
-  return mapInSlices(data.data, (link) => checked('showProfile', profileLink, link), signal);
 }

@@ -21,7 +21,6 @@ export type {
   LinkQuery,
   LinkState,
   Login,
-  ProfileLink,
 } from './functions';
 export { loadAnew, Outdated } from './loading';
 
@@ -83,6 +82,3 @@ export const changePassword: Functions['changePassword'] = async (...args) =>
 
 export const removeAccount: Functions['removeAccount'] = async (...args) =>
   (await load()).removeAccount(...args);
-
-export const showProfile: Functions['showProfile'] = async (...args) =>
-  (await load()).showProfile(...args);

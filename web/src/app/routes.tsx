@@ -12,6 +12,7 @@ const QrPage = lazyPage(() => import('../pages/QrPage'));
 const LoginPage = lazyPage(() => import('../pages/LoginPage'));
 const RegisterPage = lazyPage(() => import('../pages/RegisterPage'));
 const AccountPage = lazyPage(() => import('../pages/AccountPage'));
+const LinkPage = lazyPage(() => import('../pages/LinkPage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
 const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
 
@@ -26,7 +27,7 @@ const shown: Record<Name, ComponentType> = {
   register: RegisterPage,
   account: AccountPage,
   settings: NotFoundPage,
-  link: NotFoundPage,
+  link: LinkPage,
   terms: TermsPage,
   privacy: PrivacyPage,
   notFound: NotFoundPage,

@@ -1,5 +1,6 @@
 import { announce } from '../lib/announce';
 import type * as host from './ToastHost';
+import type { ToastAction } from './ToastHost';
 
 /** Toasts come with the first interaction; until then nothing of them is loaded. */
 type Toasts = typeof host;
@@ -33,11 +34,17 @@ export function whenToastsLoad(tell: (toasts: Toasts) => void): () => void {
 
 /** Where the toasts do not load, the message is at least heard. */
 export function showToast(message: string): void {
-  loadToasts().then(
-    ({ toast }) => toast.error(message),
-    (error: unknown) => {
-      console.error('Toasts did not load:', message, error);
-      announce(message);
-    },
-  );
+  show(message, ({ showError }) => showError(message));
+}
+
+/** Something was done, and something can be done about it; that must stand in the page, too. */
+export function offerToast(message: string, action: ToastAction): void {
+  show(message, ({ showOffer }) => showOffer(message, action));
+}
+
+function show(message: string, tell: (toasts: Toasts) => void): void {
+  loadToasts().then(tell, (error: unknown) => {
+    console.error('Toasts did not load:', message, error);
+    announce(message);
+  });
 }

@@ -8,6 +8,10 @@ const numbers = once(() => new Intl.NumberFormat('en'));
 const plurals = once(() => new Intl.PluralRules('en'));
 const spans = once(() => new Intl.RelativeTimeFormat('en'));
 const moments = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' }));
+const instants = once(
+  () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' }),
+);
+const zones = once(() => new Intl.DateTimeFormat('en-GB', { timeZoneName: 'long' }));
 const days = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }));
 
 /** '1,204'. */
@@ -24,6 +28,26 @@ export function plural(count: number, one: string, many: string): string {
 export function formatMoment(moment: string): string | null {
   const date = new Date(moment);
   return Number.isNaN(date.getTime()) ? null : moments().format(date);
+}
+
+/** A moment (ISO 8601) to the minute in the viewer's time zone, '20 Nov 2026, 18:00'. */
+export function formatInstant(moment: string): string {
+  return instants().format(new Date(moment));
+}
+
+/** The viewer's time zone at a moment, 'Central European Standard Time'. */
+export function formatZone(moment: Date): string {
+  const part = zones()
+    .formatToParts(moment)
+    .find(({ type }) => type === 'timeZoneName');
+  return part?.value ?? '';
+}
+
+/** A moment as a field of date and time has it, in the viewer's time zone: '2026-11-20T18:00'. */
+export function toLocalField(moment: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = [moment.getFullYear(), two(moment.getMonth() + 1), two(moment.getDate())].join('-');
+  return `${day}T${two(moment.getHours())}:${two(moment.getMinutes())}`;
 }
 
 /** A day (ISO 8601, no time), the same in every time zone: '20 November 2026'. */

@@ -12,7 +12,8 @@ export default function AccountPage() {
   return (
     <Page title="My account" description="Your short links, where they lead and their views.">
       <AccountHeader />
-      <LinkList key={owner.token} owner={owner} whenEmpty={<Shortener />} />
+      <Shortener />
+      <LinkList key={owner.token} owner={owner} />
     </Page>
   );
 }

@@ -1,106 +1,201 @@
-import { useDeferredValue, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Navigate } from 'react-router-dom';
-import type { ProfileLink } from '../../api';
+import type { LinkQuery } from '../../api';
 import { Button } from '../../components/Button';
+import { Choice } from '../../components/Choice';
 import { Field } from '../../components/Field';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
 import { formatNumber, plural } from '../../lib/format';
-import type { Account } from '../../lib/owner';
+import { useOnline } from '../../lib/online';
+import type { Owner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
+import { ChosenBar } from './ChosenBar';
 import styles from './LinkList.module.css';
+import type { RowActions } from './LinkRow';
 import { LinkTable } from './LinkTable';
-import { loadError, viewsUnknown } from './messages';
-import { useLinks } from './useLinks';
+import { belongs, remove, restore } from './links';
+import { emptyWords, loadError, offlineWords, viewsUnknown } from './messages';
+import { useLinkList } from './useLinkList';
+import { LONGEST_SEARCH, orders, states, useListQuery } from './useListQuery';
 
-interface LinkListProps {
-  owner: Account;
-  /** Shown in place of the table while there is no link yet. */
-  whenEmpty: ReactNode;
-}
-
-export function LinkList({ owner, whenEmpty }: LinkListProps) {
-  const { list, reload } = useLinks(owner);
-
-  if (list.state === 'not-logged') return <Navigate to={paths.home} replace />;
-  if (list.state === 'loading') {
-    return (
-      <div className={styles.loading}>
-        <Spinner label="Loading your links" />
-      </div>
-    );
-  }
-  if (list.state === 'failed') {
-    return (
-      <div className={styles.stack}>
-        <p>{loadError}</p>
-        <div>
-          <Button busy={list.again} onClick={reload}>
-            Try again
-          </Button>
-        </div>
-      </div>
-    );
-  }
-  if (list.links.length === 0) {
-    return (
-      <div className={styles.stack}>
-        <p>You have no links yet. The ones you shorten while logged in appear here.</p>
-        {whenEmpty}
-      </div>
-    );
-  }
-  return <FilteredLinks links={list.links} />;
-}
-
-/** Milliseconds without another letter after which the number of links is said. */
+/** Milliseconds without a change after which the number of links is said. */
 const REST = 500;
 
-function FilteredLinks({ links: all }: { links: ProfileLink[] }) {
-  const [filter, setFilter] = useState('');
-  const wanted = useDeferredValue(filter.trim().toLowerCase());
-  const shown = useMemo(
-    () =>
-      wanted === ''
-        ? all
-        : all.filter((link) =>
-            `${shortAddress(link.short_link)}\n${link.long_link}`.toLowerCase().includes(wanted),
-          ),
-    [all, wanted],
-  );
-  const total = `${formatNumber(all.length)} ${plural(all.length, 'link', 'links')}`;
-  const shownOf = wanted === '' ? total : `${formatNumber(shown.length)} of ${total}`;
-  const unknown = all.some(({ views }) => views === null);
-  useEffect(() => {
-    if (unknown) announce(viewsUnknown);
-  }, [unknown]);
-  useEffect(() => {
-    // Not at each letter.
-    const timer = setTimeout(() => announce(shownOf), REST);
-    return () => clearTimeout(timer);
-  }, [shownOf]);
+/** The links of an owner: looked for, put in order, chosen and changed. */
+export function LinkList({ owner }: { owner: Owner }) {
+  const { query, typed, setTyped, setOrder, setState } = useListQuery();
+  const { list, reload, loadMore } = useLinkList(owner, query);
+  const online = useOnline();
 
+  if (list.state === 'not-logged') return <Navigate to={paths.home} replace />;
+
+  const isAll = query.text === '' && query.state === null;
+  const isEmpty = list.state === 'loaded' && list.links.length === 0 && !list.isOld;
   return (
-    <div className={styles.stack}>
+    <section className={styles.stack} aria-label="Links">
       <div className={styles.bar}>
-        <div className={styles.filter}>
+        <div role="search" className={styles.search}>
           <Field
-            label="Filter"
-            type="text"
-            placeholder="Part of a link"
+            label="Search"
+            type="search"
+            placeholder="Part of a link, title or tag"
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
+            enterKeyHint="search"
             dir="auto"
-            value={filter}
-            onChange={(event) => setFilter(event.target.value)}
+            maxLength={LONGEST_SEARCH}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
           />
         </div>
-        <p className={styles.count}>{shownOf}</p>
+        <Choice label="Order" options={orders} value={query.order} onChange={setOrder} />
+        <Choice
+          label="State"
+          options={states}
+          value={query.state ?? 'all'}
+          onChange={(state) => setState(state === 'all' ? null : state)}
+        />
       </div>
-      {unknown && <p>{viewsUnknown}</p>}
-      {shown.length > 0 ? <LinkTable links={shown} /> : <p>No link has this in it.</p>}
+      {!online && <p role="status">{offlineWords}</p>}
+      {list.state === 'loading' && <Loading />}
+      {list.state === 'failed' && (
+        <Failed>
+          <Button busy={list.again} onClick={reload}>
+            Try again
+          </Button>
+        </Failed>
+      )}
+      {isEmpty && <p>{isAll ? emptyWords.all : emptyWords.some}</p>}
+      {list.state === 'loaded' && list.links.length > 0 && (
+        <div className={styles.rows} aria-busy={list.isOld || undefined}>
+          <Links
+            key={`${query.text}\n${query.order}\n${query.state ?? ''}`}
+            owner={owner}
+            query={query}
+            list={list}
+            loadMore={loadMore}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Style keeps the rows unseen for the first 200 ms, and says nothing that is not there. */
+function Loading() {
+  return (
+    <div className={styles.loading}>
+      <Spinner label="Loading your links" />
+      {Array.from({ length: 4 }, (_, index) => (
+        <div key={index} className={styles.ghost} aria-hidden="true">
+          <span />
+          <span />
+        </div>
+      ))}
     </div>
+  );
+}
+
+function Failed({ children }: { children: ReactNode }) {
+  return (
+    <div className={styles.stack}>
+      <p>{loadError}</p>
+      <div>{children}</div>
+    </div>
+  );
+}
+
+interface LinksProps {
+  owner: Owner;
+  query: LinkQuery;
+  list: Extract<ReturnType<typeof useLinkList>['list'], { state: 'loaded' }>;
+  loadMore: () => void;
+}
+
+function Links({ owner, query, list, loadMore }: LinksProps) {
+  const { links, total, rest } = list;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const touchedRef = useRef<string>(null);
+  /** Where choosing through to another row begins. */
+  const from = useRef<string>(null);
+
+  const there = useMemo(
+    () => links.filter((link) => belongs(link, query.state)),
+    [links, query.state],
+  );
+  const picked = useMemo(() => there.filter(({ code }) => chosen.has(code)), [there, chosen]);
+
+  const unknown = links.some(({ views }) => views === null);
+  useEffect(() => {
+    if (unknown) announce(viewsUnknown);
+  }, [unknown]);
+  const count = `${formatNumber(total)} ${plural(total, 'link', 'links')}`;
+  useEffect(() => {
+    // Not at each letter of a search.
+    const timer = setTimeout(() => announce(count), REST);
+    return () => clearTimeout(timer);
+  }, [count]);
+
+  const latest = useRef(there);
+  useEffect(() => {
+    latest.current = there;
+  }, [there]);
+  // The same for as long as the list stands, so that a row is only rendered when it changes.
+  const actions = useMemo<RowActions>(
+    () => ({
+      choose: (code, isChosen, through) => {
+        const all = latest.current.map((link) => link.code);
+        const at = all.indexOf(code);
+        const begin = through && from.current !== null ? all.indexOf(from.current) : -1;
+        const [first, last] = begin === -1 ? [at, at] : [Math.min(at, begin), Math.max(at, begin)];
+        from.current = code;
+        setChosen((known) => {
+          const next = new Set(known);
+          for (const one of all.slice(first, last + 1)) {
+            if (isChosen) next.add(one);
+            else next.delete(one);
+          }
+          return next;
+        });
+      },
+      remove: (link) => {
+        touchedRef.current = link.code;
+        announce(`${shortAddress(link.code)} was removed`);
+        void remove(owner, [link]);
+      },
+      restore: (link) => {
+        touchedRef.current = link.code;
+        announce(`${shortAddress(link.code)} was restored`);
+        void restore(owner, [link]);
+      },
+    }),
+    [owner],
+  );
+
+  return (
+    <>
+      <ChosenBar
+        owner={owner}
+        state={query.state}
+        total={total}
+        shown={there}
+        chosen={picked}
+        choose={(all) => setChosen(new Set(all.map(({ code }) => code)))}
+      />
+      {unknown && <p>{viewsUnknown}</p>}
+      <LinkTable
+        links={links}
+        total={total}
+        state={query.state}
+        chosen={chosen}
+        actions={actions}
+        touchedRef={touchedRef}
+        rest={rest}
+        loadMore={loadMore}
+      />
+    </>
   );
 }

@@ -1,24 +1,40 @@
-import { memo, useCallback, useLayoutEffect, useRef, useState } from 'react';
+import {
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type RefObject,
+} from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import type { ProfileLink } from '../../api';
-import { ShortAddress } from '../../components/ShortAddress';
-import { TextButton } from '../../components/TextButton';
-import { VisuallyHidden } from '../../components/VisuallyHidden';
-import { copyWords, useCopy } from '../../components/useCopy';
-import { shortAddress } from '../../lib/config';
-import { formatMoment, formatNumber, plural } from '../../lib/format';
+import type { Link, LinkState } from '../../api';
+import { Button } from '../../components/Button';
+import { LinkRow, UndoLine, type RowActions } from './LinkRow';
+import { belongs } from './links';
 import styles from './LinkTable.module.css';
 
 /** An estimate; each row is measured when it is shown. */
-const ROW = 61;
-/** How much of a long link's end stays in sight when its middle is cut. */
-const TAIL = 14;
+const ROW = 74;
+/** How many rows before the last one further links are asked for. */
+const AHEAD = 30;
 
-/** What stands before a host: the scheme, and what only looks like a host. */
-const BEFORE_HOST = /^[a-z][a-z\d+.-]*:[\\/]*(?:[^\\/?#]*@)?/i;
+interface LinkTableProps {
+  links: Link[];
+  /** How many there are, with those that were not asked for yet. */
+  total: number;
+  /** The state that all of them have. */
+  state: LinkState | null;
+  chosen: ReadonlySet<string>;
+  actions: RowActions;
+  touchedRef: RefObject<string | null>;
+  rest: 'none' | 'there' | 'loading' | 'failed';
+  loadMore: () => void;
+}
 
 /** Only the rows in sight are in the document; the page's own scroll moves through them. */
-export function LinkTable({ links }: { links: ProfileLink[] }) {
+export function LinkTable(props: LinkTableProps) {
+  const { links, total, state, chosen, actions, touchedRef, rest, loadMore } = props;
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -26,12 +42,18 @@ export function LinkTable({ links }: { links: ProfileLink[] }) {
       if (body.current) setTop(body.current.getBoundingClientRect().top + scrollY);
     };
     measure();
+    // What stands above the list grows and shrinks with what is done there.
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
     addEventListener('resize', measure);
-    return () => removeEventListener('resize', measure);
+    return () => {
+      observer.disconnect();
+      removeEventListener('resize', measure);
+    };
   }, []);
 
   // All rows are laid out anew whenever this is another function.
-  const keyOf = useCallback((index: number) => links[index]?.short_link ?? index, [links]);
+  const keyOf = useCallback((index: number) => links[index]?.code ?? index, [links]);
   const rows = useWindowVirtualizer({
     count: links.length,
     estimateSize: () => ROW,
@@ -39,104 +61,69 @@ export function LinkTable({ links }: { links: ProfileLink[] }) {
     scrollMargin: top,
     getItemKey: keyOf,
   });
+  const shown = rows.getVirtualItems();
+
+  const last = shown.at(-1)?.index ?? 0;
+  const isNear = rest === 'there' && last >= links.length - AHEAD;
+  const more = useEffectEvent(loadMore);
+  useEffect(() => {
+    if (isNear) more();
+  }, [isNear, links.length]);
 
   return (
-    <div role="table" aria-label="Your links" aria-rowcount={links.length + 1}>
-      <div role="rowgroup">
-        <div role="row" aria-rowindex={1} className={`${styles.row} ${styles.head}`}>
-          <span role="columnheader">Short address</span>
-          <span role="columnheader">Leads to</span>
-          <span role="columnheader">Created</span>
-          <span role="columnheader" className={styles.views}>
-            Views
-          </span>
+    <div>
+      <div role="table" aria-label="Your links" aria-rowcount={total + 1} className={styles.table}>
+        <div role="rowgroup" className={styles.head}>
+          <div role="row" aria-rowindex={1}>
+            <span role="columnheader">Chosen</span>
+            <span role="columnheader">Link</span>
+            <span role="columnheader">Views</span>
+            <span role="columnheader">Actions</span>
+          </div>
+        </div>
+        <div
+          ref={body}
+          role="rowgroup"
+          className={styles.body}
+          style={{ blockSize: rows.getTotalSize() }}
+        >
+          {shown.map(({ key, index, start }) => {
+            const link = links[index];
+            return (
+              link && (
+                <div
+                  key={key}
+                  ref={rows.measureElement}
+                  data-index={index}
+                  role="row"
+                  aria-rowindex={index + 2}
+                  className={styles.row}
+                  style={{ transform: `translateY(${start - top}px)` }}
+                >
+                  {belongs(link, state) ? (
+                    <LinkRow
+                      link={link}
+                      isChosen={chosen.has(link.code)}
+                      actions={actions}
+                      touchedRef={touchedRef}
+                    />
+                  ) : (
+                    <UndoLine link={link} actions={actions} touchedRef={touchedRef} />
+                  )}
+                </div>
+              )
+            );
+          })}
         </div>
       </div>
-      <div
-        ref={body}
-        role="rowgroup"
-        className={styles.body}
-        style={{ blockSize: rows.getTotalSize() }}
-      >
-        {rows.getVirtualItems().map(({ key, index, start }) => {
-          const link = links[index];
-          return (
-            link && (
-              <div
-                key={key}
-                ref={rows.measureElement}
-                data-index={index}
-                role="row"
-                aria-rowindex={index + 2}
-                className={styles.row}
-                style={{ transform: `translateY(${start - top}px)` }}
-              >
-                <Cells link={link} />
-              </div>
-            )
-          );
-        })}
-      </div>
+      {rest !== 'none' && (
+        <div className={styles.more}>
+          {rest === 'failed' && <p role="alert">The next links did not load.</p>}
+          <Button busy={rest === 'loading'} onClick={loadMore}>
+            {rest === 'failed' ? 'Try again' : 'Show more'}
+          </Button>
+        </div>
+      )}
     </div>
-  );
-}
-
-const Cells = memo(function Cells({ link }: { link: ProfileLink }) {
-  const [copied, copy] = useCopy();
-  const created = formatMoment(link.created_at);
-  return (
-    <>
-      <div role="cell" className={styles.code}>
-        <TextButton
-          look="text"
-          title="Click to copy"
-          onClick={() => copy(shortAddress(link.short_link))}
-        >
-          <ShortAddress code={link.short_link} />
-        </TextButton>
-        {copied !== 'idle' && (
-          <span className={styles.copied} aria-hidden="true">
-            {copyWords[copied]}
-          </span>
-        )}
-      </div>
-      <div role="cell" className={styles.long}>
-        <a href={link.long_link} target="_blank" rel="noopener noreferrer" dir="auto">
-          <LongLink url={link.long_link} />
-        </a>
-      </div>
-      <div role="cell" className={styles.when}>
-        {created && <time dateTime={link.created_at}>{created}</time>}
-      </div>
-      <div role="cell" className={styles.views}>
-        <Views views={link.views} />
-      </div>
-    </>
-  );
-});
-
-/** In parts, so that style can say which of them gives way where there is no room. */
-function LongLink({ url }: { url: string }) {
-  const [before = ''] = BEFORE_HOST.exec(url) ?? [];
-  const fromHost = url.slice(before.length);
-  return (
-    <>
-      <span className={styles.front}>
-        <span className={styles.before}>{before}</span>
-        {fromHost.slice(0, -TAIL)}
-      </span>
-      <span className={styles.tail}>{fromHost.slice(-TAIL)}</span>
-    </>
-  );
-}
-
-function Views({ views }: { views: number | null }) {
-  const known = views !== null;
-  return (
-    <>
-      {known ? formatNumber(views) : <span aria-hidden="true">–</span>}
-      <span className={styles.unit}> {known ? plural(views, 'view', 'views') : 'views'}</span>
-      {!known && <VisuallyHidden> not known</VisuallyHidden>}
-    </>
   );
 }

@@ -1,0 +1,34 @@
+import { useId } from 'react';
+import styles from './Choice.module.css';
+import { VisuallyHidden } from './VisuallyHidden';
+
+interface ChoiceProps<T extends string> {
+  /** What is chosen; for a screen reader, as the words beside each other say it to the eye. */
+  label: string;
+  options: readonly { value: T; text: string }[];
+  value: T;
+  onChange: (value: T) => void;
+}
+
+/** One of a few: words in a row, the chosen one underlined by a yellow bar. */
+export function Choice<T extends string>({ label, options, value, onChange }: ChoiceProps<T>) {
+  const name = useId();
+  return (
+    <fieldset className={styles.choice}>
+      <legend>
+        <VisuallyHidden>{label}</VisuallyHidden>
+      </legend>
+      {options.map((option) => (
+        <label key={option.value}>
+          <input
+            type="radio"
+            name={name}
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+          />
+          <span>{option.text}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,112 @@
+import { useState } from 'react';
+import type { Link, LinkState } from '../../api';
+import { Button } from '../../components/Button';
+import { Checkbox } from '../../components/Checkbox';
+import { Dialog, DialogActions } from '../../components/Dialog';
+import { TextButton } from '../../components/TextButton';
+import { offerToast } from '../../components/toast';
+import { formatNumber, plural } from '../../lib/format';
+import type { Owner } from '../../lib/owner';
+import styles from './ChosenBar.module.css';
+import { remove, restore } from './links';
+import { TagDialog } from './TagDialog';
+
+/** One removal more than these is asked about: more than one sees at a glance stop working. */
+const UNASKED = 10;
+
+interface ChosenBarProps {
+  owner: Owner;
+  state: LinkState | null;
+  /** How many links there are with those that are not shown. */
+  total: number;
+  shown: readonly Link[];
+  chosen: readonly Link[];
+  choose: (links: readonly Link[]) => void;
+}
+
+/** How many links there are, and what can be done with those of them that are chosen. */
+export function ChosenBar({ owner, state, total, shown, chosen, choose }: ChosenBarProps) {
+  const [open, setOpen] = useState<'tag' | 'remove' | null>(null);
+  const all = links(total);
+
+  const removeChosen = async () => {
+    setOpen(null);
+    choose([]);
+    const removed = new Set(await remove(owner, chosen));
+    if (removed.size === 0) return;
+    const undo = () =>
+      void restore(
+        owner,
+        chosen.filter(({ code }) => removed.has(code)),
+      );
+    offerToast(`${links(removed.size)} removed`, { text: 'Undo', onChoose: undo });
+  };
+  const restoreChosen = () => {
+    choose([]);
+    void restore(owner, chosen);
+  };
+
+  return (
+    <div className={styles.bar}>
+      <Checkbox
+        label={
+          <span>
+            {chosen.length === 0 ? all : `${formatNumber(chosen.length)} of ${all} chosen`}
+          </span>
+        }
+        aria-label={`Choose all ${formatNumber(shown.length)} shown`}
+        checked={chosen.length > 0 && chosen.length === shown.length}
+        ref={(box) => {
+          if (box) box.indeterminate = chosen.length > 0 && chosen.length < shown.length;
+        }}
+        disabled={shown.length === 0}
+        onChange={({ target }) => choose(target.checked ? shown : [])}
+      />
+      {chosen.length > 0 && (
+        <div className={styles.actions} role="group" aria-label="Chosen links">
+          <TextButton look="sign" onClick={() => setOpen('tag')}>
+            Tag
+          </TextButton>
+          {state === 'removed' ? (
+            <TextButton look="sign" onClick={restoreChosen}>
+              Restore
+            </TextButton>
+          ) : (
+            <TextButton
+              look="sign"
+              onClick={() => {
+                if (chosen.length > UNASKED) setOpen('remove');
+                else void removeChosen();
+              }}
+            >
+              Remove
+            </TextButton>
+          )}
+        </div>
+      )}
+      {open === 'tag' && (
+        <TagDialog
+          owner={owner}
+          links={chosen}
+          onClose={() => setOpen(null)}
+          onTagged={() => setOpen(null)}
+        />
+      )}
+      {open === 'remove' && (
+        <Dialog title={`Remove ${links(chosen.length)}?`} onClose={() => setOpen(null)}>
+          <p>They lead nowhere from then on. You can restore them for 30 days.</p>
+          <DialogActions>
+            <Button onClick={() => setOpen(null)}>Cancel</Button>
+            <Button look="sign" onClick={() => void removeChosen()}>
+              Remove
+            </Button>
+          </DialogActions>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function links(count: number): string {
+  return `${formatNumber(count)} ${plural(count, 'link', 'links')}`;
+}

@@ -1,0 +1,29 @@
+import { useNavigate } from 'react-router-dom';
+import { Button } from '../../components/Button';
+import { ShortAddress } from '../../components/ShortAddress';
+import { copyWords, useCopy } from '../../components/useCopy';
+import { shortUrl } from '../../lib/config';
+import { paths } from '../../lib/paths';
+import { canShare, share } from '../../lib/share';
+import styles from './LinkHeader.module.css';
+
+/** The short address, and what one does with it. */
+export function LinkHeader({ code }: { code: string }) {
+  const [copied, copy] = useCopy();
+  const navigate = useNavigate();
+  const url = shortUrl(code);
+  return (
+    <div className={styles.header}>
+      <h1>
+        <ShortAddress code={code} />
+      </h1>
+      <div className={styles.actions}>
+        <Button look="sign" onClick={() => copy(url)}>
+          {copyWords[copied]}
+        </Button>
+        <Button onClick={() => void navigate(paths.qr, { state: { url } })}>QR code</Button>
+        {canShare() && <Button onClick={() => void share(url)}>Share</Button>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,180 @@
+import { memo, useEffect, useRef, type RefObject } from 'react';
+import { Link as RouterLink, useNavigate } from 'react-router-dom';
+import type { Link } from '../../api';
+import { Checkbox } from '../../components/Checkbox';
+import { Menu } from '../../components/Menu';
+import { ShortAddress } from '../../components/ShortAddress';
+import { TextButton } from '../../components/TextButton';
+import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { copyWords, useCopy } from '../../components/useCopy';
+import { shortAddress, shortUrl } from '../../lib/config';
+import { linkPath } from '../../lib/edge';
+import { formatMoment, formatNumber, plural } from '../../lib/format';
+import { paths } from '../../lib/paths';
+import { canShare, share } from '../../lib/share';
+import styles from './LinkRow.module.css';
+import { current } from './links';
+import { LongLink } from './LongLink';
+import { blockWords } from './messages';
+
+/** What can be done with a row; the same functions for as long as the list stands. */
+export interface RowActions {
+  choose: (code: string, chosen: boolean, through: boolean) => void;
+  remove: (link: Link) => void;
+  restore: (link: Link) => void;
+}
+
+interface LinkRowProps {
+  link: Link;
+  isChosen: boolean;
+  actions: RowActions;
+  /** The code of the row that something was just done with: what comes in its place has the focus. */
+  touchedRef: RefObject<string | null>;
+}
+
+export const LinkRow = memo(function LinkRow({
+  link,
+  isChosen,
+  actions,
+  touchedRef,
+}: LinkRowProps) {
+  const { code, title, tags, views, long_link } = link;
+  const [copied, copy] = useCopy();
+  const navigate = useNavigate();
+  const place = useRef<HTMLDivElement>(null);
+  useTouched(place, code, touchedRef);
+
+  const address = shortAddress(code);
+  const makeQr = { to: paths.qr, state: { url: shortUrl(code) } };
+  const items = [
+    { text: 'Copy', onChoose: () => copy(shortUrl(code)) },
+    { text: 'QR code', onChoose: () => void navigate(makeQr.to, { state: makeQr.state }) },
+    ...(canShare() ? [{ text: 'Share', onChoose: () => void share(shortUrl(code)) }] : []),
+    { text: 'Change', onChoose: () => void navigate(linkPath(code)) },
+    link.state === 'removed'
+      ? { text: 'Restore', onChoose: () => actions.restore(link) }
+      : { text: 'Remove', onChoose: () => actions.remove(link) },
+  ];
+
+  return (
+    <>
+      <div role="cell" className={styles.choose}>
+        <Checkbox
+          label={`Choose ${address}`}
+          labelHidden
+          checked={isChosen}
+          onChange={({ target, nativeEvent }) =>
+            actions.choose(code, target.checked, (nativeEvent as MouseEvent).shiftKey)
+          }
+        />
+      </div>
+      <div role="cell" className={styles.words}>
+        <div ref={place} className={styles.address}>
+          <TextButton look="text" title="Click to copy" onClick={() => copy(shortUrl(code))}>
+            <ShortAddress code={code} />
+          </TextButton>
+          {copied !== 'idle' && (
+            <span className={styles.copied} aria-hidden="true">
+              {copyWords[copied]}
+            </span>
+          )}
+          <StateWords link={link} />
+        </div>
+        <div className={styles.what}>
+          {title !== '' && (
+            <>
+              <RouterLink to={linkPath(code)} className={styles.title} dir="auto">
+                {title}
+              </RouterLink>
+              <span aria-hidden="true"> · </span>
+            </>
+          )}
+          <LongLink url={long_link} />
+        </div>
+        {tags.length > 0 && (
+          <ul className={styles.tags} aria-label="Tags">
+            {tags.map((tag) => (
+              <li key={tag} dir="auto">
+                {tag}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <div role="cell" className={styles.views}>
+        <RouterLink to={linkPath(code)}>
+          <Views views={views} />
+          <VisuallyHidden> of {address}</VisuallyHidden>
+        </RouterLink>
+      </div>
+      <div role="cell" className={styles.actions}>
+        <span className={styles.wide}>
+          <TextButton look="sign" onClick={() => copy(shortUrl(code))}>
+            Copy<VisuallyHidden> {address}</VisuallyHidden>
+          </TextButton>
+          <RouterLink className={styles.qr} {...makeQr}>
+            QR<VisuallyHidden> code of {address}</VisuallyHidden>
+          </RouterLink>
+        </span>
+        <Menu label={`More for ${address}`} items={items} />
+      </div>
+    </>
+  );
+});
+
+/** Stands where a link was until the list is left. */
+export function UndoLine({
+  link,
+  actions,
+  touchedRef,
+}: Pick<LinkRowProps, 'link' | 'actions' | 'touchedRef'>) {
+  const place = useRef<HTMLDivElement>(null);
+  useTouched(place, link.code, touchedRef);
+  const isRemoved = link.state === 'removed';
+  return (
+    <div role="cell" className={styles.undo} ref={place}>
+      <span>
+        <ShortAddress code={link.code} /> was {isRemoved ? 'removed' : 'restored'}.
+      </span>
+      <TextButton
+        look="sign"
+        onClick={() => (isRemoved ? actions.restore(link) : actions.remove(link))}
+      >
+        {isRemoved ? 'Undo' : 'Remove'}
+        <VisuallyHidden> {shortAddress(link.code)}</VisuallyHidden>
+      </TextButton>
+    </div>
+  );
+}
+
+function useTouched(
+  place: RefObject<HTMLElement | null>,
+  code: string,
+  touchedRef: RefObject<string | null>,
+): void {
+  useEffect(() => {
+    if (touchedRef.current !== code) return;
+    touchedRef.current = null;
+    place.current?.querySelector('button')?.focus({ preventScroll: true });
+  }, [place, code, touchedRef]);
+}
+
+/** Only what is not plain: a link that is active and has no end says nothing. */
+function StateWords({ link }: { link: Link }) {
+  const { state, reason, expires_at } = current(link);
+  const end = expires_at === null ? null : formatMoment(expires_at);
+  if (state === 'blocked') return <span className={styles.state}>{blockWords(reason)}</span>;
+  if (state === 'removed') return <span className={styles.state}>removed</span>;
+  if (state === 'expired') return <span className={styles.state}>ended {end}</span>;
+  return end === null ? null : <span className={styles.state}>ends {end}</span>;
+}
+
+function Views({ views }: { views: number | null }) {
+  const known = views !== null;
+  return (
+    <>
+      {known ? formatNumber(views) : <span aria-hidden="true">–</span>}
+      <VisuallyHidden> {known ? plural(views, 'view', 'views') : 'views not known'}</VisuallyHidden>
+    </>
+  );
+}

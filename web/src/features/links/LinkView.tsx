@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../components/Button';
+import { Spinner } from '../../components/Spinner';
+import type { Owner } from '../../lib/owner';
+import { LinkDetails } from './LinkDetails';
+import { LinkHeader } from './LinkHeader';
+import styles from './LinkView.module.css';
+import { loadError } from './messages';
+import { useLink } from './useLink';
+
+interface LinkViewProps {
+  owner: Owner;
+  code: string;
+  /** Around a page of the link. */
+  page: (children: ReactNode) => ReactNode;
+  /** In the place of a link that is not the owner's, or of none. */
+  otherwise: ReactNode;
+}
+
+/** A link as its owner sees it. */
+export function LinkView({ owner, code, page, otherwise }: LinkViewProps) {
+  const link = useLink(owner, code);
+  if (link.state === 'no-exist' || link.state === 'not-logged') return otherwise;
+  return page(
+    <>
+      <LinkHeader code={code} />
+      {link.state === 'loading' && (
+        <div className={styles.loading}>
+          <Spinner label="Loading the link" />
+        </div>
+      )}
+      {link.state === 'failed' && (
+        <div className={styles.failed}>
+          <p>{loadError}</p>
+          <Button busy={link.again} onClick={link.reload}>
+            Try again
+          </Button>
+        </div>
+      )}
+      {link.state === 'loaded' && (
+        <LinkDetails owner={owner} link={link.link} history={link.history} />
+      )}
+    </>,
+  );
+}

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
+import { failureCode } from '../../api';
+import { cache } from '../../api/cache';
+import type { Owner } from '../../lib/owner';
+import { knownLink, linkOf, type LinkWithHistory } from './links';
+
+export type LinkPageState =
+  | ({ state: 'loaded' } & LinkWithHistory)
+  | { state: 'loading' }
+  | { state: 'failed'; again: boolean; reload: () => void }
+  /** It is not this owner's, or there is none. */
+  | { state: 'no-exist' }
+  /** The server takes the caller for nobody. */
+  | { state: 'not-logged' };
+
+/** A link of an owner: what a list knows of it at once, and then what the server says. */
+export function useLink(owner: Owner, code: string): LinkPageState {
+  const query = useQuery(
+    { ...linkOf(owner, code), placeholderData: () => knownLink(owner, code) },
+    cache,
+  );
+  const problem = query.isError ? failureCode(query.error) : null;
+  if (problem === 'no-exist') return { state: 'no-exist' };
+  if (problem === 'no-logged') return { state: 'not-logged' };
+  if (query.data) return { state: 'loaded', ...query.data };
+  if (problem === null || problem === 'invalid-token') return { state: 'loading' };
+  return { state: 'failed', again: query.isFetching, reload: () => void query.refetch() };
+}

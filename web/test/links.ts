@@ -1,0 +1,40 @@
+/** Links as the server tells them, and lists of them. */
+import { data, type Reply } from './server';
+import type { Link } from '../src/api';
+
+export function link(code: string, url: string, more: Partial<Link> = {}): Link {
+  return {
+    code,
+    long_link: url,
+    title: '',
+    tags: [],
+    state: 'active',
+    reason: null,
+    created_at: '2026-11-20T10:00:00Z',
+    changed_at: null,
+    expires_at: null,
+    ended_url: null,
+    public_statistics: false,
+    views: 0,
+    bots: 0,
+    ...more,
+  };
+}
+
+/** A page of a list; the only one unless told otherwise. */
+export function page(links: Link[], total = links.length, cursor: string | null = null): Reply {
+  return data({ success: true, links: links.map(onWire), total, cursor });
+}
+
+/** A link with where it led before. */
+export function details(one: Link, history: { long_link: string; until: string }[] = []): Reply {
+  return data({ success: true, link: onWire(one), history });
+}
+
+export function changed(one: Link): Reply {
+  return data({ success: true, link: onWire(one) });
+}
+
+function onWire(one: Link): object {
+  return { ...one, short_link: one.code };
+}
