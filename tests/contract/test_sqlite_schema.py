@@ -140,11 +140,10 @@ async def test_links_of_version_3_are_kept_counted_and_found(tmp_path: Path) -> 
     connection.close()
 
     one, everything = owners.Account("one"), owners.Wanted()
+    owners_of_rows: tuple[owners.Owner, ...] = (one, one, guest, owners.NOBODY)
     kept = [
         Link(code, url, owner, CREATED + timedelta(microseconds=n))
-        for n, ((code, url, *_), owner) in enumerate(
-            zip(rows, (one, one, guest, owners.NOBODY), strict=True)
-        )
+        for n, ((code, url, *_), owner) in enumerate(zip(rows, owners_of_rows, strict=True))
     ]
     async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)

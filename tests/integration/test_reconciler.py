@@ -79,8 +79,7 @@ class Stored(Product):
             return
         with self._database("links") as client:
             links = client.get_default_database().links
-            found = links.find_one({"_id": code})
-            earlier = {"$set": {"removed_at": found["removed_at"] - MONTH}}
+            earlier = {"$inc": {"removed_at": -MONTH}}
             assert links.update_one({"_id": code}, earlier).modified_count == 1
 
     def counted(self) -> set[str]:
