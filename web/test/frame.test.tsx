@@ -150,8 +150,33 @@ describe('the frame', () => {
 
 describe('the legal pages', () => {
   it.each([
-    ['/terms-of-use', 'Terms of use', ['999 characters', 'Spanish law', 'European Union']],
-    ['/privacy-policies', 'Privacy policies', ['No IP address is stored', 'bcrypt']],
+    [
+      '/terms-of-use',
+      'Terms of use',
+      [
+        '999 characters',
+        'your email, your encrypted password, its salt, your username and the creation date',
+        'its code, the original URL and the creation date',
+        'the id of their creator and the visit count',
+        'for 30 days you can restore it',
+        'never given out again',
+        'Spanish law',
+        'European Union',
+      ],
+    ],
+    [
+      '/privacy-policies',
+      'Privacy policies',
+      [
+        'No IP address is stored',
+        'bcrypt',
+        'a title, tags, when it ends and where it leads then',
+        'the addresses that it led to before with the times of change',
+        'guestKey',
+        'The server stores its SHA-256 only',
+        'can be restored for 30 days',
+      ],
+    ],
   ])('%s can be read', async (path, title, says) => {
     visit(path);
     await heading(title);

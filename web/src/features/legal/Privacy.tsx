@@ -27,9 +27,9 @@ const sections: Section[] = [
         <p>
           If you are not, your browser makes a random key for itself, and sends it with each call
           about your links: whoever has the key owns them. The server stores its SHA-256 only, from
-          which nobody can find the key; the key itself is not written down there. When you log in
-          or register you are asked whether your account shall take these links along. If it does,
-          the key is forgotten.
+          which nobody can find the key; the key itself is not written down there. Once you are
+          logged in, the pages offer to take these links along to your account. If you do, the key
+          is forgotten.
         </p>
         <p>
           Stored with a link is also what you give it: a title, tags, when it ends and where it
@@ -126,15 +126,15 @@ const sections: Section[] = [
       <>
         <p>
           Links and accounts are kept until they are removed. A link that you remove can be restored
-          for 30 days. Then its addresses, title, tags and counts are deleted for good, within a
-          day. Its code alone stays, so that it is never given out again. A link that has ended is
-          kept until it is removed.
+          for 30 days. Then its addresses, title, tags and counts are deleted for good. Its code
+          alone stays, so that it is never given out again. A link that has ended is kept until it
+          is removed.
         </p>
         <p>
           An account that you remove in its <Link to={paths.settings}>settings</Link> cannot be used
-          from that moment on. Its links, those removed before among them, and their counts are
-          deleted at once, and your email last. What you cannot remove yourself is removed when you
-          write to <Contact />.
+          from that moment on. Its links, those removed before among them, stop within seconds and
+          are deleted with their counts, and the rest of the account after them. What you cannot
+          remove yourself is removed when you write to <Contact />.
         </p>
       </>
     ),
