@@ -19,7 +19,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as pb_
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tests.processes import ROOT
-from tests.product import BROWSER, Product, new_code
+from tests.product import BROWSER, PROCESSES, Product, new_code
 
 PATIENCE = 20.0
 CLIENT, SERVER = Span.SPAN_KIND_CLIENT, Span.SPAN_KIND_SERVER
@@ -189,9 +189,9 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
     collector.await_span(lambda name, _: name == "links")  # What is killed sends nothing any more.
     product.kill("links")
     product.call("createShortLink", {"code": code, "url": url, "token": token})
-    for name in ("gateway", "auth", "analytics"):
+    for name in ("gateway", "reconciler", "auth", "analytics"):
         assert product.stop(name) == 0, "what is left is sent at the end"
-    assert {name for name, _ in collector.spans()} == {"gateway", "auth", "links", "analytics"}
+    assert {name for name, _ in collector.spans()} == set(PROCESSES)
     for secret in (
         *(email, "somebody", password, url, "secreta", token, token.rpartition(".")[2]),
         *(code, "Distintivo", "203.0.113.77", "referring.example", "127.0.0.1"),
