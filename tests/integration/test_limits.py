@@ -15,7 +15,18 @@ LIMITS = {
     "limit_creations": "2/hour",
     "limit_registrations": "1/hour",
     "limit_logins": "3/hour",
+    "limit_edits": "4/hour",
+    "limit_reads": "5/hour",
 }
+FUNCTIONS = {
+    "createShortLink": 2,
+    "registerUser": 1,
+    "verifyUser": 3,
+    **dict.fromkeys(("changePassword", "removeAccount"), 3),
+    **dict.fromkeys(("changeLink", "removeLinks", "restoreLinks", "claimLinks"), 4),
+    **dict.fromkeys(("showLink", "showLinks"), 5),
+}
+"""How often each of them may be called from one address."""
 
 
 @pytest.fixture(scope="module")
@@ -32,29 +43,55 @@ def call(gateway: InProcess, function: str, data: object, address: str) -> httpx
     )
 
 
-@pytest.mark.parametrize(
-    ("function", "most"), [("createShortLink", 2), ("registerUser", 1), ("verifyUser", 3)]
-)
-def test_each_of_what_costs_has_a_limit_of_its_own(
-    limited: InProcess, function: str, most: int
-) -> None:
-    address, other = "203.0.113.1", "203.0.113.2"
+def right(function: str) -> object:
+    """A payload that is taken, whatever comes of it."""
+    guest = "a" * 43
+    return {
+        "createShortLink": {"code": new_code(), "url": "https://example.com/", "token": None},
+        "registerUser": registration(f"{new_code()}@example.com"),
+        "verifyUser": {"email": "nobody@example.com", "password": "x"},
+        "changePassword": {"password": "x", "new_password": "x", "new_salt": "x"},
+        "removeAccount": {"password": "x"},
+        "changeLink": {"guest": guest, "code": "abcdefgh", "changes": {"title": "a"}},
+        "removeLinks": {"guest": guest, "codes": ["abcdefgh"]},
+        "restoreLinks": {"guest": guest, "codes": ["abcdefgh"]},
+        "claimLinks": {"guest": guest, "token": "x"},
+        "showLink": {"guest": guest, "code": "abcdefgh"},
+        "showLinks": {"guest": guest},
+    }[function]
 
-    def data() -> object:
-        return {
-            "createShortLink": {"code": new_code(), "url": "https://example.com/", "token": None},
-            "registerUser": registration(f"{new_code()}@example.com"),
-            "verifyUser": {"email": "nobody@example.com", "password": "x"},
-        }[function]
 
-    answers = [call(limited, function, data(), address) for _ in range(most + 1)]
+@pytest.mark.parametrize(("function", "most"), FUNCTIONS.items())
+def test_what_costs_is_limited(limited: InProcess, function: str, most: int) -> None:
+    number = 10 * list(FUNCTIONS).index(function)
+    address, other = f"203.0.113.{number}", f"203.0.113.{number + 1}"
+    answers = [call(limited, function, right(function), address) for _ in range(most + 1)]
     assert [answer.status_code for answer in answers] == [200] * most + [429]
     error = answers[-1].json()["error"]
     assert error["status"] == "RESOURCE_EXHAUSTED"
     assert error["details"]["reason"] == "TOO_MANY_REQUESTS"
     assert 3500 < error["details"]["retryAfter"] <= 3600
     assert answers[-1].headers["retry-after"] == str(error["details"]["retryAfter"])
-    assert call(limited, function, data(), other).status_code == 200
+    assert call(limited, function, right(function), other).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "functions"),
+    [
+        ("198.51.100.1", ["verifyUser", "changePassword", "removeAccount"]),
+        ("198.51.100.2", ["changeLink", "removeLinks", "restoreLinks", "claimLinks"]),
+        ("198.51.100.3", ["showLink", "showLinks", "showLink", "showLinks", "showLink"]),
+    ],
+)
+def test_what_costs_the_same_has_one_limit_and_the_rest_another(
+    limited: InProcess, address: str, functions: list[str]
+) -> None:
+    for function in functions:
+        assert call(limited, function, right(function), address).status_code == 200
+    for function in functions:
+        assert call(limited, function, right(function), address).status_code == 429
+    for function in FUNCTIONS.keys() - set(functions):
+        assert call(limited, function, right(function), address).status_code == 200, function
 
 
 def test_a_network_of_ipv6_has_its_share_and_no_more(limited: InProcess) -> None:

@@ -32,7 +32,7 @@ ALLOWED_VALUES = {
     "generation": {"0", "1", "2"},
     "grpc_code": {"OK", "INVALID_ARGUMENT", "ALREADY_EXISTS", "UNAUTHENTICATED", "NOT_FOUND"},
     "kind": {"person", "bot", "link", "absent"},
-    "limit": {"create", "register", "login", "profile"},
+    "limit": {"create", "register", "login", "profile", "edit", "read"},
     "method": {"GET", "HEAD", "POST", "OPTIONS", "other"},
     "route": {*EDGE.functions, *EDGE.gateway, *EDGE.pages, "other"},
     "service": set(PROCESSES),
