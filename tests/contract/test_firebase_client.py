@@ -1,7 +1,8 @@
-"""Every outcome of the five functions, through an unmodified Firebase Functions client."""
+"""Every outcome of the functions, through an unmodified Firebase Functions client."""
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -241,6 +242,268 @@ def test_an_empty_token_is_an_anonymous_visitor(client: FirebaseClient) -> None:
     assert data(client, "createShortLink", link)["success"]
     again = {**link, "token": None}
     assert data(client, "createShortLink", again)["success"], "the same creator: nobody"
+
+
+# Links of an owner.
+
+LINK_KEYS = {
+    *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
+    *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots"),
+}
+NO_EXIST = {"success": False, "error": "no exist"}
+INVALID = "functions/invalid-argument"
+Owner = dict[str, str | None]
+
+
+@pytest.fixture(params=["account", "guest"])
+def owner(request: pytest.FixtureRequest, product: Product) -> Owner:
+    """Somebody without links, as payloads name them."""
+    if request.param == "guest":
+        return {"token": None, "guest": secrets.token_urlsafe(32)}
+    return {"token": product.log_in(product.register()), "guest": None}
+
+
+def made(client: FirebaseClient, owner: Owner, url: str = "https://example.com/a") -> str:
+    code = new_code()
+    link = {**owner, "code": code, "url": url}
+    expected = {"success": True, "code": code, "short_link": code}
+    assert data(client, "createShortLink", link) == expected
+    assert data(client, "createShortLink", link) == expected, "a repetition is a success"
+    return code
+
+
+def codes_of(client: FirebaseClient, owner: Owner, **query: object) -> list[str]:
+    reply = data(client, "showLinks", {**owner, **query})
+    assert reply["success"], reply
+    assert reply["total"] == len(reply["links"])
+    return [link["code"] for link in reply["links"]]
+
+
+def test_a_link_and_all_of_its_changes(client: FirebaseClient, owner: Owner) -> None:
+    code = made(client, owner)
+    shown = data(client, "showLink", {**owner, "code": code})
+    assert set(shown) == {"success", "link", "history"}
+    assert set(shown["link"]) == LINK_KEYS
+    assert shown["history"] == []
+    before = {key: value for key, value in shown["link"].items() if key != "changed_at"}
+    changes = {
+        "url": "https://example.com/b",
+        "title": " A title ",
+        "tags": ["b", "a", "b"],
+        "expires_at": "2086-07-01T09:30:00.999+02:00",
+        "ended_url": "ended.example",
+        "public_statistics": True,
+    }
+    for _ in range(2):
+        reply = data(client, "changeLink", {**owner, "code": code, "changes": changes})
+        assert set(reply) == {"success", "link"}
+        link = reply["link"]
+        changed_at = link.pop("changed_at")
+        assert link == {
+            **before,
+            "long_link": "https://example.com/b",
+            "title": "A title",
+            "tags": ["b", "a"],
+            "expires_at": "2086-07-01T07:30:00.000Z",
+            "ended_url": "http://ended.example",
+            "public_statistics": True,
+        }
+        assert changed_at.endswith("Z")
+    told = data(client, "showLink", {**owner, "code": code})
+    assert told["link"] == {**link, "changed_at": changed_at}
+    assert [former["long_link"] for former in told["history"]] == ["https://example.com/a"]
+    taken = {"title": "", "tags": [], "expires_at": None, "ended_url": None}
+    link = data(client, "changeLink", {**owner, "code": code, "changes": taken})["link"]
+    assert {key: link[key] for key in taken} == taken
+
+
+def test_an_end_in_the_past_ends_a_link_at_once(client: FirebaseClient, owner: Owner) -> None:
+    code = made(client, owner)
+    change = {**owner, "code": code, "changes": {"expires_at": "2020-01-01T00:00:00Z"}}
+    assert data(client, "changeLink", change)["link"]["state"] == "expired"
+    expired = {"success": True, "longUrl": [], "state": "expired"}
+    assert data(client, "accessLink", {"code": code}) == expired
+    change["changes"] = {"ended_url": "https://example.com/ended"}
+    assert data(client, "changeLink", change)["success"]
+    target = [{"long_link": "https://example.com/ended"}]
+    assert data(client, "accessLink", {"code": code}) == {**expired, "longUrl": target}
+    assert codes_of(client, owner, state="expired") == codes_of(client, owner) == [code]
+    assert codes_of(client, owner, state="active") == []
+
+
+def test_a_removal_and_its_undo(client: FirebaseClient, owner: Owner) -> None:
+    kept, code = made(client, owner), made(client, owner)
+    named = {**owner, "codes": [code, code]}
+    for _ in range(2):
+        assert data(client, "removeLinks", named) == {"success": True, "removed": [code]}
+        removed = {"success": True, "longUrl": [], "state": "removed"}
+        assert data(client, "accessLink", {"code": code}) == removed
+        assert codes_of(client, owner) == [kept]
+        assert codes_of(client, owner, state="removed") == [code]
+    for _ in range(2):
+        assert data(client, "restoreLinks", named) == {"success": True, "restored": [code]}
+        assert data(client, "accessLink", {"code": code})["longUrl"]
+        assert codes_of(client, owner) == [code, kept]
+
+
+def test_what_is_not_the_owners_does_not_exist(
+    product: Product, client: FirebaseClient, owner: Owner
+) -> None:
+    mine = made(client, owner)
+    for code in (product.shorten("https://example.com/"), new_code(), "no code"):
+        for function, payload in (
+            ("showLink", {"code": code}),
+            ("changeLink", {"code": code, "changes": {"title": "a"}}),
+            ("removeLinks", {"codes": [mine, code]}),
+            ("restoreLinks", {"codes": [mine, code]}),
+        ):
+            assert data(client, function, {**owner, **payload}) == NO_EXIST
+    assert codes_of(client, owner) == [mine]
+
+
+def test_lists_in_pages_by_text_and_order(client: FirebaseClient, owner: Owner) -> None:
+    codes = [made(client, owner, f"https://example.com/{n}") for n in range(5)]
+    for order, expected in (
+        *(("newest", codes[::-1]), ("oldest", codes), ("most viewed", codes[::-1])),
+        (None, codes[::-1]),
+    ):
+        found: list[str] = []
+        cursor = None
+        for _ in range(3):
+            asked = {**owner, "order": order, "limit": 2, "cursor": cursor}
+            page = data(client, "showLinks", asked)
+            assert set(page) == {"success", "links", "total", "cursor"}
+            assert page["total"] == 5
+            found += [link["code"] for link in page["links"]]
+            cursor = page["cursor"]
+        assert cursor is None
+        assert found == expected
+    assert codes_of(client, owner, query="EXAMPLE.COM/3") == [codes[3]]
+    assert codes_of(client, owner, query="nowhere") == []
+    page = data(client, "showLinks", {**owner, "limit": 2})
+    other = {**owner, "limit": 2, "cursor": page["cursor"], "order": "oldest"}
+    assert error(client, "showLinks", other) == (INVALID, "INVALID_CURSOR")
+
+
+def test_a_claim(product: Product, client: FirebaseClient) -> None:
+    guest = secrets.token_urlsafe(32)
+    codes = [made(client, {"guest": guest}) for _ in range(3)]
+    data(client, "removeLinks", {"guest": guest, "codes": codes[:1]})
+    token = product.log_in(product.register())
+    both = {"token": token, "guest": guest}
+    assert data(client, "claimLinks", both) == {"success": True, "claimed": 3}
+    assert data(client, "claimLinks", both) == {"success": True, "claimed": 0}
+    assert codes_of(client, {"token": token}) == codes[:0:-1]
+    assert codes_of(client, {"token": token}, state="removed") == codes[:1]
+    assert codes_of(client, {"guest": guest}) == []
+    for one in ({"token": token}, {"guest": guest}, {"token": "", "guest": guest}):
+        assert error(client, "claimLinks", one) == (INVALID, "INVALID_ARGUMENT")
+
+
+OWNED: dict[str, dict[str, object]] = {
+    "showLink": {"code": "abcdefgh"},
+    "showLinks": {},
+    "changeLink": {"code": "abcdefgh", "changes": {"title": "a"}},
+    "removeLinks": {"codes": ["abcdefgh"]},
+    "restoreLinks": {"codes": ["abcdefgh"]},
+}
+
+
+@pytest.mark.parametrize("function", OWNED)
+def test_on_whose_behalf(client: FirebaseClient, function: str) -> None:
+    payload = OWNED[function]
+    for nobody in ({}, {"token": "", "guest": None}):
+        reply = data(client, function, {**payload, **nobody})
+        assert reply == {"success": False, "error": "no logged"}
+    bad = {**payload, "token": "a.b.c", "guest": "a" * 43}
+    assert data(client, function, bad) == {"success": False, "error": "invalid token"}
+    malformed = {**payload, "token": "a.b.c", "guest": "a" * 42}
+    assert error(client, function, malformed) == (INVALID, "INVALID_ARGUMENT")
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "reason"),
+    [
+        ("showLinks", {"limit": 0}, "INVALID_LIMIT"),
+        ("showLinks", {"limit": 101}, "INVALID_LIMIT"),
+        ("showLinks", {"query": "a" * 1000}, "INVALID_QUERY"),
+        ("showLinks", {"cursor": "nonsense"}, "INVALID_CURSOR"),
+        ("showLinks", {"order": "best"}, "INVALID_ARGUMENT"),
+        ("removeLinks", {"codes": []}, "INVALID_ARGUMENT"),
+        ("removeLinks", {"codes": ["abcdefgh"] * 101}, "TOO_MANY_CODES"),
+        ("restoreLinks", {"codes": ["abcdefgh"] * 101}, "TOO_MANY_CODES"),
+        ("changeLink", {"changes": {}}, "NO_CHANGES"),
+        ("changeLink", {"changes": {"code": "a"}}, "INVALID_ARGUMENT"),
+        ("changeLink", {"changes": {"title": None}}, "INVALID_ARGUMENT"),
+        ("changeLink", {"changes": {"title": "a" * 101}}, "INVALID_TITLE"),
+        ("changeLink", {"changes": {"tags": [""]}}, "INVALID_TAGS"),
+        ("changeLink", {"changes": {"url": "javascript:x"}}, "INVALID_URL"),
+        ("changeLink", {"changes": {"ended_url": ""}}, "INVALID_ENDED_URL"),
+        ("changeLink", {"changes": {"ended_url": "data:x"}}, "INVALID_ENDED_URL"),
+        ("changeLink", {"changes": {"expires_at": "2086-01-01"}}, "INVALID_EXPIRY"),
+    ],
+)
+def test_bad_input_has_a_reason_and_changes_nothing(
+    client: FirebaseClient, owner: Owner, function: str, wrong: dict[str, object], reason: str
+) -> None:
+    code = made(client, owner)
+    before = data(client, "showLink", {**owner, "code": code})
+    payload = {**owner, **OWNED[function], **({"code": code} if "code" in OWNED[function] else {})}
+    assert error(client, function, {**payload, **wrong}) == (INVALID, reason)
+    assert data(client, "showLink", {**owner, "code": code}) == before
+
+
+# One's own account.
+
+
+def test_another_password(product: Product, client: FirebaseClient) -> None:
+    email = product.register()
+    token, elsewhere = product.log_in(email), product.log_in(email)
+    made_new = registration(email, "Camino-43")
+    new = {"new_password": made_new["password"], "new_salt": made_new["salt"]}
+    wrong = {"token": token, "password": "Camino-44", **new}
+    assert data(client, "changePassword", wrong) == {"success": False, "error": "incorrect"}
+    cheap = {**wrong, "password": "Camino-42", "new_password": "Camino-43"}
+    assert error(client, "changePassword", cheap) == (INVALID, "INVALID_PASSWORD_HASH")
+    reply = data(client, "changePassword", {**wrong, "password": "Camino-42"})
+    assert set(reply) == {"success", "token", "expirationTimestamp"}
+    assert abs(reply["expirationTimestamp"] / 1000 - time.time() - 4 * 3600) < 10
+    assert data(client, "showLinks", {"token": reply["token"]})["success"]
+    for before in (token, elsewhere):
+        refused = data(client, "showLinks", {"token": before})
+        assert refused == {"success": False, "error": "invalid token"}
+    product.log_in(email, "Camino-43")
+
+
+def test_an_account_is_removed_by_its_owner(product: Product, client: FirebaseClient) -> None:
+    email = product.register()
+    token = product.log_in(email)
+    own = {"token": token, "password": "Camino-42"}
+    for wrong, said in (
+        ({"password": "Camino-43"}, "incorrect"),
+        ({"token": None}, "no logged"),
+        ({"token": "a.b.c"}, "invalid token"),
+    ):
+        assert data(client, "removeAccount", {**own, **wrong}) == {"success": False, "error": said}
+    assert data(client, "removeAccount", own) == {"success": True}
+    assert data(client, "removeAccount", own) == {"success": False, "error": "invalid token"}
+    assert data(client, "verifyUser", {"email": email, "password": "Camino-42"}) == NO_EXIST
+
+
+@pytest.mark.parametrize("function", ["changePassword", "removeAccount"])
+def test_wrong_passwords_of_a_session_count_as_failed_log_ins(
+    product: Product, client: FirebaseClient, function: str
+) -> None:
+    email = product.register()
+    payload = {"token": product.log_in(email), "password": "wrong"}
+    if function == "changePassword":
+        new = registration(email, "Camino-43")
+        payload |= {"new_password": new["password"], "new_salt": new["salt"]}
+    for _ in range(10):
+        assert data(client, function, payload) == {"success": False, "error": "incorrect"}
+    limited = ("functions/resource-exhausted", "TOO_MANY_ATTEMPTS")
+    assert error(client, function, {**payload, "password": "Camino-42"}) == limited
+    assert error(client, "verifyUser", {"email": email, "password": "Camino-42"}) == limited
 
 
 def test_an_unknown_function(client: FirebaseClient) -> None:
