@@ -82,6 +82,14 @@ remove-link: $(RUN) ## Remove a link for good: make remove-link CODE=k7Qm2_xB
 remove-account: $(RUN) ## Remove an account and its links: make remove-account EMAIL=a@example.com
 	@exec $(PY) -m services.admin remove-account "$${EMAIL-}"
 
+.PHONY: block-link
+block-link: $(RUN) ## Block a link: make block-link CODE=k7Qm2_xB CLASS=phishing (malware, spam, illegal, other)
+	@exec $(PY) -m services.admin block-link "$${CODE-}" "$${CLASS-}"
+
+.PHONY: unblock-link
+unblock-link: $(RUN) ## Take a link's block away: make unblock-link CODE=k7Qm2_xB
+	@exec $(PY) -m services.admin unblock-link "$${CODE-}"
+
 ##@ Verify
 
 .PHONY: test

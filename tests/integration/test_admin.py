@@ -84,6 +84,26 @@ def test_a_removed_link_is_unknown_and_its_code_taken_for_good(product: Product)
     )
 
 
+def test_a_blocked_link_says_why_until_it_is_free_again(product: Product) -> None:
+    code = product.shorten("https://example.com/")
+    assert product.visit(code).status_code == 302
+    for reason in ("phishing", "malware"):
+        assert admin(addresses(product), "block-link", code, reason) == (0, "The link is blocked.")
+
+        def answers(reason: str = reason) -> bool:
+            said = {"success": True, "longUrl": [], "state": "blocked", "reason": reason}
+            return bool(product.data("accessLink", {"code": code}) == said)
+
+        await_that(answers, CHANGED)
+        assert product.visit(code).status_code == 451
+    for _ in range(2):
+        line = "The link is not blocked."
+        assert admin(addresses(product), "unblock-link", code) == (0, line)
+    await_that(lambda: product.visit(code).status_code == 302, CHANGED)
+    for command in (("block-link", "unknown-", "spam"), ("unblock-link", "unknown-")):
+        assert admin(addresses(product), *command)[0] == 3
+
+
 def test_visits_that_come_after_the_removal_show_nowhere(tmp_path: Path) -> None:
     with Product(tmp_path) as product:
         product.start()
@@ -156,7 +176,8 @@ def test_the_services_are_found_through_the_data_folder_of_a_run(tmp_path: Path)
 
 
 def test_what_is_not_understood_is_refused(tmp_path: Path) -> None:
-    for arguments in ((), ("remove-link",), ("remove-account", ""), ("list", "x")):
+    wrong = ((), ("remove-link",), ("remove-account", ""), ("list", "x"), ("unblock-link",))
+    for arguments in (*wrong, ("block-link", "k7Qm2_xB"), ("block-link", "k7Qm2_xB", "ugly")):
         code, line = admin({}, *arguments)
         assert (code, line.split(":")[0]) == (2, "Usage")
     code, line = admin({"ATAJO_AUTH_ADMIN_ADDRESS": "localhost:1"}, "remove-link", "unknown-")
