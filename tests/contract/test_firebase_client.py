@@ -312,7 +312,7 @@ def test_a_link_and_all_of_its_changes(client: FirebaseClient, owner: Owner) -> 
     told = data(client, "showLink", {**owner, "code": code})
     assert told["link"] == {**link, "changed_at": changed_at}
     assert [former["long_link"] for former in told["history"]] == ["https://example.com/a"]
-    taken = {"title": "", "tags": [], "expires_at": None, "ended_url": None}
+    taken: dict[str, object] = {"title": "", "tags": [], "expires_at": None, "ended_url": None}
     link = data(client, "changeLink", {**owner, "code": code, "changes": taken})["link"]
     assert {key: link[key] for key in taken} == taken
 
