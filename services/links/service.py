@@ -272,6 +272,8 @@ class LinksService:
 
         async def read() -> tuple[list[Link], int]:
             page = await self._store.page(owner, wanted, listing.order, after, limit + 1, now)
+            if after is None and len(page) <= limit:  # These are all: a search looks once.
+                return page, len(page)
             return page, await self._store.count(owner, wanted, now)
 
         found, total = await (self._searches.run(read()) if wanted.text else read())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -680,18 +681,18 @@ class Held:
         self.running = 0
         self.started = asyncio.Semaphore(0)
         self.go = asyncio.Semaphore(0)
-        count = store.count
+        page = store.page
 
-        async def held(owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
+        async def held(owner: Account | Guest, wanted: Wanted, *rest: Any) -> list[Link]:
             if wanted.text:
                 self.running += 1
                 assert self.running <= SEARCHES
                 self.started.release()
                 await self.go.acquire()
                 self.running -= 1
-            return await count(owner, wanted, now)
+            return await page(owner, wanted, *rest)
 
-        monkeypatch.setattr(store, "count", held)
+        monkeypatch.setattr(store, "page", held)
 
 
 def searches(service: LinksService, count: int) -> Iterator[asyncio.Task[list[str]]]:

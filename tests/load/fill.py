@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from services.runtime import sqlite
 from tests.product import ALPHABET
 
 LINKS_OF_AN_ACCOUNT = 500
+LISTED_ACCOUNT = "list"
+"""Who has the links of `fill_list`."""
 _CHUNK = 100_000
 
 
@@ -46,6 +49,27 @@ def fill_links(path: Path, first: int, last: int) -> None:
             connection.commit()
 
 
+def fill_list(path: Path, count: int) -> None:
+    """Store that many links of one account, with titles, tags and views, in no order of theirs."""
+    micros = time.time_ns() // 1000 - count * 1_000_000
+    numbers = list(range(count))
+    random.Random(1).shuffle(numbers)
+    rows = []
+    for n in numbers:
+        code, url = code_of((1 << 40) + n), f"https://example.org/list/{n}?from=bench"
+        title, tags = f"{'Año' if n % 10 == 0 else 'Year'} {n}", "news\nlist"
+        folded = None if n % 10 else f"{code}\n{url}\n{title}\n{tags}".casefold()
+        at = micros + n * 1_000_000
+        rows.append((code, url, LISTED_ACCOUNT, at, title, tags, folded, n * 7 % 1000))
+    with closing(_opened(path, links.MIGRATIONS)) as connection:
+        connection.executemany(
+            "INSERT INTO links (code, url, creator, created_at, title, tags, folded, people) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        connection.commit()
+
+
 def fill_counts(path: Path, first: int, last: int) -> None:
     """Store visits of links `first` up to `last`, spread over the last 30 days."""
     today = int(time.time()) // 86_400
@@ -64,8 +88,9 @@ def fill_counts(path: Path, first: int, last: int) -> None:
 
 
 def write_codes(path: Path, count: int) -> None:
-    """The codes of the first links, a line each."""
-    path.write_text("".join(f"{code_of(n)}\n" for n in range(count)))
+    """The codes of the first links, a line each; of more than a million, of a million of them."""
+    step = max(1, count // 1_000_000)
+    path.write_text("".join(f"{code_of(n)}\n" for n in range(0, count, step)))
 
 
 def _opened(path: Path, migrations: Sequence[sqlite.Migration]) -> sqlite3.Connection:

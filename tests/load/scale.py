@@ -7,6 +7,14 @@ account with 500 links, one after the other; batches of 5,000 visits of as many 
 the analytics service keeps visits already, one after the other. Medians. Prints a table and
 writes `reports/bench-scale.json`.
 
+Beside them one account has 100,000 links. Of its lists, asked for at the links service one after
+the other, the table has the 95th percentile: a page of 100 links, newest and oldest first, the most
+viewed, and those with a text that one link has; each with the number of all. Then cold redirects
+are measured once more, while in each second ten such pages are read, and two searches and a
+ranking made.
+
+Ten million links take about ten minutes to fill in, and 4 GB.
+
 A batch is the one that grows, by what its commit writes: among 10 thousand links its visits share
 the store's pages, among a million nearly each has one of its own. Past that there is no more to
 grow; visits of fewer links cost less at every size.
@@ -16,21 +24,25 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import random
 import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import jwt
 
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.clients import AnalyticsClient
 from gateway.visits.ledger import Batch
 from gateway.visits.lines import Visit
+from services.runtime import client
 from tests.load.bench import (
     LOAD_CORE,
     SERVER_CORE,
@@ -42,21 +54,36 @@ from tests.load.bench import (
 )
 from tests.load.fill import (
     LINKS_OF_AN_ACCOUNT,
+    LISTED_ACCOUNT,
     code_of,
     fill_counts,
     fill_links,
+    fill_list,
     write_codes,
 )
 from tests.processes import ROOT
 from tests.product import SERVICES, Product
 
-SIZES = (10_000, 100_000, 1_000_000)
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 COLUMNS = {
     "create": "create",
     "cold_redirect": "cold redirect",
+    "redirect_beside_lists": "beside lists",
     "show_profile": "showProfile of 500",
     "visit_batch": "batch of 5,000 visits",
 }
+LISTED = 100_000
+LISTS = {
+    "newest": pb.QueryLinksRequest(order=pb.LINK_ORDER_NEWEST),
+    "oldest": pb.QueryLinksRequest(order=pb.LINK_ORDER_OLDEST),
+    "most_viewed": pb.QueryLinksRequest(order=pb.LINK_ORDER_MOST_VIEWED),
+    "search": pb.QueryLinksRequest(text=f"AÑO {LISTED // 2}"),
+}
+"""What is read of the account with many links."""
+LIST_GOALS = {"newest": 30, "oldest": 30, "search": 300}
+"""Milliseconds, of 95 in 100."""
+_BESIDE = ["newest", "oldest"] * 5 + ["search"] * 2 + ["most_viewed"]
+"""What is read in each second while redirects are measured beside it."""
 BATCH = 5_000
 _ROUNDS = 3
 
@@ -95,6 +122,7 @@ def measure(folder: Path, sizes: list[int], seconds: int) -> dict[int, dict[str,
             fill_links(folder / "links.sqlite3", filled, size)
             fill_counts(folder / "analytics.sqlite3", filled, size)
             if not filled:
+                fill_list(folder / "links.sqlite3", LISTED)
                 _give_first_links_to(folder / "links.sqlite3", account)
             filled = size
             product.start("links", "analytics", "gateway")
@@ -124,9 +152,15 @@ def _round(product: Product, token: str, size: int, seconds: int) -> dict[str, f
         _await_no_visits_pending(product)
         taken["show_profile"] += _times(20, lambda: _show_profile(product, token))
         taken["visit_batch"] += asyncio.run(_batches(product, size, f"bench-{size}-{number}"))
+        taken["redirect_beside_lists"].append(
+            asyncio.run(_beside_lists(product, lambda: _per_answer(url, seconds, scripts["cold"])))
+        )
+        _await_no_visits_pending(product)
+    listed = asyncio.run(_lists(product))
     files = (product.folder / f"{name}.sqlite3" for name in ("links", "analytics"))
     return {
         **{name: statistics.median(times) * 1000 for name, times in taken.items()},
+        **{name: statistics.quantiles(times, n=20)[-1] * 1000 for name, times in listed.items()},
         "file_megabytes": sum(path.stat().st_size for path in files) / 1e6,
         "memory_megabytes": sum(memory_megabytes(product.pid(n)) for n in (*SERVICES, "gateway")),
     }
@@ -172,6 +206,46 @@ async def _batches(product: Product, size: int, gateway: str) -> list[float]:
     return times
 
 
+@asynccontextmanager
+async def _links(product: Product) -> AsyncIterator[Callable[[str], Awaitable[float]]]:
+    """Reads the list of this name, and tells how many seconds it took."""
+    service = pb.DESCRIPTOR.services_by_name["LinksService"]
+    async with client.open_channel(product.address("links"), service) as channel:
+        stub: pb_grpc.LinksServiceAsyncStub = pb_grpc.LinksServiceStub(channel)
+
+        async def read(name: str) -> float:
+            request = pb.QueryLinksRequest(owner=pb.Owner(account_id=LISTED_ACCOUNT), limit=100)
+            request.MergeFrom(LISTS[name])
+            started = time.perf_counter()
+            page = await stub.QueryLinks(request, timeout=20)
+            taken = time.perf_counter() - started
+            expected = (1, 1) if name == "search" else (100, LISTED)
+            assert (len(page.links), page.total) == expected
+            return taken
+
+        yield read
+
+
+async def _lists(product: Product) -> dict[str, list[float]]:
+    async with _links(product) as read:
+        return {name: [await read(name) for _ in range(40)] for name in LISTS}
+
+
+async def _beside_lists(product: Product, measure: Callable[[], float]) -> float:
+    """What is measured while lists are read."""
+
+    async def read_lists() -> None:
+        async with _links(product) as read:
+            for name in itertools.cycle(_BESIDE):
+                await asyncio.gather(read(name), asyncio.sleep(1 / len(_BESIDE)))
+
+    reading = asyncio.create_task(read_lists())
+    measured = await asyncio.to_thread(measure)
+    assert not reading.done(), reading.result()
+    reading.cancel()
+    return measured
+
+
 def report(found: dict[int, dict[str, float]]) -> None:
     """Print the table and write the file."""
     print(f"{'links':>12}" + "".join(f"{title:>24}" for title in COLUMNS.values()) + "    files")
@@ -183,6 +257,11 @@ def report(found: dict[int, dict[str, float]]) -> None:
         )
     first, last = found[min(found)], found[max(found)]
     print(f"{'last : first':>12}" + "".join(f"{last[n] / first[n]:24.2f}" for n in COLUMNS))
+    print(f"{'lists, p95':>12}" + "".join(f"{name.replace('_', ' '):>24}" for name in LISTS))
+    for size, row in found.items():
+        print(f"{size:12,}" + "".join(f"{row[name]:21.3f} ms" for name in LISTS))
+    goals = (f"under {LIST_GOALS[name]} ms" if name in LIST_GOALS else "" for name in LISTS)
+    print(f"{'goal':>12}" + "".join(f"{goal:>24}" for goal in goals))
     file = ROOT / "reports" / "bench-scale.json"
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps({str(size): row for size, row in found.items()}, indent=2))
