@@ -13,8 +13,11 @@ them, all are read again; those that are as they are to be are passed over. So a
 is healed by its repetition, which writes what is missing and announces all.
 
 **A claim** finds some of a guest's links and moves those of them that are the guest's still, until
-it finds none: two accounts that claim at once divide the links, and whoever comes to the end has
-left none behind, whatever became of the other.
+it has moved all that it found: two accounts that claim at once divide the links, and whoever comes
+to the end has left none behind, whatever became of the other.
+
+Both read what a majority has. Where a call finds all done already, by one that broke off, no
+failover undoes it any more; until then the conditions do not hold, and it is read again.
 
 **Indexes.** Those of an owner's links leave out links of nobody, and codes alone are asked for
 where they are enough: then the index answers.
@@ -195,7 +198,8 @@ class MongoLinkStore:
         was_written = False
         for turn in range(_TURNS):
             await _pause(turn)
-            held = {one["_id"]: one for one in await self._named("links_held_now", named, EDITED)}
+            read = await self._database.read_majority("links_to_edit", _among(named, EDITED))
+            held = {one["_id"]: one for one in read}
             links = {
                 code: link
                 for code, one in held.items()
@@ -229,13 +233,17 @@ class MongoLinkStore:
         moved = 0
         for turn in range(_TURNS):
             await _pause(turn)
-            found = await self._codes("links_to_claim", of_guest, _NEWEST_FIRST, most - moved)
-            if not found:
-                await self._rankings.forget([value_of(guest)])
-                return moved
-            named = {"_id": {"$in": sorted(found)}, **of_guest}
-            moved += await self._move(named, to_account)
+            found = await self._database.read_majority(
+                "links_to_claim", _in_order(of_guest, _NEWEST_FIRST, most - moved)
+            )
+            named = {"_id": {"$in": sorted(one["_id"] for one in found)}, **of_guest}
+            taken = await self._move(named, to_account) if found else 0
+            moved += taken
             if moved >= most:
+                return moved
+            # All that there was, but for what is made meanwhile. Else somebody took some of them.
+            if taken == len(found):
+                await self._rankings.forget([value_of(guest)])
                 return moved
         raise Unavailable("The links are claimed by too many at once.", "STORE_OVERLOADED")
 
@@ -335,19 +343,13 @@ class MongoLinkStore:
         self, name: str, codes: Sequence[str], fields: Mapping[str, object]
     ) -> list[Document]:
         """The fields of the documents of some codes, in no order."""
-        query = {"_id": {"$in": list(codes)}}
-        return await self._database.read(
-            name,
-            lambda db: db.links.find(query, fields, batch_size=max(1, len(codes))).to_list(None),
-        )
+        return await self._database.read(name, _among(codes, fields))
 
     async def _codes(
         self, name: str, query: Document, order: list[tuple[str, int]], most: int
     ) -> list[str]:
         """The codes that a query finds, in an order; 0 asks for all of them."""
-        found = await self._database.read(
-            name, lambda db: db.links.find(query, {"_id": 1}, sort=order, limit=most).to_list(None)
-        )
+        found = await self._database.read(name, _in_order(query, order, most))
         return [one["_id"] for one in found]
 
     async def _forget_rankings(self, creators: set[OwnerValue]) -> None:
@@ -416,6 +418,19 @@ class MongoLinkStore:
 def _of_code(code: str) -> Operation[Document | None]:
     """The operation that reads the link under a code."""
     return lambda db: db.links.find_one({"_id": code}, LINK)
+
+
+def _among(codes: Sequence[str], fields: Mapping[str, object]) -> Operation[list[Document]]:
+    """The operation that reads the documents of some codes, in no order."""
+    query = {"_id": {"$in": list(codes)}}
+    return lambda db: db.links.find(query, fields, batch_size=max(1, len(codes))).to_list(None)
+
+
+def _in_order(
+    query: Document, order: list[tuple[str, int]], most: int
+) -> Operation[list[Document]]:
+    """The operation that reads the codes of a query in an order; 0 asks for all of them."""
+    return lambda db: db.links.find(query, {"_id": 1}, sort=order, limit=most).to_list(None)
 
 
 def _chunks(changes: Sequence[_Change]) -> Iterator[list[_Change]]:

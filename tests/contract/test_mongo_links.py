@@ -285,6 +285,61 @@ async def test_who_comes_to_the_end_of_a_claim_has_left_nothing_to_one_who_broke
         assert sorted(one + two) == CODES
 
 
+async def test_a_claim_ends_while_others_are_made(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update_many = AsyncIOMotorCollection.update_many
+    made = 0
+    async with replicas(mongo_server, 2) as (store, other):
+        await make(store, GUEST)
+
+        async def meanwhile(collection: Any, *args: Any, **options: Any) -> Any:
+            nonlocal made
+            made += 1
+            await make(other, GUEST, [f"later{made:03}"])
+            return await update_many(collection, *args, **options)
+
+        monkeypatch.setattr(AsyncIOMotorCollection, "update_many", meanwhile)
+        assert await store.claim(GUEST, ONE, 1000) == len(CODES)
+        assert made == 1
+
+
+@pytest.mark.parametrize("name", ["removal", "change", "claim"])
+async def test_what_a_failover_could_undo_is_not_taken_for_done(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The call before wrote, was killed, and no majority has it yet."""
+    call, hold = CALLS[name]
+    find = AsyncIOMotorCollection.find
+    looks = 0
+
+    class Behind:
+        """What a majority had before."""
+
+        def __init__(self, found: list[Any]) -> None:
+            self._found = found
+
+        async def to_list(self, _: None) -> list[Any]:
+            return self._found
+
+    async with replicas(mongo_server, 2) as (store, other):
+        await make(store, GUEST)
+        before = await everything(store, "links")
+
+        def behind(collection: Any, *args: Any, **options: Any) -> Any:
+            nonlocal looks
+            if collection.name != "links" or collection.read_concern.level != "majority":
+                return find(collection, *args, **options)
+            looks += 1
+            return Behind(before) if looks < 5 else find(collection, *args, **options)
+
+        await call(other)
+        monkeypatch.setattr(AsyncIOMotorCollection, "find", behind)
+        await call(store)
+        assert looks == 5
+        await hold(store)
+
+
 async def test_an_edit_that_others_are_always_faster_than_is_given_up(
     mongo_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
