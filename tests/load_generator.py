@@ -6,18 +6,22 @@ import http.client
 import itertools
 import json
 import random
+import secrets
 import select
 import socket
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from tests.product import BROWSER, Product, new_code, registration
 
 PATIENCE = 60.0
+_MOST_OWNED = 100
+"""Links of an owner, each of which is looked at in the end."""
 _AWAY = (503, 504)
 """What a part that is away is answered as."""
 
@@ -30,6 +34,8 @@ class Connection:
     """A connection kept open, cheap enough for many. Raises NotReachedError or OSError."""
 
     def __init__(self, url: str, seconds: float) -> None:
+        self.location = ""
+        """Where the last answer led."""
         self._http = http.client.HTTPConnection(url.removeprefix("http://"), timeout=seconds)
 
     def ask(self, method: str, path: str, data: object = None) -> tuple[int, bytes]:
@@ -50,6 +56,7 @@ class Connection:
         try:
             self._http.request(method, path, body, headers)
             response = self._http.getresponse()
+            self.location = response.getheader("location", "")
             return response.status, response.read()
         except (OSError, http.client.HTTPException) as error:
             self._http.close()
@@ -64,13 +71,28 @@ def _ended(kept: socket.socket) -> bool:
     return bool(select.select([kept], [], [], 0)[0])
 
 
+@dataclass
+class Kept:
+    """What an owner was told of a link."""
+
+    url: str
+    owner: dict[str, str]
+    """Whose it is, as a call says it: `token` or `guest`."""
+    removed: bool = False
+    history: tuple[str, ...] = ()
+    """Where it led before, the last one first."""
+    sure: bool = True
+    """Whether no call about it was without an answer at the end."""
+
+
 class Load:
     """Threads that use the product, bounded in number and pace, until the block ends.
 
     `answered` are visits, by short address or function, whose answer arrived whole: each must be
     counted once. `unanswered` are those whose connection broke: each may have been counted or
     not. `created` are the links of the account whose success arrived, `anonymous` those of
-    nobody, `registered` the accounts. What no answer may ever be is in `failures`.
+    nobody, `registered` the accounts, `owned` the links of owners who change and remove them,
+    restore them and take them along to the account. What no answer may ever be is in `failures`.
 
     `life` tells which life of the gateway this is, 0 while there is none: a code that was
     answered in a life must be answered for the rest of it.
@@ -86,6 +108,7 @@ class Load:
         makers: int,
         callers: int = 0,
         members: int = 0,
+        owners: int = 0,
         pause: float = 0.0,
         life: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -102,6 +125,7 @@ class Load:
             *(threading.Thread(target=self._access, args=(n,)) for n in range(callers)),
             *(threading.Thread(target=self._create, args=(n,)) for n in range(makers)),
             *(threading.Thread(target=self._belong) for _ in range(members)),
+            *(threading.Thread(target=self._own, args=(n,)) for n in range(owners)),
         ]
         self.answered: Counter[str] = Counter()
         self.unanswered: Counter[str] = Counter()
@@ -112,6 +136,9 @@ class Load:
         self.created: dict[str, str] = {}
         self.anonymous: dict[str, str] = {}
         self.registered: list[dict[str, str]] = []
+        self.owned: dict[str, Kept] = {}
+        self.edits: Counter[str] = Counter()
+        """Calls about those that were answered, by function."""
         self.logged_in = 0
         self.slowest_cached = 0.0
         """Seconds the slowest answer took to a code that was answered before in the same life."""
@@ -233,6 +260,73 @@ class Load:
                     self.failures.append(f"log-in answered {reply}")
         connection.close()
 
+    def _own(self, number: int) -> None:
+        """Do one thing after another with links of one's own; what failed is repeated."""
+        connection = Connection(self._product.url, 70)
+        account = {"token": self._token}
+        guest = {"guest": secrets.token_urlsafe(32)}
+        mine: dict[str, Kept] = {}
+        chance = random.Random(1000 + number)
+
+        def some(owner: dict[str, str] | None = None) -> list[str]:
+            of_one = [code for code, kept in mine.items() if owner in (None, kept.owner)]
+            return chance.sample(of_one, min(len(of_one), chance.randint(1, 3)))
+
+        def done(name: str, data: dict[str, object], about: Sequence[str]) -> Any:
+            """The answer of a call, which is repeated until there is one; None at the end."""
+            while (reply := self._call(connection, name, data)) is None:
+                if self._stop.is_set():
+                    for code in about:
+                        mine[code].sure = False
+                    return None
+            if not reply["success"]:
+                self.failures.append(f"{name} answered {reply}")
+                return None
+            self.edits[name] += 1
+            return reply
+
+        while not self._stop.wait(self._pause) and not self.failures:
+            turn = chance.random()
+            if not mine or (turn < 0.3 and len(mine) < _MOST_OWNED):
+                code = new_code()
+                kept = mine[code] = self.owned[code] = Kept(f"https://example.com/{code}", guest)
+                done("createShortLink", {"code": code, "url": kept.url, **guest}, [code])
+            elif turn < 0.4:
+                moving = [code for code, kept in mine.items() if kept.owner == guest]
+                reply = done("claimLinks", {**account, **guest}, moving)
+                if reply:
+                    for code in moving:
+                        mine[code].owner = account
+                    if reply["claimed"] > len(moving):
+                        self.failures.append(f"{reply['claimed']} of {len(moving)} were claimed")
+                    guest = {"guest": secrets.token_urlsafe(32)}
+            elif turn < 0.7:
+                (code, *_) = some()
+                kept = mine[code]
+                url = f"https://example.com/{code}/{new_code()}"
+                changes = {"code": code, "changes": {"url": url, "title": url[-8:]}}
+                reply = done("changeLink", {**changes, **kept.owner}, [code])
+                if reply:
+                    kept.url, kept.history = url, (kept.url, *kept.history)
+                    if reply["link"]["long_link"] != url:
+                        self.failures.append(f"{code} is {reply} instead of {url}")
+            else:
+                name, removed = chance.choice([("removeLinks", True), ("restoreLinks", False)])
+                owner = mine[some()[0]].owner
+                codes = some(owner)
+                if done(name, {"codes": codes, **owner}, codes):
+                    for code in codes:
+                        mine[code].removed = removed
+            self._look(connection, chance.choice(list(mine)), mine)
+        connection.close()
+
+    def _look(self, connection: Connection, code: str, mine: dict[str, Kept]) -> None:
+        """Ask for a link as it is kept: it is what its owner was told last."""
+        kept = mine[code]
+        reply = self._call(connection, "showLink", {"code": code, **kept.owner})
+        if reply is not None and kept.sure and (wrong := difference(kept, reply)):
+            self.failures.append(f"{code} has {wrong}")
+
     def _call(self, connection: Connection, name: str, data: object) -> Any:
         """What a function answers, None where a part was away."""
         status, body = self._ask(connection, "POST", f"/{name}", data)
@@ -270,3 +364,16 @@ class Load:
         self._stop.set()
         for thread in self._threads:
             thread.join()
+
+
+def difference(kept: Kept, reply: Any) -> str:
+    """How what showLink answers of a link differs from what its owner was told; '' for not."""
+    if not reply["success"]:
+        return f"become unknown: {reply}"
+    found = (
+        reply["link"]["long_link"],
+        reply["link"]["state"],
+        tuple(former["long_link"] for former in reply["history"]),
+    )
+    told = (kept.url, "removed" if kept.removed else "active", kept.history)
+    return "" if found == told else f"{found} instead of {told}"

@@ -2,8 +2,9 @@
 
 STORE is `sqlite` or `mongodb`; without it there is a run on each.
 
-At its end every acknowledged link, every acknowledged account and each answered visit is compared
-with what is stored: none lost, none twice, and no cached redirect failed while its gateway was up.
+At its end every acknowledged link, every acknowledged account, each answered visit and all that an
+owner was told of a link that was changed, removed, restored or claimed is compared with what is
+stored: none lost, none twice, and no cached redirect failed while its gateway was up.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ import httpx
 
 from tests.faults.database import Database, mongodb
 from tests.faults.fleet import Fleet, Storm
-from tests.load_generator import Load
+from tests.load_generator import Load, difference
 from tests.product import PROCESSES, Product
-from tests.waiting import SETTLED
+from tests.waiting import CHANGED, SETTLED, await_that
 
 KILLS = 60
 STORES = ("sqlite", "mongodb")
@@ -53,6 +54,10 @@ class Summary:
     created: int
     registered: int
     logged_in: int
+    changed: int
+    removed: int
+    restored: int
+    claimed: int
     slowest_cached_ms: int
     seconds: int
 
@@ -83,6 +88,7 @@ def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summ
             makers=1,
             callers=1,
             members=1,
+            owners=2,
             pause=0.01,
             life=fleet.life,
         ) as load:
@@ -112,6 +118,10 @@ def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summ
             created=len(load.created) + len(load.anonymous),
             registered=len(load.registered),
             logged_in=load.logged_in,
+            changed=load.edits["changeLink"],
+            removed=load.edits["removeLinks"],
+            restored=load.edits["restoreLinks"],
+            claimed=load.edits["claimLinks"],
             slowest_cached_ms=round(load.slowest_cached * 1000),
             seconds=round(time.monotonic() - started),
         )
@@ -131,6 +141,7 @@ def compare(product: Product, token: str, load: Load) -> None:
     for code, url in load.anonymous.items():
         head = product.http.head(f"{product.url}/{code}")
         assert head.headers.get("location") == url, f"{code} was lost: {head.status_code}"
+    compare_owned(product, load)
     for account in load.registered:
         # Somebody else's name: 'exist' if the account is there, a success if it had been lost.
         reply = product.data("registerUser", {**account, "username": "another"})
@@ -151,6 +162,26 @@ def compare(product: Product, token: str, load: Load) -> None:
     assert not wrong(), f"visits were lost or counted twice: {wrong()}"
     time.sleep(1.0)
     assert not wrong(), f"visits came on top: {wrong()}"
+
+
+def compare_owned(product: Product, load: Load) -> None:
+    """Hold what owners were told of their links against what is stored, and what is answered."""
+    sure = {code: kept for code, kept in load.owned.items() if kept.sure}
+    for code, kept in sure.items():
+        wrong = difference(kept, product.data("showLink", {"code": code, **kept.owner}))
+        assert not wrong, f"{code} has {wrong}"
+
+    def misleading() -> list[str]:
+        heads = {code: product.http.head(f"{product.url}/{code}") for code in sure}
+        answers = {
+            code: (one.status_code, one.headers.get("location")) for code, one in heads.items()
+        }
+        told = {
+            code: (410, None) if kept.removed else (302, kept.url) for code, kept in sure.items()
+        }
+        return [f"{code}: {answers[code]}" for code in sure if answers[code] != told[code]]
+
+    await_that(lambda: not misleading(), CHANGED)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What the operator removes is followed by no gateway any more, though all have it in memory.
+"""What the operator purges and what owners do holds on every gateway, though all have it in memory.
 
 Three gateways over links, of which MongoDB's has two replicas, followed by visitors all the while.
 """
@@ -10,24 +10,31 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import grpc
+import jwt
 import pytest
 
-from atajo.links.v1 import links_pb2, links_pb2_grpc
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from tests.load_generator import Connection
 from tests.processes import PATIENCE, Process
-from tests.product import Product, free_port
+from tests.product import Client, Product, free_port
 from tests.waiting import CHANGED, await_that
 from tests.web import gateway_beside
 
 GATEWAYS = 3
 VISITORS = 2
 """Of each gateway; they think of nothing between two visits."""
+URL, OTHER, THIRD = (f"https://example.com/{name}" for name in ("one", "other", "third"))
+
+Answer = tuple[int, str]
+"""Status and Location of an answer to a short address."""
+REMOVED, PURGED, AWAY = (410, ""), (404, ""), (503, "")
 
 
 class Replicas(Product):
@@ -43,7 +50,7 @@ class Replicas(Product):
 
     def start_links(self, address: str) -> Process:
         """Start a replica of links."""
-        env = self._env("links") | {"ATAJO_LISTEN": address}
+        env = self._env("links") | {"ATAJO_LISTEN": address, "ATAJO_ADMIN_LISTEN": "127.0.0.1:0"}
         process = Process.start("services.links", env, self.folder / "links.log")
         self._running[address] = self._ending.enter_context(process)
         return process
@@ -52,19 +59,54 @@ class Replicas(Product):
         """SIGKILL."""
         self._running.pop(address).kill()
 
-    def remove(self, address: str, codes: Sequence[str]) -> float:
-        """Remove links as the operator does, at one replica; returns when that was acknowledged."""
+    def purge(self, address: str, codes: Sequence[str]) -> float:
+        """Purge links as the operator does, at one replica; returns when that was acknowledged."""
         with grpc.insecure_channel(self._running[address].addresses["admin"]) as channel:
-            request = links_pb2.PurgeLinksRequest(codes=codes)
-            removed = links_pb2_grpc.AdminServiceStub(channel).PurgeLinks(request, timeout=PATIENCE)
-        assert sorted(removed.codes) == sorted(codes)
+            request = pb.PurgeLinksRequest(codes=codes)
+            purged = pb_grpc.AdminServiceStub(channel).PurgeLinks(request, timeout=PATIENCE)
+        assert sorted(purged.codes) == sorted(codes)
         return time.monotonic()
+
+    def edit(
+        self,
+        address: str,
+        account: str,
+        *,
+        change: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        restore: Sequence[str] = (),
+    ) -> None:
+        """Have an owner's links changed to `THIRD`, removed and restored at one replica."""
+        owner = pb.Owner(account_id=account)
+        with grpc.insecure_channel(self._running[address].grpc) as channel:
+            stub = pb_grpc.LinksServiceStub(channel)
+            for code in change:
+                changes = pb.LinkChanges(url=THIRD)
+                request = pb.ChangeLinkRequest(owner=owner, code=code, changes=changes)
+                stub.ChangeLink(request, timeout=PATIENCE)
+            stub.RemoveLinks(pb.RemoveLinksRequest(owner=owner, codes=remove), timeout=PATIENCE)
+            stub.RestoreLinks(pb.RestoreLinksRequest(owner=owner, codes=restore), timeout=PATIENCE)
 
     def start_gateway(self, name: str) -> str:
         """Start a gateway; returns its URL."""
         settings = {"ATAJO_LINKS_ADDRESS": self._settings["ATAJO_LINKS_ADDRESS"]}
         process = self._ending.enter_context(gateway_beside(self, self.folder / name, settings))
         return f"http://{process.addresses['http']}"
+
+    def start_gateways(self) -> list[str]:
+        """Start the other gateways; returns the URLs of all."""
+        return [self.url, *(self.start_gateway(f"gateway-{n}") for n in range(1, GATEWAYS))]
+
+    @contextmanager
+    def away(self) -> Iterator[str]:
+        """Kill all replicas, and for the block have one that no gateway knows of."""
+        for address in list(self._running):
+            if address in self.links:
+                self.kill_links(address)
+        elsewhere = f"127.0.0.1:{free_port()}"
+        self.start_links(elsewhere)
+        yield elsewhere
+        self.kill_links(elsewhere)
 
     def __exit__(
         self,
@@ -77,19 +119,25 @@ class Replicas(Product):
 
 
 class Visitors:
-    """Follow all codes at each gateway, one after the other, until the block ends."""
+    """Follow all codes at each gateway, one after the other, until the block ends.
+
+    All lead to `URL` at first. What they are to answer later is said with `expect`, in order.
+    """
 
     def __init__(self, gateways: Sequence[str], codes: Sequence[str]) -> None:
         self.gateways = gateways
         self.codes = codes
-        self.followed: dict[str, float] = {}
-        """When a code was last answered with its link, by whichever gateway."""
-        self.statuses: dict[tuple[str, str], int] = {}
+        self.answers: dict[tuple[str, str], Answer] = {}
         """What a code was last answered by a gateway."""
         self.visits: dict[str, int] = defaultdict(int)
         """Answers of each gateway."""
         self.failures: list[str] = []
-        """Links that came back, and what is no answer to a link that was there."""
+        """Answers that came back, and what is no answer to a link that was there."""
+        self._expected: dict[str, list[Answer]] = {code: [(302, URL)] for code in codes}
+        self._reached: dict[tuple[str, str], int] = defaultdict(int)
+        """Which of the answers that are expected of a code a gateway has come to."""
+        self._seen: dict[tuple[str, Answer], float] = {}
+        """When a code was last answered so, by whichever gateway."""
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._threads = [
@@ -98,6 +146,12 @@ class Visitors:
             for number in range(VISITORS)
         ]
 
+    def expect(self, codes: Sequence[str], answer: Answer) -> None:
+        """From now on codes may be answered so, and once they are, not as before."""
+        with self._lock:
+            for code in codes:
+                self._expected[code].append(answer)
+
     def await_round(self) -> None:
         """Wait until all codes were asked for anew at each gateway."""
         with self._lock:
@@ -105,11 +159,24 @@ class Visitors:
             wanted = {gateway: self.visits[gateway] + more for gateway in self.gateways}
         await_that(lambda: all(self.visits[gateway] >= n for gateway, n in wanted.items()))
 
-    def seconds_until_gone(self, codes: Sequence[str], since: float) -> float:
-        """Wait until no gateway follows these codes any more; returns for how long one did."""
+    def seconds_until_so(self, codes: Sequence[str], since: float) -> float:
+        """Wait until all gateways answer as expected last; returns for how long one did not."""
+        wanted = {code: self._expected[code][-1] for code in codes}
         asked = [(gateway, code) for gateway in self.gateways for code in codes]
-        await_that(lambda: all(self.statuses[one] == 404 for one in asked))
-        return max(self.followed[code] for code in codes) - since
+        await_that(lambda: all(self.answers[one] == wanted[one[1]] for one in asked))
+        with self._lock:
+            others = [
+                at
+                for (code, answer), at in self._seen.items()
+                if wanted.get(code, answer) != answer
+            ]
+        return max(others) - since
+
+    def are(self, codes: Sequence[str], answer: Answer) -> bool:
+        """Whether all gateways gave codes this answer last."""
+        return all(
+            self.answers[gateway, code] == answer for gateway in self.gateways for code in codes
+        )
 
     def _visit(self, gateway: str, number: int) -> None:
         connection = Connection(gateway, 10)
@@ -117,17 +184,21 @@ class Visitors:
         for code in itertools.islice(itertools.cycle(self.codes), start, None):
             if self._stop.is_set():
                 break
-            before = self.statuses.get((gateway, code), 302)
+            reached = self._reached[gateway, code]
             status, _ = connection.ask("GET", f"/{code}")
+            answer = (status, connection.location)
             now = time.monotonic()
             with self._lock:
                 self.visits[gateway] += 1
-                self.statuses[gateway, code] = status
-                if status == 302:
-                    self.followed[code] = now
+                self.answers[gateway, code] = answer
+                self._seen[code, answer] = now
+                expected = self._expected[code]
+                if answer in expected[reached:]:
+                    reached = expected.index(answer, reached)
+                    self._reached[gateway, code] = max(reached, self._reached[gateway, code])
                 # Of a code without a link, what was believed is not believed for long.
-                if status not in ((302, 404) if before == 302 else (404, 503)):
-                    self.failures.append(f"{code} answered {before} and then {status}")
+                elif not (answer == AWAY and expected[reached] == PURGED):
+                    self.failures.append(f"{code} answered {expected[reached]} and then {answer}")
         connection.close()
 
     def __enter__(self) -> Self:
@@ -157,55 +228,120 @@ def replicas(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Replica
 
 
 @pytest.mark.timeout(240)
-def test_what_is_removed_is_followed_nowhere_within_seconds(replicas: Replicas) -> None:
+def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -> None:
     def batch() -> list[str]:
-        return [replicas.shorten("https://example.com/") for _ in range(20)]
+        return [replicas.shorten(URL) for _ in range(20)]
 
     kept, while_up, while_one_is_down, while_away, after = (batch() for _ in range(5))
-    gateways = [replicas.url, *(replicas.start_gateway(f"gateway-{n}") for n in range(1, GATEWAYS))]
+    gateways = replicas.start_gateways()
     first, last = replicas.links[0], replicas.links[-1]
     codes = [*kept, *while_up, *while_one_is_down, *while_away, *after]
     with Visitors(gateways, codes) as visitors:
         visitors.await_round()
-        assert set(visitors.statuses.values()) == {302}
+        assert visitors.are(codes, (302, URL))
 
-        acknowledged = replicas.remove(first, while_up)
-        assert visitors.seconds_until_gone(while_up, acknowledged) < CHANGED
+        visitors.expect(while_up, PURGED)
+        acknowledged = replicas.purge(first, while_up)
+        assert visitors.seconds_until_so(while_up, acknowledged) < CHANGED
 
         if first != last:
             replicas.kill_links(first)
-            acknowledged = replicas.remove(last, while_one_is_down)
-            assert visitors.seconds_until_gone(while_one_is_down, acknowledged) < CHANGED
+            visitors.expect(while_one_is_down, PURGED)
+            acknowledged = replicas.purge(last, while_one_is_down)
+            assert visitors.seconds_until_so(while_one_is_down, acknowledged) < CHANGED
             replicas.start_links(first)
 
-        for address in replicas.links:
-            replicas.kill_links(address)
-        # A replica that no gateway knows of.
-        elsewhere = f"127.0.0.1:{free_port()}"
-        replicas.start_links(elsewhere)
-        replicas.remove(elsewhere, while_away)
-        replicas.kill_links(elsewhere)
+        with replicas.away() as elsewhere:
+            visitors.expect(while_away, PURGED)
+            replicas.purge(elsewhere, while_away)
         # One that has nothing in memory, and hears no mark.
         late = replicas.start_gateway("late")
         visitors.await_round()
-        for code in (*kept, *while_away):
-            assert all(visitors.statuses[gateway, code] == 302 for gateway in gateways)
+        assert visitors.are([*kept, *while_away], (302, URL))
         replicas.start_links(first)
         back = time.monotonic()
-        assert visitors.seconds_until_gone(while_away, back) < CHANGED
+        assert visitors.seconds_until_so(while_away, back) < CHANGED
 
         if first != last:
             replicas.start_links(last)
         with Visitors([late], [*kept, *after]) as late_visitors:
             late_visitors.await_round()
-            acknowledged = replicas.remove(last, after)
-            assert visitors.seconds_until_gone(after, acknowledged) < CHANGED
-            assert late_visitors.seconds_until_gone(after, acknowledged) < CHANGED
+            for some in (visitors, late_visitors):
+                some.expect(after, PURGED)
+            acknowledged = replicas.purge(last, after)
+            assert visitors.seconds_until_so(after, acknowledged) < CHANGED
+            assert late_visitors.seconds_until_so(after, acknowledged) < CHANGED
             late_visitors.await_round()
-            for code in kept:
-                assert late_visitors.statuses[late, code] == 302
+            assert late_visitors.are(kept, (302, URL))
         visitors.await_round()
-        for code in kept:
-            assert all(visitors.statuses[gateway, code] == 302 for gateway in gateways)
+        assert visitors.are(kept, (302, URL))
     assert not visitors.failures
     assert not late_visitors.failures
+
+
+@pytest.mark.timeout(240)
+def test_what_an_owner_does_holds_on_every_gateway_within_seconds(replicas: Replicas) -> None:
+    token = replicas.log_in(replicas.register())
+    account = str(jwt.decode(token, options={"verify_signature": False})["sub"])
+
+    def batch() -> list[str]:
+        return [replicas.shorten(URL, token) for _ in range(10)]
+
+    kept, changed, removed, while_one_is_down = (batch() for _ in range(4))
+    changed_away, removed_away, restored_away = (batch() for _ in range(3))
+    gateways = replicas.start_gateways()
+    first, last = replicas.links[0], replicas.links[-1]
+    codes = [*kept, *changed, *removed, *while_one_is_down]
+    codes += [*changed_away, *removed_away, *restored_away]
+    with Visitors(gateways, codes) as visitors, Client(gateways[-1]).http as http:
+
+        def call(function: str, **data: object) -> float:
+            reply = http.post(
+                f"{gateways[-1]}/{function}", json={"data": {"token": token, **data}}
+            ).json()
+            assert reply["data"]["success"], reply
+            return time.monotonic()
+
+        def change(some: Sequence[str], url: str) -> float:
+            visitors.expect(some, (302, url))
+            return max(call("changeLink", code=code, changes={"url": url}) for code in some)
+
+        visitors.await_round()
+        assert visitors.are(codes, (302, URL))
+
+        assert visitors.seconds_until_so(changed, change(changed, OTHER)) < CHANGED
+        gone = [*removed, *restored_away]
+        visitors.expect(gone, REMOVED)
+        assert visitors.seconds_until_so(gone, call("removeLinks", codes=gone)) < CHANGED
+        visitors.expect(removed, (302, URL))
+        assert visitors.seconds_until_so(removed, call("restoreLinks", codes=removed)) < CHANGED
+
+        if first != last:
+            replicas.kill_links(first)
+            acknowledged = change(while_one_is_down, OTHER)
+            assert visitors.seconds_until_so(while_one_is_down, acknowledged) < CHANGED
+            replicas.start_links(first)
+
+        with replicas.away() as elsewhere:
+            visitors.await_round()
+            visitors.expect(changed_away, (302, THIRD))
+            visitors.expect(removed_away, REMOVED)
+            visitors.expect(restored_away, (302, URL))
+            replicas.edit(
+                elsewhere,
+                account,
+                change=changed_away,
+                remove=removed_away,
+                restore=restored_away,
+            )
+        visitors.await_round()
+        assert visitors.are([*kept, *changed_away, *removed_away], (302, URL))
+        assert visitors.are(restored_away, REMOVED)
+        replicas.start_links(first)
+        back = time.monotonic()
+        away = [*changed_away, *removed_away, *restored_away]
+        assert visitors.seconds_until_so(away, back) < CHANGED
+        visitors.await_round()
+        assert visitors.are([*kept, *removed], (302, URL))
+        assert visitors.are(changed, (302, OTHER))
+    assert not visitors.failures
