@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.product import BROWSER, Product, new_code, registration
+from tests.waiting import CHANGED, await_that
 
 PATIENCE = 60.0
 _MOST_OWNED = 100
@@ -143,6 +144,28 @@ class Load:
         self.slowest_cached = 0.0
         """Seconds the slowest answer took to a code that was answered before in the same life."""
         self.failures: list[str] = []
+
+    def check_owned(self) -> None:
+        """Hold what owners were told of their links against what is kept, and what is answered.
+
+        Once the load is over, and all parts are there. Raises AssertionError.
+        """
+        product = self._product
+        told = {code: kept for code, kept in self.owned.items() if kept.sure}
+        for code, kept in told.items():
+            wrong = difference(kept, product.data("showLink", {"code": code, **kept.owner}))
+            assert not wrong, f"{code} has {wrong}"
+
+        def misleading() -> list[str]:
+            found = []
+            for code, kept in told.items():
+                head = product.http.head(f"{product.url}/{code}")
+                answer = (head.status_code, head.headers.get("location"))
+                if answer != ((410, None) if kept.removed else (302, kept.url)):
+                    found.append(f"{code} answers {answer}")
+            return found
+
+        await_that(lambda: not misleading(), CHANGED)
 
     def await_more(self, visits: int = 0, created: int = 0) -> None:
         """Wait until so many more visits were answered and links created."""

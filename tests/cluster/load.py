@@ -12,6 +12,7 @@ from tests.product import Product
 
 VISITORS = 4
 _MAKERS = 1
+_OWNERS = 1
 _PAUSE = 0.2
 _CODES = 10
 _SECONDS_TO_COUNT = 90.0
@@ -26,12 +27,19 @@ class Account:
         self._token = product.log_in(email)
         codes = [product.shorten(f"https://example.com/{n}", self._token) for n in range(_CODES)]
         self.load = Load(
-            product, self._token, codes, visitors=VISITORS, makers=_MAKERS, pause=_PAUSE
+            product,
+            self._token,
+            codes,
+            visitors=VISITORS,
+            makers=_MAKERS,
+            owners=_OWNERS,
+            pause=_PAUSE,
         )
         self._counted: Counter[str] = Counter()
 
     def settle(self) -> None:
-        """Wait until every answered visit is counted, and see that every creation is kept."""
+        """Wait until every answered visit is counted, and see that every creation is kept, and what
+        an owner changed, removed, restored and claimed."""
         deadline = time.monotonic() + _SECONDS_TO_COUNT
         while True:
             self._counted = Counter(self._product.views(self._token))
@@ -42,6 +50,7 @@ class Account:
             time.sleep(0.5)
         lost = self.load.created.keys() - self._counted.keys()
         assert not lost, f"acknowledged links that are not there: {lost}"
+        self.load.check_owned()
         assert not self.load.failures, self.load.failures
 
     @property
@@ -63,13 +72,14 @@ class Account:
     def __str__(self) -> str:
         return (
             f"{self.load.answered.total()} visits answered, {self._counted.total()} counted, "
-            f"{len(self.load.created)} links made and kept, failed requests: {self.broken or 0}"
+            f"{len(self.load.created)} links made and kept, {self.load.edits.total()} edits kept, "
+            f"failed requests: {self.broken or 0}"
         )
 
 
 @contextmanager
 def bounded_load(product: Product) -> Iterator[Account]:
-    """Visits and creations, some twenty a second, for as long as the block takes."""
+    """Visits, creations and edits, some twenty a second, for as long as the block takes."""
     account = Account(product)
     with account.load as load:
         load.await_more(visits=20, created=3)

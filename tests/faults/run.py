@@ -23,9 +23,9 @@ import httpx
 
 from tests.faults.database import Database, mongodb
 from tests.faults.fleet import Fleet, Storm
-from tests.load_generator import Load, difference
+from tests.load_generator import Load
 from tests.product import PROCESSES, Product
-from tests.waiting import CHANGED, SETTLED, await_that
+from tests.waiting import SETTLED
 
 KILLS = 60
 STORES = ("sqlite", "mongodb")
@@ -141,7 +141,7 @@ def compare(product: Product, token: str, load: Load) -> None:
     for code, url in load.anonymous.items():
         head = product.http.head(f"{product.url}/{code}")
         assert head.headers.get("location") == url, f"{code} was lost: {head.status_code}"
-    compare_owned(product, load)
+    load.check_owned()
     for account in load.registered:
         # Somebody else's name: 'exist' if the account is there, a success if it had been lost.
         reply = product.data("registerUser", {**account, "username": "another"})
@@ -162,26 +162,6 @@ def compare(product: Product, token: str, load: Load) -> None:
     assert not wrong(), f"visits were lost or counted twice: {wrong()}"
     time.sleep(1.0)
     assert not wrong(), f"visits came on top: {wrong()}"
-
-
-def compare_owned(product: Product, load: Load) -> None:
-    """Hold what owners were told of their links against what is stored, and what is answered."""
-    sure = {code: kept for code, kept in load.owned.items() if kept.sure}
-    for code, kept in sure.items():
-        wrong = difference(kept, product.data("showLink", {"code": code, **kept.owner}))
-        assert not wrong, f"{code} has {wrong}"
-
-    def misleading() -> list[str]:
-        heads = {code: product.http.head(f"{product.url}/{code}") for code in sure}
-        answers = {
-            code: (one.status_code, one.headers.get("location")) for code, one in heads.items()
-        }
-        told = {
-            code: (410, None) if kept.removed else (302, kept.url) for code, kept in sure.items()
-        }
-        return [f"{code}: {answers[code]}" for code in sure if answers[code] != told[code]]
-
-    await_that(lambda: not misleading(), CHANGED)
 
 
 def main() -> None:

@@ -29,7 +29,6 @@ from tests.load_generator import Connection, NotReachedError
 from tests.processes import PATIENCE
 from tests.product import new_code
 
-KILLS = 50
 MAKERS = 2
 _AWAY = (503, 504)
 _TAKEN = 409
@@ -149,9 +148,10 @@ def fleet_on(store: str, folder: Path) -> Iterator[Fleet]:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("store", STORES)
 def test_claims_killed_many_times_leave_every_link_with_one_owner(
-    tmp_path: Path, store: str
+    tmp_path: Path, store: str, kills: int
 ) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")  # noqa: T201 - shown where it fails
@@ -173,7 +173,7 @@ def test_claims_killed_many_times_leave_every_link_with_one_owner(
         accounts = [{"token": token} for token in tokens]
         claimed = 0
         with Makers(fleet, guest) as makers:
-            while fleet.kills < KILLS:
+            while fleet.kills < kills:
                 there = makers.await_more(chance.randint(1, 30))
                 claims = [pool.submit(claim, account) for account in accounts]
                 time.sleep(chance.uniform(0, _LONGEST))
