@@ -5,6 +5,7 @@ However much is logged, and whatever fails.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,6 +21,8 @@ EMAIL, PASSWORD, USERNAME = "somebody.secret@example.com", "Camino-Secreto-42", 
 ADDRESS = "203.0.113.77"
 URL = "https://target.example/very/private?with=a-query#and-a-fragment"
 MONGO_PASSWORD = "Secreto-De-La-Base"
+GUEST, MALFORMED = ("_Guest-Key-" * 4)[:43], "_Guest-Key-" * 5
+TITLE, TAG, SOUGHT = "A Private Title", "a-private-tag", "private words sought"
 
 
 def lines_of(product: Product) -> list[dict[str, Any]]:
@@ -52,6 +55,23 @@ def use(product: Product, account: Mapping[str, str], token: str, code: str) -> 
     product.call("registerUser", {**account, "password": 5})
     product.call("showProfile", {"token": token})
     product.call("noSuchFunction", {"token": token})
+    product.call("createShortLink", {"code": new_code(), "url": URL, "guest": GUEST})
+    changes = {"title": TITLE, "tags": [TAG], "url": f"{URL}&changed", "ended_url": URL}
+    for owner in ({"guest": GUEST}, {"guest": MALFORMED}, {"token": token, "guest": GUEST}):
+        product.call("showLink", {**owner, "code": code})
+        product.call("showLinks", {**owner, "query": SOUGHT})
+        product.call("showLinks", {**owner, "query": SOUGHT, "cursor": GUEST})
+        product.call("changeLink", {**owner, "code": code, "changes": changes})
+        product.call("changeLink", {**owner, "code": code, "changes": {**changes, "url": 5}})
+        product.call("changeLink", {**owner, "code": code, "changes": {"title": TITLE * 9}})
+        product.call("removeLinks", {**owner, "codes": [code]})
+        product.call("restoreLinks", {**owner, "codes": [code]})
+        product.call("claimLinks", owner)
+    new = {"new_password": account["password"], "new_salt": account["salt"]}
+    wrong = {"token": token, "password": PASSWORD + "x"}
+    product.call("changePassword", {**wrong, **new})
+    product.call("removeAccount", wrong)
+    product.http.get(f"{product.url}/login?guest={GUEST}")
     product.http.post(f"{product.url}/verifyUser", content=f'{{"data": {PASSWORD}')
     product.http.get(f"{product.url}/login?email={EMAIL}&password={PASSWORD}")
     product.visit(code, {"referer": "https://referring.example/page"})
@@ -83,11 +103,13 @@ def test_no_log_of_any_process_holds_what_is_secret(tmp_path: Path) -> None:
             for path in tmp_path.glob(f"{name}.sqlite3*"):
                 path.write_bytes(b"no database" * 1000)
         use(product, account, token, code)
+        shown = "".join(product.http.get(product.metrics_url(name)).text for name in PROCESSES)
         stop_all(product)
         events = {line["event"] for line in lines_of(product)}
         assert events >= {"request_failed", "request_refused", "redirect_failed"}
         assert events >= {"call_refused", "call_failed", "dependency_away"}
         secret = next(tmp_path.glob("*secret")).read_text()
+        hashed = hashlib.sha256(GUEST.encode()).digest()
         assert_not_logged(
             product,
             {
@@ -104,8 +126,16 @@ def test_no_log_of_any_process_holds_what_is_secret(tmp_path: Path) -> None:
                 "query of the target": "a-query",
                 "referrer": "referring.example",
                 "signing secret": secret,
+                "guest's key": GUEST[:12],
+                "its hash": hashed.hex(),
+                "its hash as bytes": repr(hashed)[2:14],
+                "title": TITLE,
+                "tag": TAG,
+                "text of a search": SOUGHT,
             },
         )
+        for secret in (token, GUEST[:12], hashed.hex(), EMAIL, TITLE, TAG, "target.example"):
+            assert secret not in shown
 
 
 def test_no_log_holds_the_password_of_a_store(tmp_path: Path) -> None:

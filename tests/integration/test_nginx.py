@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import grpc
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.edge import Edge
+from tests.processes import PATIENCE
 from tests.product import Product, new_code
+from tests.waiting import CHANGED, await_that
 from tests.web import BUILT, Web, gateway_beside
 
 EDGE = Edge.load()
@@ -101,6 +107,10 @@ REQUESTS = [
     ("POST", "/accessLink", {"content": b"no JSON", "headers": JSON}),
     ("POST", "/accessLink", {"content": b"a" * 65_536, "headers": JSON}),
     ("POST", "/showProfile", {"content": b'{"data":{"token":null}}', "headers": JSON}),
+    *[
+        ("POST", path, {"content": b'{"data":{"guest":null}}', "headers": JSON})
+        for path in EDGE.functions
+    ],
     (
         "OPTIONS",
         "/accessLink",
@@ -132,6 +142,89 @@ def test_both_follow_a_code_of_every_length(product: Product, pair: Pair, length
     by_gateway, by_nginx = pair.ask("GET", f"/{code}")
     assert by_nginx.status_code == by_gateway.status_code == 302
     assert told(by_nginx) == told(by_gateway)
+
+
+OVER = {"expires_at": "2020-01-01T00:00:00Z"}
+EDITS: dict[str, tuple[tuple[tuple[str, dict[str, Any]], ...], int, str | None]] = {
+    "changed": (
+        (("changeLink", {"changes": {"url": "https://b.example/ñ"}}),),
+        *(302, "https://b.example/%C3%B1"),
+    ),
+    "expired": ((("changeLink", {"changes": OVER}),), 410, None),
+    "expired, and leads on": (
+        (("changeLink", {"changes": {**OVER, "ended_url": "https://ended.example/"}}),),
+        *(302, "https://ended.example/"),
+    ),
+    "given an end that is to come": (
+        (("changeLink", {"changes": {"expires_at": "2086-01-01T00:00:00Z"}}),),
+        *(302, "https://a.example/"),
+    ),
+    "removed": ((("removeLinks", {}),), 410, None),
+    "removed after its end": (
+        (
+            ("changeLink", {"changes": {**OVER, "ended_url": "https://b.example"}}),
+            ("removeLinks", {}),
+        ),
+        *(410, None),
+    ),
+    "restored": ((("removeLinks", {}), ("restoreLinks", {})), 302, "https://a.example/"),
+    "blocked": ((("block", {}),), 451, None),
+    "blocked and removed": ((("removeLinks", {}), ("block", {})), 451, None),
+}
+"""What is done to a link that leads to https://a.example/, and what its short address answers."""
+
+
+def block(product: Product, code: str) -> None:
+    """Block a link, as the operator does."""
+    request = pb.BlockLinkRequest(code=code, reason=pb.BLOCK_REASON_MALWARE)
+    with grpc.insecure_channel(product.admin_address("links")) as channel:
+        pb_grpc.AdminServiceStub(channel).BlockLink(request, timeout=PATIENCE)
+
+
+def edit(product: Product, guest: str, code: str, edits: Sequence[tuple[str, Any]]) -> None:
+    for function, given in edits:
+        if function == "block":
+            block(product, code)
+        else:
+            named = {"code": code} if function == "changeLink" else {"codes": [code]}
+            assert product.data(function, {"guest": guest, **named, **given})["success"]
+
+
+@pytest.mark.parametrize(("edits", "status", "location"), EDITS.values(), ids=EDITS)
+def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
+    product: Product,
+    pair: Pair,
+    edits: Sequence[tuple[str, Any]],
+    status: int,
+    location: str | None,
+) -> None:
+    guest, code = "g" * 43, new_code()
+    made = {"guest": guest, "code": code, "url": "https://a.example/"}
+    assert product.data("createShortLink", made)["success"]
+    for answer in pair.ask("GET", f"/{code}"):
+        assert (answer.status_code, answer.headers["location"]) == (302, "https://a.example/")
+
+    edit(product, guest, code, edits)
+
+    def answers(one: str) -> bool:
+        found = ask(one, "HEAD", f"/{code}")
+        return (found.status_code, found.headers.get("location")) == (status, location)
+
+    for one in (pair.gateway, pair.web.url):
+        await_that(partial(answers, one), CHANGED)
+    for method in ("GET", "HEAD"):
+        by_gateway, by_nginx = pair.ask(method, f"/{code}", headers={"accept-encoding": "identity"})
+        assert (by_nginx.status_code, by_gateway.status_code) == (status, status)
+        assert by_nginx.headers.get("location") == by_gateway.headers.get("location") == location
+        assert by_nginx.headers["cache-control"] == "private, no-store"
+        assert by_nginx.content == by_gateway.content
+        assert told(by_nginx) == told(by_gateway)
+        if location is None:
+            never = ask(pair.web.url, method, f"/{new_code()}")
+            assert (never.status_code, never.content) == (404, by_nginx.content)
+            assert (b"noindex" in by_nginx.content) == (method == "GET")
+        else:
+            assert by_nginx.headers["x-robots-tag"] == "noindex"
 
 
 @pytest.mark.parametrize("path", ["/", "/login", SCRIPT, "/icon.svg", "/icon-192.png"])
