@@ -1,7 +1,7 @@
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import { expectNoAxeViolations, heading, logIn, toasts, visit } from './app';
-import { answered, data, never, serve, type Call } from './server';
+import { answered, data, error, never, serve, type Call } from './server';
 
 const KEY = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 const LONG = 'https://example.org/a/long/way';
@@ -291,5 +291,240 @@ describe('the links of a guest', () => {
     expect(screen.queryByRole('region', { name: 'Made in this browser' })).toBeNull();
     elsewhere(() => localStorage.removeItem('userToken'));
     expect(await rows()).toHaveLength(3);
+  });
+});
+
+describe('taking a guest’s links along', () => {
+  const WORDS = '2 links made in this browser are not in your account yet.';
+  const owned = () => ({ [KEY]: [link('newest00'), link('oldest00')] });
+  const line = () => screen.findByRole('region', { name: 'Links of this browser' });
+  const noLine = () =>
+    waitFor(() =>
+      expect(screen.queryByRole('region', { name: 'Links of this browser' })).toBeNull(),
+    );
+  const claims = (links: Record<string, unknown[]>) => ({
+    claimLinks: ({ guest }: Call['payload']) => {
+      const claimed = (links[String(guest)] ?? []).length;
+      links[String(guest)] = [];
+      return data({ success: true, claimed });
+    },
+  });
+
+  it('is offered on every page, and done at one click', async () => {
+    localStorage.setItem('guestKey', KEY);
+    logIn('my-token');
+    const links = owned();
+    const { calls } = serveGuests(links, claims(links));
+    const { user } = visit('/custom-qr-generator');
+    expect(await line()).toHaveTextContent(WORDS);
+    await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent(WORDS));
+    await expectNoAxeViolations();
+    expect(named(calls, 'showLinks').every(({ payload }) => payload['limit'] === 1)).toBe(true);
+    await user.click(screen.getByRole('button', { name: 'Take them along' }));
+    await noLine();
+    expect(named(calls, 'claimLinks')).toEqual([
+      { name: 'claimLinks', payload: { token: 'my-token', guest: KEY } },
+    ]);
+    expect(localStorage.getItem('guestKey')).toBeNull();
+    await screen.findByText('2 links are in your account now.');
+  });
+
+  it('is not offered again once it was declined, for that key', async () => {
+    localStorage.setItem('guestKey', KEY);
+    logIn();
+    const { calls } = serveGuests(owned());
+    const { user, unmount } = visit('/');
+    await line();
+    await user.click(screen.getByRole('button', { name: 'No, thanks' }));
+    await noLine();
+    expect(localStorage.getItem('guestKey')).toBe(KEY);
+    unmount();
+    calls.length = 0;
+    visit('/');
+    await heading('Long links, cut short.');
+    await answered();
+    expect(calls).toEqual([]);
+  });
+
+  it('is not offered where there is nothing to take along', async () => {
+    localStorage.setItem('guestKey', KEY);
+    logIn();
+    const { calls } = serveGuests({});
+    visit('/');
+    await waitFor(() => expect(calls).toHaveLength(1));
+    await answered();
+    await noLine();
+  });
+
+  it('can be tried again where it did not work', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    localStorage.setItem('guestKey', KEY);
+    logIn();
+    const links = owned();
+    let down = true;
+    const { claimLinks } = claims(links);
+    serveGuests(links, {
+      claimLinks: (payload: Call['payload']) => (down ? 'network error' : claimLinks(payload)),
+    });
+    const { user } = visit('/');
+    await line();
+    const take = screen.getByRole('button', { name: 'Take them along' });
+    await user.click(take);
+    await waitFor(() =>
+      expect(toasts()).toContain('The links were not taken along. Please try again.'),
+    );
+    expect(localStorage.getItem('guestKey')).toBe(KEY);
+    down = false;
+    await user.click(take);
+    await noLine();
+  });
+
+  it('ends a session that is over', async () => {
+    localStorage.setItem('guestKey', KEY);
+    logIn();
+    serveGuests(owned(), { claimLinks: () => data({ success: false, error: 'invalid token' }) });
+    const { user } = visit('/');
+    await line();
+    await user.click(screen.getByRole('button', { name: 'Take them along' }));
+    await waitFor(() => expect(localStorage.getItem('userToken')).toBeNull());
+    expect(await rows()).toHaveLength(2);
+  });
+
+  it('takes along what was under way with the old key', async () => {
+    localStorage.setItem('guestKey', KEY);
+    const links = owned();
+    let answer: () => void = () => undefined;
+    const { calls } = serveGuests(links, {
+      ...claims(links),
+      createShortLink: ({ code }: Call['payload']) =>
+        new Promise((resolve) => {
+          answer = () => {
+            links[KEY] = [link(String(code))];
+            resolve(data({ success: true, code, short_link: code }));
+          };
+        }),
+    });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await waitFor(() => expect(named(calls, 'createShortLink')).toHaveLength(1));
+    act(() => {
+      logIn('my-token');
+      window.dispatchEvent(new StorageEvent('storage', { key: 'userToken' }));
+    });
+    await line();
+    await user.click(screen.getByRole('button', { name: 'Take them along' }));
+    await waitFor(() => expect(named(calls, 'claimLinks')).toHaveLength(1));
+    await waitFor(() => expect(localStorage.getItem('guestKey')).toBeNull());
+    answer();
+    await waitFor(() => expect(named(calls, 'claimLinks')).toHaveLength(2));
+    expect(named(calls, 'claimLinks')[1]?.payload).toEqual({ token: 'my-token', guest: KEY });
+    await waitFor(() => expect(localStorage.getItem('guestKey')).toBeNull());
+    expect(links[KEY]).toEqual([]);
+  });
+
+  it('gives the key back to what was under way where nobody is logged in any more', async () => {
+    localStorage.setItem('guestKey', KEY);
+    const links = owned();
+    let answer: () => void = () => undefined;
+    const { calls } = serveGuests(links, {
+      createShortLink: ({ code }: Call['payload']) =>
+        new Promise((resolve) => {
+          answer = () => resolve(data({ success: true, code, short_link: code }));
+        }),
+    });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    await waitFor(() => expect(named(calls, 'createShortLink')).toHaveLength(1));
+    act(() => {
+      localStorage.removeItem('guestKey');
+      window.dispatchEvent(new StorageEvent('storage', { key: 'guestKey' }));
+    });
+    answer();
+    await waitFor(() => expect(localStorage.getItem('guestKey')).toBe(KEY));
+    expect(await rows()).toHaveLength(2);
+  });
+});
+
+describe('an ending of one’s own', () => {
+  const ending = () => screen.findByRole<HTMLInputElement>('textbox', { name: 'Your own ending' });
+  const open = async (handlers: Parameters<typeof serve>[0]) => {
+    logIn();
+    const calls = serve(handlers);
+    const { user } = visit('/');
+    await user.click(await screen.findByText('Choose its ending'));
+    return { user, calls };
+  };
+  const shortens = ({ code }: Call['payload']) => data({ success: true, code, short_link: code });
+
+  it('is offered to accounts alone', async () => {
+    serve({});
+    visit('/');
+    await heading('Long links, cut short.');
+    expect(screen.queryByText('Choose its ending')).toBeNull();
+  });
+
+  it('says at once whether it is free, and is used once', async () => {
+    const { user, calls } = await open({
+      accessLink: () => data({ success: true, longUrl: [] }),
+      createShortLink: shortens,
+    });
+    await user.type(await ending(), 'fiesta-2026');
+    await screen.findByText('is free.', { exact: false });
+    expect(named(calls, 'accessLink').at(-1)?.payload).toEqual({ code: 'fiesta-2026' });
+    await expectNoAxeViolations();
+    await user.type(field(), `${LONG}{Enter}`);
+    await results();
+    expect(named(calls, 'createShortLink')[0]?.payload['code']).toBe('fiesta-2026');
+    expect(await ending()).toHaveValue('');
+  });
+
+  it.each([
+    ['abc', 'An ending has 4 to 32 characters.'],
+    ['a'.repeat(33), 'An ending has 4 to 32 characters.'],
+    ['año-nuevo', 'An ending has letters from A to Z, digits, - and _ only.'],
+    ['Dashboard', 'This ending is reserved for pages of this site.'],
+  ])('refuses %s without asking', async (text, message) => {
+    const { user, calls } = await open({ createShortLink: shortens });
+    await user.type(await ending(), text);
+    expect(await ending()).toHaveAccessibleDescription(expect.stringContaining(message));
+    await user.type(field(), `${LONG}{Enter}`);
+    expect(await ending()).toHaveFocus();
+    expect(field()).toHaveValue(LONG);
+    expect(calls).toEqual([]);
+    await expectNoAxeViolations();
+  });
+
+  it('says that it is taken, and leaves the fields as they are', async () => {
+    const { user, calls } = await open({
+      accessLink: () => data({ success: true, longUrl: [{ long_link: LONG }] }),
+    });
+    await user.type(await ending(), 'fiesta');
+    await screen.findByText('This ending is taken.');
+    await user.type(field(), `${LONG}{Enter}`);
+    expect(named(calls, 'createShortLink')).toEqual([]);
+    expect(await ending()).toHaveValue('fiesta');
+  });
+
+  it('says so when it is taken in the last moment', async () => {
+    const { user, calls } = await open({
+      accessLink: () => data({ success: true, longUrl: [] }),
+      createShortLink: () => error(409, 'ABORTED'),
+    });
+    await user.type(await ending(), 'fiesta');
+    await screen.findByText('is free.', { exact: false });
+    await user.type(field(), `${LONG}{Enter}`);
+    await screen.findByText('This ending is taken.');
+    expect(await ending()).toHaveValue('fiesta');
+    expect(await ending()).toHaveFocus();
+    expect(field()).toHaveValue(LONG);
+    expect(screen.queryByText('Shortening')).toBeNull();
+    expect(named(calls, 'createShortLink')).toHaveLength(1);
+  });
+
+  it('is not known to be free while the server is away', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const { user } = await open({ accessLink: () => 'network error' });
+    await user.type(await ending(), 'fiesta');
+    await screen.findByText('Whether it is free is not known just now.');
   });
 });

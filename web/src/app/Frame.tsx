@@ -2,6 +2,7 @@ import { Suspense, useEffect, useEffectEvent, useRef, useState, type ReactNode }
 import { NavigationType, useLocation, useNavigationType } from 'react-router-dom';
 import { Announcer } from '../components/Announcer';
 import { Spinner } from '../components/Spinner';
+import { ClaimOffer } from '../features/claim/ClaimOffer';
 import { Footer } from './Footer';
 import styles from './Frame.module.css';
 import { Header } from './Header';
@@ -26,6 +27,9 @@ export function Frame({ children }: { children: ReactNode }) {
         Skip to content
       </a>
       <Header open={menuOpen} setOpen={setMenuOpen} />
+      <div inert={menuOpen}>
+        <ClaimOffer />
+      </div>
       <main ref={main} id="main" className={styles.main} tabIndex={-1} inert={menuOpen}>
         <LoadBoundary key={pathname}>
           <Suspense fallback={<Loading />}>{children}</Suspense>

@@ -1,19 +1,17 @@
 import { useId, useState, type ComponentProps, type ReactNode } from 'react';
 import control from './control.module.css';
 import styles from './Field.module.css';
+import { FieldError, type FieldErrorProps } from './FieldError';
 import { Label } from './Label';
 import { TextButton } from './TextButton';
 
-type FieldProps = Omit<ComponentProps<'input'>, 'className' | 'id'> & {
-  label: ReactNode;
-  error?: string | undefined;
-  /** Which try the error is of: the same error of another try is announced again. */
-  attempt?: number | undefined;
-  /** The error is announced by someone else, such as a toast, and only stays to be read here. */
-  toasted?: boolean | undefined;
-  /** Ids of more text that describes the field. */
-  describedBy?: string;
-};
+type FieldProps = Omit<ComponentProps<'input'>, 'className' | 'id'> &
+  Pick<FieldErrorProps, 'attempt' | 'toasted'> & {
+    label: ReactNode;
+    error?: string | undefined;
+    /** Ids of more text that describes the field. */
+    describedBy?: string;
+  };
 
 export function Field({ label, error, attempt, toasted, describedBy, ...input }: FieldProps) {
   const id = useId();
@@ -85,19 +83,5 @@ function Input({
       aria-invalid={error !== undefined || input['aria-invalid'] || undefined}
       aria-describedby={described || undefined}
     />
-  );
-}
-
-interface FieldErrorProps extends Pick<FieldProps, 'attempt' | 'toasted'> {
-  id: string;
-  text: string | undefined;
-}
-
-/** Stands there before it has a text, so that the text is announced when it comes. */
-export function FieldError({ id, text, attempt, toasted }: FieldErrorProps) {
-  return (
-    <p id={id} className={styles.error} role={toasted ? undefined : 'alert'}>
-      {text && <span key={attempt}>{text}</span>}
-    </p>
   );
 }

@@ -62,7 +62,7 @@ function SampleQr() {
   return (
     <svg viewBox="-2 -2 37 37" shapeRendering="crispEdges">
       <path className={styles.onSample} d="M-2-2h37v37h-37z" />
-      <path className={styles.sample} d={SAMPLE} />
+      <path className={styles.sample} d={modules()} />
     </svg>
   );
 }
@@ -79,6 +79,15 @@ function SmallPlate() {
   );
 }
 
-/** https://atajo.example/k7Qm2_xB */
+/** https://atajo.example/k7Qm2_xB: its modules row by row, one bit each. */
 const SAMPLE =
-  'M0 0.5h7m1 0h2m2 0h2m3 0h2m1 0h1m1 0h3m1 0h7M0 1.5h1m5 0h1m1 0h9m1 0h1m2 0h1m1 0h1m2 0h1m5 0h1M0 2.5h1m1 0h3m1 0h1m4 0h1m4 0h2m2 0h1m3 0h1m1 0h1m1 0h3m1 0h1M0 3.5h1m1 0h3m1 0h1m1 0h5m2 0h1m1 0h4m1 0h1m1 0h1m1 0h1m1 0h3m1 0h1M0 4.5h1m1 0h3m1 0h1m1 0h2m1 0h1m1 0h1m1 0h2m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h3m1 0h1M0 5.5h1m5 0h1m1 0h1m6 0h1m2 0h2m2 0h1m1 0h1m1 0h1m5 0h1M0 6.5h7m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h1m1 0h7M11 7.5h4m5 0h2m1 0h1M3 8.5h1m2 0h1m2 0h1m6 0h1m2 0h2m2 0h1m3 0h3m1 0h2M3 9.5h1m3 0h1m1 0h2m1 0h1m1 0h1m4 0h1m2 0h1m3 0h1m3 0h1m1 0h1M1 10.5h6m3 0h2m1 0h1m1 0h3m3 0h2m2 0h1m3 0h2m1 0h1M0 11.5h1m1 0h2m1 0h1m1 0h1m2 0h1m1 0h1m5 0h2m3 0h1m1 0h1m3 0h1m2 0h1M5 12.5h2m1 0h1m2 0h1m1 0h1m2 0h1m1 0h1m1 0h1m2 0h4m1 0h2m2 0h1M1 13.5h1m1 0h1m1 0h1m1 0h2m3 0h5m2 0h1m2 0h1m1 0h1m1 0h1m1 0h2m2 0h1M0 14.5h5m1 0h3m1 0h3m1 0h1m1 0h2m2 0h2m1 0h3m2 0h2m1 0h1M0 15.5h1m7 0h1m1 0h1m2 0h2m1 0h3m1 0h3m1 0h1m2 0h2m2 0h2M0 16.5h1m5 0h1m2 0h2m1 0h1m1 0h1m1 0h1m1 0h1m2 0h1m1 0h1m1 0h2m1 0h3M0 17.5h2m1 0h2m5 0h2m2 0h2m1 0h1m1 0h1m3 0h1m1 0h1m4 0h1M0 18.5h3m1 0h4m2 0h3m2 0h3m2 0h1m1 0h1m3 0h1m1 0h1m1 0h1m1 0h1M0 19.5h1m2 0h1m1 0h1m4 0h1m2 0h4m2 0h1m1 0h2m3 0h1m4 0h1M0 20.5h2m1 0h1m2 0h1m1 0h2m4 0h2m1 0h2m1 0h2m1 0h2m6 0h2M1 21.5h2m1 0h1m4 0h2m1 0h2m1 0h2m1 0h1m1 0h2m1 0h3m5 0h2M0 22.5h8m1 0h5m2 0h1m2 0h1m3 0h5m2 0h1m1 0h1M1 23.5h1m1 0h1m8 0h1m2 0h1m1 0h1m2 0h8m1 0h1m2 0h1M0 24.5h1m2 0h4m3 0h1m3 0h1m1 0h1m4 0h1m1 0h6m3 0h1M8 25.5h1m1 0h1m1 0h3m3 0h1m1 0h5m3 0h2m2 0h1M0 26.5h7m3 0h1m3 0h3m1 0h3m1 0h1m1 0h1m1 0h1m1 0h4M0 27.5h1m5 0h1m2 0h7m4 0h3m1 0h1m3 0h1m3 0h1M0 28.5h1m1 0h3m1 0h1m3 0h1m1 0h3m1 0h1m1 0h3m3 0h5M0 29.5h1m1 0h3m1 0h1m1 0h3m1 0h1m1 0h2m1 0h1m2 0h1m1 0h3m1 0h1m1 0h3m1 0h1M0 30.5h1m1 0h3m1 0h1m2 0h1m2 0h2m3 0h1m2 0h1m1 0h2m1 0h1m1 0h3m2 0h1M0 31.5h1m5 0h1m4 0h1m4 0h1m1 0h11M0 32.5h7m2 0h2m1 0h2m1 0h1m3 0h1m2 0h7m2 0h1';
+  'fzPW/YP+Swl2IUzU7fr0qtu1WlU3KJCp4F9VVX8APFgASAKZuBGtkIj6sY6JbaVgFAmWUnlTNT6p5nfX7KyAsrvMQValdjaYFYXcc05RTSFPI7Q0bBvYwrZ28L9P4lMFSPmXeUShHwHq6GP+EXfVC/KHi9hF1/Gh61q6bpeMtM4ghP4Pf7bInwA=';
+const SIDE = 33;
+
+function modules(): string {
+  const bytes = atob(SAMPLE);
+  const isDark = (at: number) => (bytes.charCodeAt(at >> 3) >> (at & 7)) & 1;
+  return Array.from({ length: SIDE * SIDE }, (_, at) =>
+    isDark(at) ? `M${at % SIDE} ${Math.floor(at / SIDE) + 0.5}h1` : '',
+  ).join('');
+}

@@ -3,8 +3,7 @@ import { accessLink } from '../../api';
 import { Field } from '../../components/Field';
 import { ShortAddress } from '../../components/ShortAddress';
 import styles from './Ending.module.css';
-import { endingProblem } from './endings';
-import { endingMessages } from './messages';
+import { endingMessages, endingProblem } from './endings';
 
 /** What the shortener asks of the field. */
 export interface EndingHandle {

@@ -16,7 +16,7 @@ import { paths } from '../../lib/paths';
 import styles from './GuestLinks.module.css';
 import { linksOf } from './guestCache';
 import { LinkActions, Of, UndoLine, Views } from './LinkActions';
-import { loadFailed, stateWords } from './messages';
+import { loadFailed, stateWords } from './guestMessages';
 import { useResults, type Result } from './ResultsProvider';
 
 /** How many more are shown at a time. */

@@ -9,6 +9,7 @@ import { shortAddress, shortUrl } from '../../lib/config';
 import { linkPath } from '../../lib/edge';
 import { formatNumber, plural } from '../../lib/format';
 import type { Guest } from '../../lib/owner';
+import { canShare, share } from '../../lib/share';
 import { useHere } from '../../lib/useHere';
 import { changeLife } from './guestCache';
 import styles from './LinkActions.module.css';
@@ -28,7 +29,11 @@ export function LinkActions({ code, guest, onRemoved }: LinkActionsProps) {
   };
   return (
     <>
-      <Share code={code} />
+      {canShare() && (
+        <TextButton onClick={() => void share(shortUrl(code))}>
+          Share <Of code={code} />
+        </TextButton>
+      )}
       <Link className={styles.statistics} to={linkPath(code)}>
         Statistics <Of code={code} />
       </Link>
@@ -36,24 +41,6 @@ export function LinkActions({ code, guest, onRemoved }: LinkActionsProps) {
         Remove <Of code={code} />
       </TextButton>
     </>
-  );
-}
-
-/** Hands the address to whatever the device shares with, where it does. */
-function Share({ code }: { code: string }) {
-  if (!('share' in navigator)) return null;
-  const share = async () => {
-    try {
-      await navigator.share({ url: shortUrl(code) });
-    } catch (error) {
-      // Whoever thinks better of it has not failed.
-      if (!(error instanceof DOMException && error.name === 'AbortError')) console.error(error);
-    }
-  };
-  return (
-    <TextButton onClick={() => void share()}>
-      Share <Of code={code} />
-    </TextButton>
   );
 }
 

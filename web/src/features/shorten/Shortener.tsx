@@ -9,7 +9,7 @@ import {
 } from 'react';
 import { useLocation } from 'react-router-dom';
 import { Button } from '../../components/Button';
-import { FieldError } from '../../components/Field';
+import { FieldError } from '../../components/FieldError';
 import { isFirstPage } from '../../components/Page';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { guestLinks } from '../../lib/guest';

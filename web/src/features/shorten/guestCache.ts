@@ -4,7 +4,7 @@ import { failureCode, removeLinks, restoreLinks, showLinks, whenLinkMade } from 
 import { cache } from '../../api/cache';
 import { showToast } from '../../components/toast';
 import type { Guest } from '../../lib/owner';
-import { changeFailed } from './messages';
+import { changeFailed } from './guestMessages';
 
 /** Links that are asked for at a time. */
 const PAGE = 20;

@@ -111,6 +111,14 @@ describe('the true spinner', () => {
     expect(log).not.toHaveBeenCalled();
   });
 
+  it('draws no other code where its owner chose one', async () => {
+    const { shortening, requests, outcomes } = setUp(() => Promise.reject(taken()));
+    shortening.submit({ ...link, ending: 'fiesta' });
+    await settle();
+    expect(requests.map(({ code }) => code)).toEqual(['fiesta']);
+    expect(outcomes).toEqual([{ kind: 'taken', url: link.url }]);
+  });
+
   it('does not storm a server that says every code is taken', async () => {
     const { shortening, requests } = setUp(() => Promise.reject(taken()));
     shortening.submit(link);

@@ -1,0 +1,106 @@
+import { useEffect, useState } from 'react';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useNavigate } from 'react-router-dom';
+import { claimLinks, failureCode, showLinks, whenLinkMade } from '../../api';
+import { cache } from '../../api/cache';
+import { Spinner } from '../../components/Spinner';
+import { TextButton } from '../../components/TextButton';
+import { offerToast, showToast } from '../../components/toast';
+import { announce } from '../../lib/announce';
+import { formatNumber, plural } from '../../lib/format';
+import { declineClaim, dropGuestKey, rememberGuestLinks } from '../../lib/guest';
+import { currentOwner, endSessionOf, type Account, type Guest } from '../../lib/owner';
+import { paths } from '../../lib/paths';
+import { useHere } from '../../lib/useHere';
+import styles from './Claim.module.css';
+
+interface ClaimProps {
+  account: Account;
+  guest: Guest;
+}
+
+/** How many links a guest has. */
+function countOf(guest: Guest) {
+  return queryOptions({
+    queryKey: [guest, 'count'] as const,
+    queryFn: async ({ signal }) => {
+      const query = { text: '', state: null, order: 'newest', limit: 1 } as const;
+      return (await showLinks(guest, query, null, { signal })).total;
+    },
+    // The offer is made once it is known what of.
+    meta: { onFailure: () => undefined },
+  });
+}
+
+whenLinkMade((_link, owner) => {
+  if (owner.kind === 'guest') void cache.invalidateQueries({ queryKey: [owner, 'count'] });
+});
+
+/** One line with the number of links, and the click that takes them along. */
+export function Claim({ account, guest }: ClaimProps) {
+  const { data: count = 0 } = useQuery(countOf(guest), cache);
+  const [busy, setBusy] = useState(false);
+  const isHere = useHere();
+  const navigate = useNavigate();
+  const words = `${formatNumber(count)} ${plural(count, 'link', 'links')} made in this browser ${plural(count, 'is', 'are')} not in your account yet.`;
+
+  useEffect(() => {
+    rememberGuestLinks(count);
+    if (count > 0) announce(words);
+  }, [count, words]);
+
+  const take = async () => {
+    if (busy) return;
+    setBusy(true);
+    try {
+      const claimed = await claim(account, guest);
+      offerToast(
+        `${formatNumber(claimed)} ${plural(claimed, 'link is', 'links are')} in your account now.`,
+        { text: 'See them', onChoose: () => void navigate(paths.account) },
+      );
+    } catch (error) {
+      if (failureCode(error) === 'invalid-token') endSessionOf(account);
+      else {
+        console.error(error);
+        showToast('The links were not taken along. Please try again.');
+      }
+    }
+    if (isHere()) setBusy(false);
+  };
+
+  if (count === 0) return null;
+  return (
+    <section className={styles.band} aria-label="Links of this browser">
+      <div className={styles.line}>
+        <p>{words}</p>
+        <span className={styles.actions}>
+          <TextButton look="sign" aria-disabled={busy || undefined} onClick={() => void take()}>
+            Take them along
+          </TextButton>
+          <TextButton onClick={() => declineClaim(guest.key)}>No, thanks</TextButton>
+          {busy && <Spinner label="Taking them along" />}
+        </span>
+      </div>
+    </section>
+  );
+}
+
+/** Gives a guest's links to an account; the key, which owns nothing then, is forgotten. */
+async function claim(account: Account, guest: Guest): Promise<number> {
+  const claimed = await claimLinks(account, guest);
+  dropGuestKey(guest.key);
+  void cache.invalidateQueries({ queryKey: [account] });
+  return claimed;
+}
+
+/** Claims what was made with a key that was given up, where somebody is logged in. */
+export async function claimLate(guest: Guest): Promise<void> {
+  const owner = currentOwner();
+  if (owner.kind !== 'account') return;
+  try {
+    await claim(owner, guest);
+  } catch (error) {
+    if (failureCode(error) === 'invalid-token') endSessionOf(owner);
+    else console.error(error);
+  }
+}
