@@ -374,7 +374,7 @@ _FUNCTIONS = f'{_OURS}, job="gateway", method="POST"'
 GATEWAY = Dashboard(
     "gateway",
     "Atajo: gateway",
-    "Short links, the five functions, and the visits on their way to their counts.",
+    "Short links, the functions, and the visits on their way to their counts.",
     [
         _state("gateway"),
         _redirects(),
