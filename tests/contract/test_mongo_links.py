@@ -94,12 +94,12 @@ async def everything(store: MongoLinkStore, collection: str) -> list[mongo.Docum
 
 
 def to(url: str) -> Edit:
-    """A change of URL, for a link that was never changed."""
+    """A change of URL."""
     return Edit(
         lambda link: (
             link
             if link.url == url
-            else replace(link, url=url, created_url=link.url, changed_at=NOW)
+            else replace(link, url=url, created_url=link.created_url or link.url, changed_at=NOW)
         ),
         is_announced=True,
     )
@@ -380,6 +380,26 @@ async def test_a_link_that_is_purged_while_it_is_edited_stays_gone(
         assert await store.edit(None, CODES[:1], removal(NOW), NOW) is None
         assert await store.find(CODES[0]) is None
         assert await store.removed_before(NOW, 10) == []
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=-20), timedelta(days=20)])
+async def test_replicas_whose_clocks_are_apart_edit_one_after_the_other(
+    mongo_server: str, ahead: timedelta
+) -> None:
+    async with replicas(mongo_server, 2) as stores:
+        await make(stores[0], ONE, CODES[:1])
+        urls = [f"http://{n}.example" for n in range(6)]
+        for n, url in enumerate(urls):
+            now = NOW + ahead * (n % 2)
+            found = await stores[n % 2].edit(ONE, CODES[:1], to(url), now)
+            assert [link.url for link in found or ()] == [url]
+            assert await stores[n % 2].edit(ONE, CODES[:1], removal(now), now)
+            assert await stores[1 - n % 2].edit(ONE, CODES[:1], restoration(), NOW)
+
+        assert await stores[0].resolve(CODES[:1]) == [Resolution.active(CODES[0], urls[-1])]
+        former = [one.url for one in await stores[0].history(CODES[0])]
+        assert former == [*urls[-2::-1], f"http://{CODES[0]}.example"]
+        assert (await stores[1].announcements(None)).mark == 3 * len(urls)
 
 
 async def test_of_many_who_want_a_lease_one_has_it(mongo_server: str) -> None:
