@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -185,6 +186,13 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
     product.visit(f"{new_code()}?email={email}", agent)
     product.call("verifyUser", {"email": email, "password": password + "x"})
     product.call("showProfile", {"token": token})
+    guest = "_Guest-Key-" * 4
+    for key in (guest[:43], guest):
+        own = {"code": new_code(), "guest": key}
+        product.call("createShortLink", {**own, "url": url})
+        product.call("changeLink", {**own, "changes": {"title": "Un Título", "url": f"{url}/b"}})
+        product.call("showLinks", {"guest": key, "query": "buscado"})
+    hashed = hashlib.sha256(guest[:43].encode()).digest()
     product.http.post(f"{product.url}/showProfile?token={token}", json={"data": {}}, headers=agent)
     collector.await_span(lambda name, _: name == "links")  # What is killed sends nothing any more.
     product.kill("links")
@@ -195,8 +203,10 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
     for secret in (
         *(email, "somebody", password, url, "secreta", token, token.rpartition(".")[2]),
         *(code, "Distintivo", "203.0.113.77", "referring.example", "127.0.0.1"),
+        *(guest[:11], hashed.hex(), own["code"], "Título", "buscado"),
     ):
         assert secret.encode() not in collector.bytes, secret
+    assert hashed not in collector.bytes
     names = {span.name for _, span in collector.spans()}
     assert all(name.startswith(("/atajo.", "POST /")) or name.isidentifier() for name in names)
 
