@@ -219,14 +219,24 @@ async def test_a_store_that_refuses_is_told_from_one_that_is_away(
 
 
 def test_no_stranger_chooses_a_label(own: Product) -> None:
-    secrets = ("203.0.113.9", "nobody@example.com", "target.example", "referring.example")
+    secrets = (
+        *("203.0.113.9", "nobody@example.com", "target.example", "referring.example"),
+        *("_Guest-Key-", "Un_Título", "buscado"),
+    )
     code = own.shorten(f"https://{secrets[2]}/")
     own.visit(code, {"x-forwarded-for": secrets[0], "referer": f"https://{secrets[3]}/"})
     own.data("verifyUser", {"email": secrets[1], "password": "x"})
-    for path in (f"/{new_code()}", "/a/b/c", "/robots.txt", "/login"):
+    key = (secrets[4] * 4)[:43]
+    for owner in ({"guest": key}, {"guest": secrets[4]}, {"guest": key, "token": key}):
+        own.call("showLinks", {**owner, "query": secrets[6]})
+        own.call("changeLink", {**owner, "code": code, "changes": {"title": secrets[5]}})
+        own.call("removeLinks", {**owner, "codes": [code]})
+    for path in (f"/{new_code()}", "/a/b/c", "/robots.txt", "/login", f"/links/{code}"):
         own.http.request("GET", own.url + path)
     own.http.request("BREW", f"{own.url}/login")
     own.call("noSuchFunction", {})
+    pages = Samples(own, "gateway")
+    assert pages("http_request_duration_seconds_count", route="/links/:code") == 1
     for process in PROCESSES:
         samples = Samples(own, process)
         text = "\n".join(f"{sample.name} {sample.labels}" for sample in samples.all)
