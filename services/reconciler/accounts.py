@@ -9,8 +9,9 @@ begins anew settles anew.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from services.admin import removal
 from services.reconciler.metrics import ACCOUNTS_CLOSED, ACCOUNTS_REMOVED, LINKS_PURGED
@@ -55,18 +56,23 @@ class Accounts:
         closed = await self._services.auth.closed_accounts()
         ACCOUNTS_CLOSED.set(len(closed))
         self._removals = {account: self._removals.get(account, _Removal()) for account in closed}
-        refused: AppError | None = None
-        for step in (self._stop, self._delete):
-            for account, state in list(self._removals.items()):
-                try:
-                    await step(account, state)
-                except (Unavailable, DeadlineExceeded):
-                    raise
-                except AppError as error:
-                    refused = error
-        if refused is not None:
-            raise refused
+        refused = await self._with_each(self._stop)
+        refused += await self._with_each(partial(self._delete, self._clock() + SLICE_SECONDS))
+        if refused:
+            raise refused[0]
         return any(state.settled or state.quiet_since is None for state in self._removals.values())
+
+    async def _with_each(self, step: Callable[[str, _Removal], Awaitable[None]]) -> list[AppError]:
+        """Take a step with each account; returns what services refused."""
+        refused: list[AppError] = []
+        for account, state in list(self._removals.items()):
+            try:
+                await step(account, state)
+            except (Unavailable, DeadlineExceeded):
+                raise
+            except AppError as error:
+                refused.append(error)
+        return refused
 
     async def _stop(self, account: str, state: _Removal) -> None:
         """Remove an account's links until none came in for long enough."""
@@ -79,9 +85,8 @@ class Accounts:
         state.settled = state.quiet_since is not None and not (removed or more)
         state.quiet_since = None if more else self._clock()
 
-    async def _delete(self, account: str, state: _Removal) -> None:
-        """Delete what is left of an account that settled."""
-        deadline = self._clock() + SLICE_SECONDS
+    async def _delete(self, deadline: float, account: str, state: _Removal) -> None:
+        """Delete what is left of an account that settled, until the deadline."""
         while state.settled and self._clock() < deadline:
             purged = await removal.purge_some_of(self._services, account)
             LINKS_PURGED.labels("account").inc(purged)

@@ -15,6 +15,8 @@ from services.runtime.client import ServiceClient
 CALL_SECONDS = 10.0
 LEASE_SECONDS = 2.0
 """Short: a lease is over soon where it cannot be renewed."""
+GIVE_BACK_SECONDS = 0.5
+"""Shorter still, since this call is made while the process ends."""
 
 
 class AuthClient(clients.AuthClient):
@@ -33,7 +35,8 @@ class LinksClient(clients.LinksClient):
 
     async def take_lease(self, job: str, holder: str, seconds: int) -> bool:
         request = links_pb2.TakeLeaseRequest(job=job, holder=holder, seconds=seconds)
-        reply = await self._caller.unary("TakeLease", self._stub.TakeLease, request, LEASE_SECONDS)
+        deadline = LEASE_SECONDS if seconds else GIVE_BACK_SECONDS
+        reply = await self._caller.unary("TakeLease", self._stub.TakeLease, request, deadline)
         return reply.held
 
     async def purgeable(self) -> list[str]:

@@ -94,7 +94,7 @@ class Runner:
             while (left := renewed + LEASE_SECONDS - time.monotonic()) > 0:
                 done, _ = await asyncio.wait([running], timeout=min(RENEW_SECONDS, left))
                 if done:
-                    return
+                    return running.result()
                 asked = time.monotonic()
                 held = await self._renew()
                 if held:
@@ -106,8 +106,6 @@ class Runner:
             running.cancel()
             await asyncio.wait([running])
             self._held.set(0)
-        if not running.cancelled():
-            running.result()  # Raises what it raised.
 
     async def _renew(self) -> bool | None:
         """Ask for the lease; returns whether it is ours, None where links does not say."""

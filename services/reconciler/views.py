@@ -33,13 +33,13 @@ class Views:
         self._links = services.links
         self._analytics = services.analytics
         self._clock = clock
-        self._mark: int | None = None
         self._copied: str | None = None
         """While all numbers are copied, the last code that was; None otherwise."""
+        self._followed = 0
+        """The mark up to which was followed meanwhile."""
 
     def begin(self) -> None:
-        """Go on from the mark that links has."""
-        self._mark = None
+        """Begin anew what was not finished."""
         self._copied = None
         VIEWS_COPYING.set(0)
 
@@ -48,19 +48,22 @@ class Views:
 
         Raises AppError.
         """
-        if self._mark is None:
-            self._mark = await self._first_mark()
-        self._mark, more = await self._follow(self._mark)
+        mark, more = await self._follow(await self._mark())
+        self._followed = mark
         if self._copied is not None:
-            await self._copy(self._copied, self._mark)
+            await self._copy(self._copied, mark)
         return more
 
-    async def _first_mark(self) -> int:
+    async def _mark(self) -> int:
+        """From where on to follow. Links is asked each time: its store may have been put back."""
+        if self._copied is not None:
+            return self._followed
         noted = await self._links.rank_mark()
         if noted is not None:
             return noted
         now = await self._analytics.visited(None)
         self._begin_copy()
+        self._followed = now.mark
         return now.mark
 
     async def _follow(self, mark: int) -> tuple[int, bool]:
