@@ -14,7 +14,7 @@ from typing import Protocol
 
 from services.reconciler.metrics import LEASE_HELD, RUNS, SUCCESS
 from services.reconciler.ports import Leases
-from services.runtime import background, logs, request_id
+from services.runtime import background, logs, request_id, tracing
 from services.runtime.errors import AppError
 
 LEASE_SECONDS = 6
@@ -134,8 +134,9 @@ class Runner:
         name = self._job.name
         request_id.take(None)  # The services' logs tell what belongs to this run.
         try:
-            async with asyncio.timeout(RUN_SECONDS):
-                more = await self._job.run()
+            with tracing.span(f"job_{name}"):
+                async with asyncio.timeout(RUN_SECONDS):
+                    more = await self._job.run()
         except AppError as error:
             RUNS.labels(name, "failed").inc()
             self._log.warning("job_failed", job=name, reason=error.reason, call=error.call)

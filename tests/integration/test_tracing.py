@@ -197,7 +197,7 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
     collector.await_span(lambda name, _: name == "links")  # What is killed sends nothing any more.
     product.kill("links")
     product.call("createShortLink", {"code": code, "url": url, "token": token})
-    for name in ("gateway", "reconciler", "auth", "analytics"):
+    for name in ("reconciler", "gateway", "auth", "analytics"):
         assert product.stop(name) == 0, "what is left is sent at the end"
     assert {name for name, _ in collector.spans()} == set(PROCESSES)
     for secret in (
