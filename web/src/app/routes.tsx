@@ -13,6 +13,7 @@ const LoginPage = lazyPage(() => import('../pages/LoginPage'));
 const RegisterPage = lazyPage(() => import('../pages/RegisterPage'));
 const AccountPage = lazyPage(() => import('../pages/AccountPage'));
 const LinkPage = lazyPage(() => import('../pages/LinkPage'));
+const SettingsPage = lazyPage(() => import('../pages/SettingsPage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
 const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
 
@@ -26,7 +27,7 @@ const shown: Record<Name, ComponentType> = {
   login: LoginPage,
   register: RegisterPage,
   account: AccountPage,
-  settings: NotFoundPage,
+  settings: SettingsPage,
   link: LinkPage,
   terms: TermsPage,
   privacy: PrivacyPage,

@@ -19,6 +19,11 @@ export function showError(message: string): void {
   toast.error(message);
 }
 
+/** Says what was done. */
+export function showDone(message: string): void {
+  toast(message, { role: 'status' });
+}
+
 /** Says what was done, with what can be done about it. Alt and T lead a keyboard there. */
 export function showOffer(message: string, { text, onChoose }: ToastAction): void {
   toast(

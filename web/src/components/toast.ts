@@ -37,6 +37,11 @@ export function showToast(message: string): void {
   show(message, ({ showError }) => showError(message));
 }
 
+/** Something was done, and nothing on the page says so. */
+export function tellDone(message: string): void {
+  show(message, ({ showDone }) => showDone(message));
+}
+
 /** Something was done, and something can be done about it; that must stand in the page, too. */
 export function offerToast(message: string, action: ToastAction): void {
   show(message, ({ showOffer }) => showOffer(message, action));

@@ -1,4 +1,5 @@
-import { Button } from '../../components/Button';
+import { Button, ButtonLink } from '../../components/Button';
+import { paths } from '../../lib/paths';
 import { endSession, forgetUsername, username } from '../../lib/session';
 import styles from './AccountHeader.module.css';
 
@@ -18,7 +19,10 @@ export function AccountHeader() {
           </p>
         )}
       </div>
-      <Button onClick={logOut}>Log out</Button>
+      <div className={styles.actions}>
+        <ButtonLink to={paths.settings}>Settings</ButtonLink>
+        <Button onClick={logOut}>Log out</Button>
+      </div>
     </div>
   );
 }

@@ -43,14 +43,6 @@ export function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
   });
 }
 
-export function save(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
 export const canCopyImages = (): boolean =>
   typeof ClipboardItem !== 'undefined' && 'write' in navigator.clipboard;
 

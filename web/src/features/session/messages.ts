@@ -29,3 +29,11 @@ export function tryAgain(error: unknown): string {
   if (retryAfter === undefined) return 'That did not work. Please try again.';
   return `That did not work: too many tries. Please try again ${fromNow(retryAfter)}.`;
 }
+
+/** Of one's own account. */
+export const accountMessages = {
+  noPassword: 'Please enter your password',
+  changed: 'Your password was changed. You are logged out everywhere else.',
+  goes: 'Your account, all its links and their views go for good; their short addresses stop working and are never given out again.',
+  removed: 'Your account was removed.',
+} as const;

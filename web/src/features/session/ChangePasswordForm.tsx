@@ -1,0 +1,109 @@
+import { useId, useRef, useState, type SubmitEvent } from 'react';
+import { changePassword, failureCode } from '../../api';
+import { Button } from '../../components/Button';
+import { PasswordField } from '../../components/Field';
+import { endSessionOf, type Account } from '../../lib/owner';
+import { startSession, username } from '../../lib/session';
+import { useHere } from '../../lib/useHere';
+import styles from './Form.module.css';
+import { hashPassword } from './hash';
+import { accountMessages, loginMessages, tryAgain } from './messages';
+import { PasswordRules } from './PasswordRules';
+import { isGoodPassword } from './rules';
+
+/** A new password for the account. The session goes on here, and ends everywhere else. */
+export function ChangePasswordForm({ account }: { account: Account }) {
+  const rulesId = useId();
+  const form = useRef<HTMLFormElement>(null);
+  const [old, setOld] = useState('');
+  const [fresh, setFresh] = useState('');
+  const [problem, setProblem] = useState<{ old?: string | undefined; fresh: boolean }>();
+  const [attempt, setAttempt] = useState(0);
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<{ done: boolean; text: string }>();
+  const isHere = useHere();
+
+  const focus = (name: string) =>
+    form.current?.querySelector<HTMLInputElement>(`[name="${name}"]`)?.focus();
+
+  const change = async () => {
+    setBusy(true);
+    try {
+      const { password, salt } = await hashPassword(fresh);
+      const session = await changePassword(account, {
+        password: old,
+        new_password: password,
+        new_salt: salt,
+      });
+      startSession(session, username());
+      if (!isHere()) return;
+      setOld('');
+      setFresh('');
+      setProblem(undefined);
+      setSaid({ done: true, text: accountMessages.changed });
+    } catch (error) {
+      const code = failureCode(error);
+      if (code === 'invalid-token' || code === 'no-logged') {
+        endSessionOf(account);
+        return;
+      }
+      if (code !== 'incorrect') console.error(error);
+      if (!isHere()) return;
+      if (code === 'incorrect') {
+        setProblem({ old: loginMessages.incorrect, fresh: false });
+        focus('password');
+      } else setSaid({ done: false, text: tryAgain(error) });
+    } finally {
+      if (isHere()) setBusy(false);
+    }
+  };
+
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    const found = {
+      old: old === '' ? accountMessages.noPassword : undefined,
+      fresh: !isGoodPassword(fresh),
+    };
+    setSaid(undefined);
+    setProblem(found);
+    setAttempt(attempt + 1);
+    if (found.old) focus('password');
+    else if (found.fresh) focus('new-password');
+    else void change();
+  };
+
+  return (
+    <form ref={form} className={styles.form} onSubmit={onSubmit} noValidate>
+      <PasswordField
+        label="Current password"
+        name="password"
+        autoComplete="current-password"
+        value={old}
+        onChange={(event) => setOld(event.target.value)}
+        error={problem?.old}
+        attempt={attempt}
+        aria-required
+      />
+      <PasswordField
+        label="New password"
+        name="new-password"
+        autoComplete="new-password"
+        value={fresh}
+        onChange={(event) => setFresh(event.target.value)}
+        aria-invalid={(problem?.fresh && !isGoodPassword(fresh)) || undefined}
+        describedBy={rulesId}
+        aria-required
+      />
+      <PasswordRules id={rulesId} password={fresh} insist={problem?.fresh ?? false} />
+      <p className={said?.done === false ? styles.failed : undefined} role="status">
+        {said?.text}
+      </p>
+      <div>
+        <Button type="submit" look="sign" busy={busy}>
+          Change password
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,80 @@
+/** Reads all links of an account, page by page, into a file. */
+import { Failure, failureCode, showLinks, type Link, type LinkPage } from '../../api';
+import type { Account } from '../../lib/owner';
+import { forms, type Format } from './file';
+
+/** Every link is in one of these two lists. */
+const LISTS = [null, 'removed'] as const;
+const TRIES = 5;
+const FIRST_WAIT = 1_000;
+
+export interface Progress {
+  read: number;
+  total: number;
+}
+
+/**
+ * The file, made of a blob a page: the browser keeps those outside of the page's memory. A link that
+ * moves from one list to the other meanwhile is in it once. Rejects once the signal is aborted.
+ */
+export async function collect(
+  account: Account,
+  format: Format,
+  signal: AbortSignal,
+  onProgress: (progress: Progress) => void,
+): Promise<Blob> {
+  const { type, head, line, foot } = forms[format];
+  const parts: BlobPart[] = [head];
+  const seen = new Set<string>();
+  let before = 0;
+  for (const state of LISTS) {
+    let cursor: string | null = null;
+    let total = 0;
+    do {
+      const page: LinkPage = await patiently(signal, () =>
+        showLinks(account, { text: '', state, order: 'newest' }, cursor, { signal }),
+      );
+      parts.push(new Blob([page.links.map(asLine).join('')]));
+      ({ cursor, total } = page);
+      onProgress({ read: seen.size, total: Math.max(before + total, seen.size) });
+    } while (cursor !== null);
+    before = seen.size;
+  }
+  return new Blob([...parts, foot], { type });
+
+  function asLine(link: Link): string {
+    if (seen.has(link.code)) return '';
+    const text = line(link, seen.size === 0);
+    seen.add(link.code);
+    return text;
+  }
+}
+
+/** Asks again where that may help: as late as the server wants it, else after a while. */
+async function patiently<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      signal.throwIfAborted();
+      const code = failureCode(error);
+      if (tries === TRIES || (code !== 'failed' && code !== 'resource-exhausted')) throw error;
+      const asked = error instanceof Failure ? error.retryAfter : undefined;
+      await wait(asked ?? FIRST_WAIT * 2 ** (tries - 1), signal);
+    }
+  }
+}
+
+function wait(duration: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    }, duration);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
