@@ -679,6 +679,7 @@ class Held:
 
     def __init__(self, store: LinkStore, monkeypatch: pytest.MonkeyPatch) -> None:
         self.running = 0
+        self.broken_off = 0
         self.started = asyncio.Semaphore(0)
         self.go = asyncio.Semaphore(0)
         page = store.page
@@ -688,7 +689,11 @@ class Held:
                 self.running += 1
                 assert self.running <= SEARCHES
                 self.started.release()
-                await self.go.acquire()
+                try:
+                    await self.go.acquire()
+                except asyncio.CancelledError:
+                    self.broken_off += 1
+                    raise
                 self.running -= 1
             return await page(owner, wanted, *rest)
 
@@ -741,7 +746,7 @@ async def test_a_search_whose_caller_left_keeps_its_turn_until_its_end(
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        assert held.running == 1
+        assert (held.running, held.broken_off) == (1, 0)
         assert not stays.done()
 
         held.go.release()
