@@ -14,11 +14,16 @@ def moment_of(text: str) -> datetime:
     """The moment of a text such as `2026-07-01T09:30:00+02:00`, in UTC.
 
     Raises ValueError for any other text, and where the moment is in none of the years 1 to 9999.
+    The error's message is told to whoever gave the text.
     """
     if not _MOMENT.fullmatch(text):
         raise ValueError("this is no moment in ISO 8601 with an offset")
     try:
-        return datetime.fromisoformat(text).astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("there is no such day, time or offset") from None
+    try:
+        return moment.astimezone(UTC)
     except OverflowError:
         raise ValueError("this moment is in no year from 1 to 9999") from None
 

@@ -58,8 +58,9 @@ PURGED_AFTER = RESTORABLE_FOR + timedelta(hours=1)
 FEED = Feed(most_keys=250, kept_for=timedelta(days=1), kept_least=1000)
 """The feed of changed links. The resolutions of 250 codes, URL and ended URL of 999 characters of
 four bytes, are 2 MB, half of gRPC's limit on a message."""
-KEPT_RANKINGS = 4
-"""How many rankings of an owner are kept: as many lists can be paged through side by side."""
+KEPT_RANKINGS = 32
+"""How many rankings of an owner are kept. Each order and search that is looked at is another one,
+and so is one in which a visit has changed the places."""
 RANKING_KEPT_FOR = timedelta(hours=1)
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
@@ -71,6 +72,8 @@ _MAX_PLACE = 1 << 31
 _JOB = re.compile(r"[a-z-]{1,64}")
 _HOLDER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
+# An i with its dot apart, as the capital with a dot folds to, or without any.
+_DOTS = re.compile("[i\u0131]\u0307*")
 # `mailto:x` has a scheme; in `example.com:8081/x` what follows the colon is a port.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
 _HTTP = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
@@ -142,7 +145,7 @@ class NoLink(NotFound):
     default_reason = "NO_LINK"
 
 
-class TooManyUrls(ResourceExhausted):
+class TooManyUrls(InvalidArgument):
     default_reason = "TOO_MANY_URLS"
 
 
@@ -502,8 +505,13 @@ def check_code(code: str, owner: Owner) -> None:
 
 
 def folded(text: str) -> str:
-    """A text in which case makes no difference: `É` is `é`, and `ß` is `ss`."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    """A text in which case makes no difference: `É` is `é`, and `ß` is `ss`.
+
+    Turkish has an i with a dot and one without, each with a capital of its own. All four are one:
+    who searches for `istanbul` means `İstanbul`, too.
+    """
+    cased = unicodedata.normalize("NFC", text).casefold()
+    return unicodedata.normalize("NFC", _DOTS.sub("i", cased))
 
 
 def title_of(given: str) -> str:

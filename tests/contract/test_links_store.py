@@ -657,24 +657,26 @@ async def test_a_ranking_is_kept_with_all_its_codes(opened: Opened) -> None:
 
 async def test_the_last_rankings_of_an_owner_are_kept_for_an_hour(opened: Opened) -> None:
     async def kept(owner: Account | Guest, now: datetime) -> list[int]:
-        """Those of ten that are there."""
-        rankings = [await store.kept_ranking(owner, f"key{n}", 0, 10, now) for n in range(10)]
-        assert all(codes in (None, [f"code000{n}"]) for n, codes in enumerate(rankings))
+        """Those that are there of four more than an owner can have."""
+        rankings = [
+            await store.kept_ranking(owner, f"key{n}", 0, 10, now) for n in range(KEPT_RANKINGS + 4)
+        ]
+        assert all(codes in (None, [f"code{n:04}"]) for n, codes in enumerate(rankings))
         return [n for n, codes in enumerate(rankings) if codes]
 
     async with opened() as store:
         await store.keep_ranking(TWO, "key0", ["code0000"], NOW)
-        for n in range(6):
-            at = NOW + timedelta(minutes=n)
-            await store.keep_ranking(ONE, f"key{n}", [f"code000{n}"], at)
+        for n in range(KEPT_RANKINGS + 2):
+            at = NOW + timedelta(seconds=n)
+            await store.keep_ranking(ONE, f"key{n}", [f"code{n:04}"], at)
         later = NOW + timedelta(minutes=6)
-        assert await kept(ONE, later) == list(range(6 - KEPT_RANKINGS, 6))
+        assert await kept(ONE, later) == list(range(2, KEPT_RANKINGS + 2))
         assert await kept(TWO, later) == [0]
 
         later = NOW + RANKING_KEPT_FOR
         assert await kept(TWO, later - timedelta(seconds=1)) == [0]
         assert await kept(TWO, later) == []
-        assert await kept(ONE, later + timedelta(minutes=3)) == [4, 5]
+        assert await kept(ONE, later + timedelta(seconds=3)) == list(range(4, KEPT_RANKINGS + 2))
 
 
 async def test_links_of_an_owner_are_found_in_the_order_asked_for(opened: Opened) -> None:

@@ -20,7 +20,6 @@ from pymongo.errors import AutoReconnect, DuplicateKeyError
 
 from services.links import rankings_mongo, store_mongo
 from services.links.domain import (
-    KEPT_RANKINGS,
     NOBODY,
     Account,
     Edit,
@@ -449,13 +448,14 @@ async def test_rankings_that_replicas_keep_at_once_are_as_many_as_are_kept(
     mongo_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rankings_mongo, "_PART", 5)
+    monkeypatch.setattr(rankings_mongo, "KEPT_RANKINGS", 4)
     async with replicas(mongo_server, 2) as stores:
         for _ in range(2):
             await asyncio.gather(
                 *(stores[n % 2].keep_ranking(ONE, f"key{n}", CODES[n:], NOW) for n in range(8))
             )
         found = [await stores[0].kept_ranking(ONE, f"key{n}", 0, 99, NOW) for n in range(8)]
-        assert sum(one is not None for one in found) == KEPT_RANKINGS
+        assert sum(one is not None for one in found) == 4
         assert all(one in (None, CODES[n:]) for n, one in enumerate(found))
         left = [len(CODES[n:]) for n, one in enumerate(found) if one]
         parts = await everything(stores[0], "ranked_codes")

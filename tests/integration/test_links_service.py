@@ -19,7 +19,6 @@ from services.runtime.errors import (
     AlreadyExists,
     InvalidArgument,
     NotFound,
-    ResourceExhausted,
     Unavailable,
 )
 from tests.processes import Process
@@ -531,7 +530,7 @@ async def test_the_longest_links_fit_a_message(links: Links) -> None:
     page = await links.call(pb.QueryLinksRequest(owner=owner, limit=100))
     assert (len(page.links), page.total) == (100, 201)
     request.changes.url = "one.more.example"
-    with pytest.raises(ResourceExhausted) as refused:
+    with pytest.raises(InvalidArgument) as refused:
         await links.call(request)
     assert refused.value.reason == "TOO_MANY_URLS"
 

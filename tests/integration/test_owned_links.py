@@ -502,6 +502,18 @@ def test_bad_input_is_refused_with_a_reason_and_changes_nothing(
     assert gateway.data("showLink", {**owner, "code": code}) == before
 
 
+@pytest.mark.parametrize("moment", ["2086-02-30T00:00:00Z", "2086-01-01T00:00:00+24:00"])
+def test_a_moment_that_is_none_is_told_in_words_of_ours(
+    gateway: InProcess, kept: tuple[Owner, str], moment: str
+) -> None:
+    owner, code = kept
+    response = gateway.call(
+        "changeLink", {**owner, "code": code, "changes": {"expires_at": moment}}
+    )
+    told = response.json()["error"]["message"]
+    assert told == "expires_at: there is no such day, time or offset."
+
+
 @pytest.fixture(scope="module")
 def kept(gateway: InProcess) -> tuple[Owner, str]:
     """A guest with one link that nothing may change."""

@@ -49,7 +49,9 @@ def test_every_file_and_folder_that_is_served_is_reserved_or_no_code(folder: str
     assert [name for name in names if is_code(name) and not is_reserved(name)] == []
 
 
-@pytest.mark.parametrize("name", ["dashboard", "Dashboard", "WWW", "api", "assets", "Login"])
+@pytest.mark.parametrize(
+    "name", ["dashboard", "Dashboard", "WWW", "api", "assets", "Login", "showStatistics"]
+)
 def test_a_reserved_name_that_is_no_route_is_looked_up(name: str) -> None:
     """A link that had it as its code before is followed."""
     assert is_reserved(name)

@@ -193,6 +193,8 @@ def test_tags_that_are_empty_too_long_or_too_many_are_refused(given: list[str]) 
         ("ΣΑΣ", "σας"),
         ("ǅ", "ǆ"),
         ("ﬁ", "FI"),
+        ("İstanbul", "istanbul"),
+        ("K\u0131rm\u0131z\u0131", "KIRMIZI"),
         ("a", "A"),
     ],
 )

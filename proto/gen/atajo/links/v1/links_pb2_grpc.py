@@ -147,8 +147,8 @@ class LinksServiceServicer:
         already does not change.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-        INVALID_EXPIRY, INVALID_ENDED_URL), NOT_FOUND (NO_LINK), RESOURCE_EXHAUSTED (TOO_MANY_URLS) for
-        the URL of a link that had 500 others before.
+        INVALID_EXPIRY, INVALID_ENDED_URL, TOO_MANY_URLS for the URL of a link that had 500 others
+        before), NOT_FOUND (NO_LINK).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -72,8 +72,8 @@ class LinksServiceStub:
     already does not change.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-    INVALID_EXPIRY, INVALID_ENDED_URL), NOT_FOUND (NO_LINK), RESOURCE_EXHAUSTED (TOO_MANY_URLS) for
-    the URL of a link that had 500 others before.
+    INVALID_EXPIRY, INVALID_ENDED_URL, TOO_MANY_URLS for the URL of a link that had 500 others
+    before), NOT_FOUND (NO_LINK).
     """
     RemoveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]
     """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
@@ -142,8 +142,8 @@ class LinksServiceAsyncStub(LinksServiceStub):
     already does not change.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-    INVALID_EXPIRY, INVALID_ENDED_URL), NOT_FOUND (NO_LINK), RESOURCE_EXHAUSTED (TOO_MANY_URLS) for
-    the URL of a link that had 500 others before.
+    INVALID_EXPIRY, INVALID_ENDED_URL, TOO_MANY_URLS for the URL of a link that had 500 others
+    before), NOT_FOUND (NO_LINK).
     """
     RemoveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]  # type: ignore[assignment]
     """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
@@ -245,8 +245,8 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         already does not change.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-        INVALID_EXPIRY, INVALID_ENDED_URL), NOT_FOUND (NO_LINK), RESOURCE_EXHAUSTED (TOO_MANY_URLS) for
-        the URL of a link that had 500 others before.
+        INVALID_EXPIRY, INVALID_ENDED_URL, TOO_MANY_URLS for the URL of a link that had 500 others
+        before), NOT_FOUND (NO_LINK).
         """
 
     @_abc_1.abstractmethod
