@@ -18,7 +18,7 @@ from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from tests.conftest import store_of_product
 from tests.processes import PATIENCE, Process
-from tests.product import Product
+from tests.product import Product, registration
 from tests.waiting import CHANGED, SETTLED, await_that
 
 TASKS = ("accounts", "purge", "views")
@@ -149,15 +149,12 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
         product.kill("reconciler")
         product.start("reconciler")
 
-    def is_free() -> bool:
-        login = product.data("verifyUser", {"email": email, "password": "Camino-42"})
-        return bool(login == {"success": False, "error": "no exist"})
-
-    await_that(is_free, FINISHED)
+    again = registration(email)
+    # It is taken until all else is gone.
+    await_that(lambda: bool(product.data("registerUser", again)["success"]), FINISHED)
     await_that(lambda: all(is_gone(product, code) for code in codes[:5]), CHANGED)
     assert product.counted() == {kept}
     assert "secret.example" not in product.kept()
-    product.register(email)
     assert product.views(product.log_in(email)) == {}
     assert product.views(neighbour) == {kept: 1}
     assert (
