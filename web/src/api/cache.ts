@@ -35,7 +35,8 @@ export const cache = new QueryClient({
     onError: (error, { queryKey: [owner], meta }) => {
       const code = failureCode(error);
       if (code === 'invalid-token') endSessionOf(owner);
-      if (code === 'invalid-token' || code === 'no-logged') return;
+      // Outcomes that the page itself says.
+      if (code === 'invalid-token' || code === 'no-logged' || code === 'no-exist') return;
       if (code === 'outdated' && loadAnew()) return;
       console.error(error);
       meta?.onFailure();

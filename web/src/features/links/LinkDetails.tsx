@@ -86,7 +86,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
             />
           )}
         >
-          <bdi>{title}</bdi>
+          {title !== '' && <bdi>{title}</bdi>}
         </Part>
         <Part
           name="Tags"
@@ -106,10 +106,10 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
             />
           )}
         >
-          <bdi>{tags.join(', ')}</bdi>
+          {tags.length > 0 && <bdi>{tags.join(', ')}</bdi>}
         </Part>
         <Part
-          name="Ends"
+          name={link.state === 'expired' ? 'Ended' : 'Ends'}
           action={expires_at === null ? 'Give it an end' : 'Change'}
           of={expires_at === null ? '' : 'the end'}
           fixed={isRemoved}

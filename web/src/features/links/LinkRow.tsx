@@ -86,7 +86,7 @@ export const LinkRow = memo(function LinkRow({
               <RouterLink to={linkPath(code)} className={styles.title} dir="auto">
                 {title}
               </RouterLink>
-              <span aria-hidden="true"> · </span>
+              <span aria-hidden="true">·</span>
             </>
           )}
           <LongLink url={long_link} />
@@ -103,17 +103,16 @@ export const LinkRow = memo(function LinkRow({
       </div>
       <div role="cell" className={styles.views}>
         <RouterLink to={linkPath(code)}>
-          <Views views={views} />
-          <VisuallyHidden> of {address}</VisuallyHidden>
+          <Views views={views} /> <VisuallyHidden>of {address}</VisuallyHidden>
         </RouterLink>
       </div>
       <div role="cell" className={styles.actions}>
         <span className={styles.wide}>
           <TextButton look="sign" onClick={() => copy(shortUrl(code))}>
-            Copy<VisuallyHidden> {address}</VisuallyHidden>
+            Copy <VisuallyHidden>{address}</VisuallyHidden>
           </TextButton>
           <RouterLink className={styles.qr} {...makeQr}>
-            QR<VisuallyHidden> code of {address}</VisuallyHidden>
+            QR <VisuallyHidden>code of {address}</VisuallyHidden>
           </RouterLink>
         </span>
         <Menu label={`More for ${address}`} items={items} />
@@ -140,8 +139,7 @@ export function UndoLine({
         look="sign"
         onClick={() => (isRemoved ? actions.restore(link) : actions.remove(link))}
       >
-        {isRemoved ? 'Undo' : 'Remove'}
-        <VisuallyHidden> {shortAddress(link.code)}</VisuallyHidden>
+        {isRemoved ? 'Undo' : 'Remove'} <VisuallyHidden>{shortAddress(link.code)}</VisuallyHidden>
       </TextButton>
     </div>
   );
@@ -173,8 +171,8 @@ function Views({ views }: { views: number | null }) {
   const known = views !== null;
   return (
     <>
-      {known ? formatNumber(views) : <span aria-hidden="true">–</span>}
-      <VisuallyHidden> {known ? plural(views, 'view', 'views') : 'views not known'}</VisuallyHidden>
+      {known ? formatNumber(views) : <span aria-hidden="true">–</span>}{' '}
+      <VisuallyHidden>{known ? plural(views, 'view', 'views') : 'views not known'}</VisuallyHidden>
     </>
   );
 }

@@ -37,7 +37,7 @@ export function Part({ name, children, action, of, fixed = false, editor }: Part
           editor(close)
         ) : (
           <>
-            {children}{' '}
+            <span className={styles.value}>{children}</span>{' '}
             {!fixed && (
               <span ref={button} className={styles.action}>
                 <TextButton
@@ -47,8 +47,7 @@ export function Part({ name, children, action, of, fixed = false, editor }: Part
                     setClosed(false);
                   }}
                 >
-                  {action}
-                  <VisuallyHidden> {of}</VisuallyHidden>
+                  {action} <VisuallyHidden>{of}</VisuallyHidden>
                 </TextButton>
               </span>
             )}

@@ -1,0 +1,248 @@
+/** The page of one link, for its owner. */
+import { screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
+import type { Link } from '../src/api';
+import { expectNoAxeViolations, heading, logIn, visit } from './app';
+import { changed, details, link } from './links';
+import { data, error, never, serve, type Reply } from './server';
+
+const FIESTA = link('fiesta-2026', 'https://ayuntamiento.example/otro.pdf', {
+  title: 'Programa de fiestas',
+  tags: ['fiestas', 'carteles'],
+  views: 15_660,
+  bots: 31,
+});
+const BEFORE = [
+  { long_link: 'https://ayuntamiento.example/programa.pdf', until: '2026-11-21T10:00:00Z' },
+];
+const refused = (reason: string): Reply => ({
+  status: 400,
+  body: { error: { status: 'INVALID_ARGUMENT', message: 'x', details: { reason } } },
+});
+/** What stands beside a name in the list of what belongs to the link. */
+const fact = (name: string) => screen.getByText(name, { selector: 'dt' }).nextElementSibling;
+const button = (name: string | RegExp) => screen.getByRole('button', { name });
+
+function change(
+  reply: (changes: Partial<Link>) => Reply = (changes) => changed({ ...FIESTA, ...changes }),
+) {
+  return ({ changes }: Record<string, unknown>) => reply(changes as Partial<Link>);
+}
+
+async function open(handlers: Parameters<typeof serve>[0] = {}) {
+  logIn();
+  const calls = serve({
+    showLink: () => details(FIESTA, BEFORE),
+    changeLink: change(),
+    ...handlers,
+  });
+  const { user } = visit('/links/fiesta-2026');
+  await heading('localhost:3000/fiesta-2026');
+  await screen.findByText('Leads to');
+  return { user, calls };
+}
+
+describe('the page of a link', () => {
+  it('says where it leads and led, and all that belongs to it', async () => {
+    const { user, calls } = await open();
+    expect(calls[0]).toEqual({
+      name: 'showLink',
+      payload: { token: 'a-token', guest: null, code: 'fiesta-2026' },
+    });
+    expect(fact('Leads to')).toHaveTextContent('https://ayuntamiento.example/otro.pdf');
+    expect(fact('Title')).toHaveTextContent('Programa de fiestas');
+    expect(fact('Tags')).toHaveTextContent('fiestas, carteles');
+    expect(fact('Ends')).toHaveTextContent('never');
+    expect(fact('Made')).toHaveTextContent('20 Nov 2026');
+    expect(fact('Views')).toHaveTextContent('15,660 by people, 31 by bots');
+    const before = within(
+      (await screen.findByRole('heading', { name: 'Where it led before' }))
+        .parentElement as HTMLElement,
+    );
+    expect(before.getByRole('listitem')).toHaveTextContent(
+      /^https:\/\/ayuntamiento.example\/programa.pdf until 21 Nov 2026/,
+    );
+    await expectNoAxeViolations();
+    await user.click(button('Copy'));
+    expect(await navigator.clipboard.readText()).toBe('http://localhost:3000/fiesta-2026');
+  });
+
+  it('shares the whole address where the browser can', async () => {
+    const share = vi.fn().mockResolvedValue(undefined);
+    Object.assign(navigator, { share });
+    try {
+      const { user } = await open();
+      await user.click(button('Share'));
+      expect(share).toHaveBeenCalledWith({ url: 'http://localhost:3000/fiesta-2026' });
+    } finally {
+      Reflect.deleteProperty(navigator, 'share');
+    }
+  });
+
+  it('changes where it leads, and says at its field what is wrong', async () => {
+    let answer = refused('INVALID_URL');
+    let now = FIESTA;
+    const { user, calls } = await open({
+      showLink: () => details(now, BEFORE),
+      changeLink: () => answer,
+    });
+    await user.click(button('Change where it leads'));
+    const field = screen.getByRole('textbox', { name: 'Where it leads' });
+    expect(field).toHaveFocus();
+    expect(field).toHaveValue('https://ayuntamiento.example/otro.pdf');
+    await user.clear(field);
+    await user.type(field, 'mailto:x@y{Enter}');
+    await screen.findByText('Enter a valid URL');
+    expect(field).toBeInvalid();
+    expect(field).toHaveAccessibleDescription('Enter a valid URL');
+    await expectNoAxeViolations();
+    answer = refused('URL_REFUSED');
+    await user.type(field, '{Enter}');
+    await screen.findByText('This link cannot be shortened.');
+    now = { ...FIESTA, long_link: 'https://new.example/' };
+    answer = changed(now);
+    await user.clear(field);
+    await user.type(field, 'https://new.example/{Enter}');
+    await waitFor(() => expect(fact('Leads to')).toHaveTextContent('https://new.example/'));
+    expect(calls.filter(({ name }) => name === 'changeLink').at(-1)?.payload).toEqual({
+      token: 'a-token',
+      guest: null,
+      code: 'fiesta-2026',
+      changes: { url: 'https://new.example/' },
+    });
+    expect(button('Change where it leads')).toHaveFocus();
+  });
+
+  it('stays as it was on Escape', async () => {
+    const { user, calls } = await open();
+    await user.click(button('Change the title'));
+    await user.type(screen.getByRole('textbox', { name: 'Title' }), 'x{Escape}');
+    expect(fact('Title')).toHaveTextContent(/^Programa de fiestas Change/);
+    expect(button('Change the title')).toHaveFocus();
+    expect(calls).toHaveLength(1);
+  });
+
+  it('changes title and tags', async () => {
+    const { user, calls } = await open();
+    await user.click(button('Change the title'));
+    const title = screen.getByRole('textbox', { name: 'Title' });
+    await user.clear(title);
+    await user.type(title, '{Enter}');
+    await user.click(await screen.findByRole('button', { name: 'Give it a title' }));
+    await user.click(screen.getByRole('textbox', { name: 'Title' }));
+    await user.paste('x'.repeat(101));
+    await user.keyboard('{Enter}');
+    await screen.findByText('A title has at most 100 characters.');
+    await user.click(button('Cancel'));
+    await user.click(button('Change the tags'));
+    const tags = screen.getByRole('textbox', { name: /^Tags/ });
+    await user.clear(tags);
+    await user.type(tags, ' rutas , ,rutas{Enter}');
+    await waitFor(() => expect(fact('Tags')).toHaveTextContent(/^rutas Change/));
+    const changes = calls.filter(({ name }) => name === 'changeLink');
+    expect(changes.map(({ payload }) => payload['changes'])).toEqual([
+      { title: '' },
+      { tags: ['rutas'] },
+    ]);
+  });
+
+  it('gets an end, what follows it, and loses it again', async () => {
+    const { user, calls } = await open({
+      changeLink: change((changes) =>
+        changed({ ...FIESTA, expires_at: '2099-12-01T17:00:00Z', ...changes }),
+      ),
+    });
+    await user.click(button('Give it an end'));
+    await user.click(button('In a week'));
+    const field = screen.getByLabelText('Ends at');
+    const chosen = new Date((field as HTMLInputElement).value);
+    await expectNoAxeViolations();
+    await user.click(button('Save'));
+    await screen.findByText('After its end');
+    expect(calls.at(-1)?.payload['changes']).toEqual({ expires_at: chosen.toISOString() });
+    await user.click(button('Change where it leads after its end'));
+    await user.type(screen.getByRole('textbox'), 'https://next.example/{Enter}');
+    await waitFor(() => expect(fact('After its end')).toHaveTextContent('https://next.example/'));
+    await user.click(button('Change the end'));
+    await user.click(button('Never'));
+    await user.click(button('Save'));
+    await waitFor(() => expect(fact('Ends')).toHaveTextContent('never'));
+    expect(calls.at(-1)?.payload['changes']).toEqual({ expires_at: null });
+  });
+
+  it('is removed and restored', async () => {
+    const { user, calls } = await open({
+      removeLinks: ({ codes }) => data({ success: true, removed: codes }),
+      restoreLinks: ({ codes }) => data({ success: true, restored: codes }),
+    });
+    await user.click(button('Remove'));
+    await screen.findByText(/^You removed this link/);
+    expect(screen.queryByRole('button', { name: /^Change/ })).toBeNull();
+    await waitFor(() => expect(calls.at(-1)?.name).toBe('removeLinks'));
+    await expectNoAxeViolations();
+    await user.click(button('Restore'));
+    await screen.findByRole('button', { name: 'Remove' });
+    await waitFor(() => expect(calls.at(-1)?.name).toBe('restoreLinks'));
+  });
+
+  it('says what it is where it leads nowhere', async () => {
+    await open({
+      showLink: () => details({ ...FIESTA, state: 'blocked', reason: 'malware' }),
+    });
+    screen.getByText('This link was blocked: malware.');
+  });
+});
+
+describe('a link of somebody else, or none', () => {
+  it('is not found', async () => {
+    logIn();
+    serve({ showLink: () => data({ success: false, error: 'no exist' }) });
+    visit('/links/fiesta-2026');
+    await heading('PAGE NOT FOUND');
+    expect(location.pathname).toBe('/links/fiesta-2026');
+    await expectNoAxeViolations();
+  });
+
+  it('is not asked for where nobody could own it', async () => {
+    const calls = serve({ showLink: never });
+    visit('/links/fiesta-2026');
+    await heading('PAGE NOT FOUND');
+    expect(calls).toEqual([]);
+  });
+
+  it('is not asked for where it is no code', async () => {
+    logIn();
+    const calls = serve({ showLink: never });
+    visit('/links/x');
+    await heading('PAGE NOT FOUND');
+    expect(calls).toEqual([]);
+  });
+
+  it("is shown where it is this browser's own, whoever is logged in", async () => {
+    logIn();
+    localStorage.setItem('guestKey', `${'k'.repeat(42)}A`);
+    const calls = serve({
+      showLink: ({ guest }) =>
+        guest ? details(FIESTA) : data({ success: false, error: 'no exist' }),
+    });
+    visit('/links/fiesta-2026');
+    await screen.findByText('Leads to');
+    expect(calls.map(({ payload }) => [payload['token'], payload['guest']])).toEqual([
+      ['a-token', null],
+      [null, `${'k'.repeat(42)}A`],
+    ]);
+  });
+
+  it('is said to have failed where that is so, and asked for again', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    logIn();
+    let down = true;
+    serve({ showLink: () => (down ? error(503, 'UNAVAILABLE') : details(FIESTA)) });
+    const { user } = visit('/links/fiesta-2026');
+    const again = await screen.findByRole('button', { name: 'Try again' });
+    await expectNoAxeViolations();
+    down = false;
+    await user.click(again);
+    await screen.findByText('Leads to');
+  });
+});

@@ -1,0 +1,379 @@
+/** The list of an owner's links: looked for, chosen, changed and taken back. */
+import { act, screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
+import type { Link } from '../src/api';
+import { expectNoAxeViolations, heading, logIn, toasts, visit } from './app';
+import { changed, link, page } from './links';
+import { answered, data, error, never, serve, type Reply } from './server';
+
+const FIESTA = link('fiesta-2026', 'https://ayuntamiento.example/programa.pdf', {
+  title: 'Programa de fiestas',
+  tags: ['fiestas'],
+  views: 15_660,
+});
+const RUTAS = link('k7Qm2_xB', 'https://example.org/rutas', { views: 1_204 });
+const DOCS = link('Zt0-aaQ9', 'https://docs.example.com/', { expires_at: '2099-12-01T12:00:00Z' });
+const LINKS = [FIESTA, RUTAS, DOCS];
+
+const table = () => screen.findByRole('table', { name: 'Your links' });
+const rowOf = (code: string) =>
+  screen.getAllByRole('row').find((row) => row.textContent.includes(code)) as HTMLElement;
+const count = (words: string) => screen.findByText(words, { selector: 'label span' });
+const removed = ({ codes }: Record<string, unknown>) => data({ success: true, removed: codes });
+const restored = ({ codes }: Record<string, unknown>) => data({ success: true, restored: codes });
+
+type User = ReturnType<typeof visit>['user'];
+async function choose(user: User, code: string, name: string): Promise<void> {
+  await user.click(within(rowOf(code)).getByRole('button', { name: /^More for/ }));
+  await user.click(screen.getByRole('menuitem', { name }));
+}
+
+describe('the list of links', () => {
+  it('says of each what it is, and leads to its page', async () => {
+    logIn();
+    const blocked = link('blocked1', 'https://bad.example/', {
+      state: 'blocked',
+      reason: 'phishing',
+    });
+    const ended = link('ended-01', 'https://old.example/', {
+      state: 'expired',
+      expires_at: '2026-11-01T12:00:00Z',
+    });
+    // Its time ran out after the server was asked.
+    const over = link('over-001', 'https://over.example/', { expires_at: '2026-01-05T12:00:00Z' });
+    serve({ showLinks: () => page([...LINKS, blocked, ended, over]) });
+    visit('/my-account');
+    await table();
+    await count('6 links');
+    expect(
+      within(rowOf('fiesta-2026')).getByRole('link', { name: 'Programa de fiestas' }),
+    ).toHaveAttribute('href', '/links/fiesta-2026');
+    within(within(rowOf('fiesta-2026')).getByRole('list', { name: 'Tags' })).getByText('fiestas');
+    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('ends 1 Dec 2099');
+    expect(rowOf('blocked1')).toHaveTextContent('blocked: phishing');
+    expect(rowOf('ended-01')).toHaveTextContent('ended 1 Nov 2026');
+    expect(rowOf('over-001')).toHaveTextContent('ended 5 Jan 2026');
+    await expectNoAxeViolations();
+  });
+
+  it('asks the server for what is looked for, and keeps it in its address', async () => {
+    logIn();
+    const calls = serve({
+      showLinks: ({ query, state }) =>
+        page(query === 'ruta' ? [RUTAS] : state === 'removed' ? [] : LINKS),
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await user.type(screen.getByRole('searchbox', { name: 'Search' }), ' ruta');
+    await count('1 link');
+    await user.click(screen.getByRole('radio', { name: 'Most viewed' }));
+    await waitFor(() =>
+      expect(calls.at(-1)?.payload).toMatchObject({ query: 'ruta', order: 'most viewed' }),
+    );
+    expect(location.search).toBe('?search=ruta&order=most+viewed');
+    // One call for the word, not one for each letter.
+    expect(calls).toHaveLength(3);
+    await user.clear(screen.getByRole('searchbox', { name: 'Search' }));
+    await count('3 links');
+    await user.click(screen.getByRole('radio', { name: 'Removed' }));
+    await screen.findByText('No link is like this.');
+    expect(calls.at(-1)?.payload).toMatchObject({ query: null, state: 'removed' });
+  });
+
+  it('is as it was for who comes back, and asks nobody', async () => {
+    logIn();
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+    const calls = serve({ showLinks: () => page([RUTAS]), showLink: never });
+    const { user } = visit('/my-account?search=ruta&state=active');
+    await table();
+    expect(screen.getByRole('searchbox', { name: 'Search' })).toHaveValue('ruta');
+    expect(screen.getByRole('radio', { name: 'Active' })).toBeChecked();
+    await user.click(screen.getByRole('link', { name: /1,204 views/ }));
+    await heading('localhost:3000/k7Qm2_xB');
+    act(() => history.back());
+    await table();
+    expect(screen.getByRole('searchbox', { name: 'Search' })).toHaveValue('ruta');
+    await act(() => new Promise((resolve) => setTimeout(resolve)));
+    expect(calls.filter(({ name }) => name === 'showLinks')).toHaveLength(1);
+  });
+
+  it('goes on by cursors as one scrolls, and keeps rows out of sight out of the document', async () => {
+    logIn();
+    const many = Array.from({ length: 10_000 }, (_, index) =>
+      link(`n${String(index).padStart(7, '0')}`, `https://example.org/${index}`),
+    );
+    const calls = serve({
+      showLinks: ({ cursor }) => {
+        const at = Number(cursor ?? 0);
+        return page(many.slice(at, at + 100), many.length, String(at + 100));
+      },
+    });
+    const { user } = visit('/my-account');
+    expect(await table()).toHaveAttribute('aria-rowcount', '10001');
+    await count('10,000 links');
+    expect(screen.getAllByRole('row').length).toBeLessThan(100);
+    expect(calls).toHaveLength(1);
+    await user.click(screen.getByRole('button', { name: 'Show more' }));
+    await waitFor(() => expect(calls).toHaveLength(2));
+    expect(calls[1]?.payload['cursor']).toBe('100');
+    expect(screen.getAllByRole('row').length).toBeLessThan(100);
+  });
+
+  it('says where the next links do not come, and tries again', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    logIn();
+    const many = Array.from({ length: 200 }, (_, index) =>
+      link(`n${String(index).padStart(7, '0')}`, `https://example.org/${index}`),
+    );
+    let down = true;
+    serve({
+      showLinks: ({ cursor }) => {
+        if (cursor === null) return page(many.slice(0, 100), 200, 'next');
+        return down ? error(503, 'UNAVAILABLE') : page(many.slice(100), 200);
+      },
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(screen.getByRole('button', { name: 'Show more' }));
+    await screen.findByText('The next links did not load.');
+    down = false;
+    await user.click(screen.getByRole('button', { name: 'Try again' }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Try again' })).toBeNull());
+    expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull();
+  });
+
+  it('is gone through from the start where its place in it is not known any more', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    logIn();
+    const refused: Reply = {
+      status: 400,
+      body: { error: { status: 'INVALID_ARGUMENT', details: { reason: 'INVALID_CURSOR' } } },
+    };
+    const calls = serve({
+      showLinks: ({ cursor }) => {
+        if (cursor === 'old') return refused;
+        const isFirst = calls.length === 1;
+        return page(LINKS, isFirst ? 103 : 3, isFirst ? 'old' : null);
+      },
+    });
+    visit('/my-account');
+    await count('3 links');
+    expect(calls.map(({ payload }) => payload['cursor'])).toEqual([null, 'old', null]);
+  });
+
+  it('says that one is offline', async () => {
+    logIn();
+    serve({ showLinks: () => page(LINKS) });
+    visit('/my-account');
+    await table();
+    const online = vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
+    act(() => void window.dispatchEvent(new Event('offline')));
+    screen.getByText('You are offline. What you see may be old.');
+    online.mockReturnValue(true);
+    act(() => void window.dispatchEvent(new Event('online')));
+    expect(screen.queryByText(/You are offline/)).toBeNull();
+    await answered();
+  });
+});
+
+describe('a link that is removed', () => {
+  it('leaves its place to a line that undoes it, until the list is left', async () => {
+    logIn();
+    const calls = serve({
+      showLinks: () => page(LINKS),
+      removeLinks: removed,
+      restoreLinks: restored,
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await count('2 links');
+    expect(rowOf('k7Qm2_xB')).toHaveTextContent('localhost:3000/k7Qm2_xB was removed.');
+    expect(calls.at(-1)).toMatchObject({ name: 'removeLinks', payload: { codes: ['k7Qm2_xB'] } });
+    const undo = screen.getByRole('button', { name: /^Undo/ });
+    expect(undo).toHaveFocus();
+    await expectNoAxeViolations();
+    await user.click(undo);
+    await count('3 links');
+    await waitFor(() => expect(calls.at(-1)?.name).toBe('restoreLinks'));
+    expect(within(rowOf('k7Qm2_xB')).getByRole('link', { name: /1,204 views/ })).toBeVisible();
+    expect(within(rowOf('k7Qm2_xB')).getByRole('button', { name: /k7Qm2_xB$/ })).toHaveFocus();
+
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await count('2 links');
+    await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    expect(await table()).not.toHaveTextContent('was removed');
+  });
+
+  it('keeps its line where the list is asked for anew', async () => {
+    logIn();
+    let there = LINKS;
+    serve({
+      showLinks: () => page(there),
+      removeLinks: ({ codes }) => {
+        there = LINKS.filter(({ code }) => code !== 'k7Qm2_xB');
+        return removed({ codes });
+      },
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await answered();
+    there = [link('new-link', 'https://new.example/'), ...there];
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    act(() => void window.dispatchEvent(new Event('focus')));
+    await count('3 links');
+    const words = screen.getAllByRole('row').map((row) => row.textContent);
+    expect(words[1]).toContain('new-link');
+    expect(words[3]).toContain('k7Qm2_xB was removed.');
+  });
+
+  it('comes back where the server did not remove it', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    logIn();
+    serve({ showLinks: () => page(LINKS), removeLinks: () => error(503, 'UNAVAILABLE') });
+    const { user } = visit('/my-account');
+    await table();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await waitFor(() => expect(toasts()).toEqual(['The link was not removed. Please try again.']));
+    await count('3 links');
+    expect(rowOf('k7Qm2_xB')).not.toHaveTextContent('was removed');
+  });
+
+  it('is not shown as there by an answer from before', async () => {
+    logIn();
+    const answers: ((reply: Reply) => void)[] = [];
+    let first = true;
+    serve({
+      showLinks: () => {
+        if (!first) return new Promise<Reply>((resolve) => answers.push(resolve));
+        first = false;
+        return page(LINKS);
+      },
+      removeLinks: never,
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await count('2 links');
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    act(() => void window.dispatchEvent(new Event('focus')));
+    await waitFor(() => expect(answers).toHaveLength(1));
+    answers[0]?.(page([link('new-link', 'https://new.example/'), ...LINKS]));
+    await waitFor(() => expect(rowOf('new-link')).toBeDefined());
+    expect(rowOf('k7Qm2_xB')).toHaveTextContent('was removed.');
+  });
+
+  it('is restored from among the removed', async () => {
+    logIn();
+    const gone: Link = { ...RUTAS, state: 'removed' };
+    const calls = serve({ showLinks: () => page([gone]), restoreLinks: restored });
+    const { user } = visit('/my-account?state=removed');
+    await table();
+    await choose(user, 'k7Qm2_xB', 'Restore');
+    await count('0 links');
+    await waitFor(() =>
+      expect(calls.at(-1)).toMatchObject({
+        name: 'restoreLinks',
+        payload: { codes: ['k7Qm2_xB'] },
+      }),
+    );
+    expect(rowOf('k7Qm2_xB')).toHaveTextContent('was restored.');
+  });
+});
+
+describe('several links', () => {
+  const many = Array.from({ length: 12 }, (_, index) =>
+    link(`link-${String(index).padStart(2, '0')}`, `https://example.org/${index}`, {
+      tags: index === 0 ? ['old'] : [],
+    }),
+  );
+  const box = (name: RegExp) => screen.getByRole('checkbox', { name });
+
+  it('are chosen one by one, through, and all at once', async () => {
+    logIn();
+    serve({ showLinks: () => page(many) });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(box(/link-01$/));
+    await count('1 of 12 links chosen');
+    await user.keyboard('{Shift>}');
+    await user.click(box(/link-04$/));
+    await user.keyboard('{/Shift}');
+    await count('4 of 12 links chosen');
+    expect(box(/link-03$/)).toBeChecked();
+    await user.click(box(/^Choose all 12 shown/));
+    await count('12 of 12 links chosen');
+    await expectNoAxeViolations();
+    await user.click(box(/^Choose all 12 shown/));
+    await count('12 links');
+  });
+
+  it('are removed together, and back again at one click', async () => {
+    logIn();
+    const calls = serve({
+      showLinks: () => page(many),
+      removeLinks: removed,
+      restoreLinks: restored,
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(box(/link-01$/));
+    await user.click(box(/link-02$/));
+    await user.click(screen.getByRole('button', { name: 'Remove' }));
+    await count('10 links');
+    expect(screen.queryByRole('dialog')).toBeNull();
+    expect(calls.at(-1)?.payload['codes']).toEqual(['link-01', 'link-02']);
+    await waitFor(() => expect(toasts()[0]).toMatch(/^2 links removed/));
+    await user.click(screen.getByRole('button', { name: 'Undo' }));
+    await count('12 links');
+    await waitFor(() => expect(calls.at(-1)?.name).toBe('restoreLinks'));
+  });
+
+  it('are asked about where they are more than one sees at a glance', async () => {
+    logIn();
+    const calls = serve({ showLinks: () => page(many), removeLinks: removed });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(box(/^Choose all/));
+    await user.click(screen.getByRole('button', { name: 'Remove' }));
+    const dialog = screen.getByRole('dialog', { name: 'Remove 12 links?' });
+    await user.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    expect(calls.some(({ name }) => name === 'removeLinks')).toBe(false);
+    await user.click(screen.getByRole('button', { name: 'Remove' }));
+    await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }));
+    await count('0 links');
+    expect(calls.at(-1)?.payload['codes']).toHaveLength(12);
+  });
+
+  it('are tagged, and keep the tags that they have', async () => {
+    logIn();
+    const calls = serve({
+      showLinks: () => page(many),
+      changeLink: ({ code, changes }) => {
+        const known = many.find((one) => one.code === code) as Link;
+        return changed({ ...known, ...(changes as Partial<Link>) });
+      },
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(box(/link-00$/));
+    await user.click(box(/link-01$/));
+    await user.click(screen.getByRole('button', { name: 'Tag' }));
+    const dialog = screen.getByRole('dialog', { name: 'Tag 2 links' });
+    const field = within(dialog).getByRole('textbox');
+    expect(field).toHaveFocus();
+    await user.type(field, `${'x'.repeat(31)}{Enter}`);
+    await within(dialog).findByText('At most 10 tags, each of at most 30 characters.');
+    await user.clear(field);
+    await user.type(field, 'rutas, carteles, rutas{Enter}');
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    const changes = calls.filter(({ name }) => name === 'changeLink');
+    expect(changes.map(({ payload }) => payload['changes'])).toEqual([
+      { tags: ['old', 'rutas', 'carteles'] },
+      { tags: ['rutas', 'carteles'] },
+    ]);
+    expect(rowOf('link-00')).toHaveTextContent('oldrutascarteles');
+  });
+});
