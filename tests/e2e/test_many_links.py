@@ -87,22 +87,22 @@ def test_scrolling_reaches_the_last_link_and_shows_rows_all_the_way(account: Pag
     expect(account.get_by_role("contentinfo")).to_be_visible()
 
 
-def test_the_filter_finds_one_among_all(account: Page) -> None:
-    field = account.get_by_label("Filter")
+def test_the_search_finds_one_among_all(account: Page) -> None:
+    field = account.get_by_label("Search")
     field.press_sequentially("L0004321")
-    expect(account.get_by_role("status")).to_contain_text("1 of 10,000 links")
+    expect(account.get_by_role("status")).to_contain_text("1 link")
     expect(account.get_by_role("row")).to_have_count(2)
     expect(account.get_by_role("row").last).to_contain_text("https://example.com/4321/of/many")
     field.fill("THE/FIRST")
     expect(account.get_by_role("row").last).to_contain_text("https://example.com/the/first")
     field.fill("nowhere to be found")
-    expect(account.get_by_text("No link has this in it.")).to_be_visible()
+    expect(account.get_by_text("No link is like this.")).to_be_visible()
     field.fill("")
     expect(account.get_by_text("10,000 links", exact=True).first).to_be_visible()
     expect(account.get_by_role("row").nth(1)).to_contain_text("L0009999")
 
 
-def test_a_filter_far_down_shows_what_it_found(account: Page) -> None:
+def test_a_search_far_down_shows_what_it_found(account: Page) -> None:
     account.keyboard.press("End")
-    account.get_by_label("Filter").fill("/12/of")
+    account.get_by_label("Search").fill("/12/of")
     expect(account.get_by_role("row").last).to_be_in_viewport()

@@ -9,6 +9,7 @@ import type { Owner } from '../../lib/owner';
 import { useHere } from '../../lib/useHere';
 import { change } from './links';
 import { changeMessages, notChanged } from './messages';
+import styles from './TagDialog.module.css';
 import { areTags, readTags, withTags } from './tags';
 
 /** How many links are tagged at a time. */
@@ -80,7 +81,7 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
       title={`Tag ${formatNumber(links.length)} ${plural(links.length, 'link', 'links')}`}
       onClose={close}
     >
-      <form onSubmit={(event) => void onSubmit(event)} noValidate>
+      <form className={styles.form} onSubmit={(event) => void onSubmit(event)} noValidate>
         <Field
           label="Tags to add, with commas between them"
           autoComplete="off"
