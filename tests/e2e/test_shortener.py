@@ -129,7 +129,8 @@ def test_a_double_click_makes_one_link_and_no_error(page: Page, target: str) -> 
     expect(plates(page)).to_have_count(2)
     page.get_by_role("button", name="Shorten", exact=True).dblclick()
     expect(page.get_by_text("Enter a valid URL", exact=True)).to_be_visible()
-    assert [url.rpartition("/")[2] for url in asked] == ["createShortLink"]
+    made = [url for url in asked if url.endswith("/createShortLink")]
+    assert len(made) == 1
 
 
 def test_a_second_click_after_a_quick_answer_is_no_error(page: Page, target: str) -> None:
