@@ -54,12 +54,13 @@ def test_an_account_sees_the_views_of_its_links(
     def views_of(address: str) -> str:
         code = address.rpartition("/")[2]
         row = page.get_by_role("row").filter(has_text=code)
-        return row.get_by_role("cell").last.inner_text().split()[0]
+        views = row.get_by_role("link", name=re.compile(r"\bviews? of "))
+        return views.inner_text().split()[0]
 
     page.get_by_role("link", name="MY ACCOUNT").click()
-    expect(page.get_by_text(f"{target}/second")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text=f"{target}/second")).to_be_visible()
     page.reload()
-    expect(page.get_by_text(f"{target}/second")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text=f"{target}/second")).to_be_visible()
     assert views_of(second) == "5"
     assert views_of(first) == "0"
 
