@@ -64,7 +64,8 @@ def test_scrolling_reaches_the_last_link_and_shows_rows_all_the_way(account: Pag
             const height = () => document.documentElement.scrollHeight;
             const isRow = () => {
                 const middle = innerHeight / 2;
-                const {top, bottom} = document.querySelector('[role=table]').getBoundingClientRect();
+                const table = document.querySelector('[role=table]');
+                const {top, bottom} = table.getBoundingClientRect();
                 const inside = top < middle && middle < bottom;
                 const there = document.elementFromPoint(innerWidth / 2, middle);
                 return !inside || there?.closest('[role=row]') != null;
