@@ -44,7 +44,7 @@ class Calls:
 @pytest.fixture
 def down(expected: list[str]) -> None:
     """A test during which the back end does not answer: the console says so."""
-    expected += ["net::ERR_", "createShortLink: ", "load: failed", "Failed to fetch"]
+    expected += ["net::ERR_", "createShortLink: ", "showLinks: ", "load: failed", "Failed to fetch"]
     expected.append("status of 503")  # Of a web server in front of what is away.
 
 

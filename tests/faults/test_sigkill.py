@@ -150,7 +150,7 @@ def test_a_clean_stop_leaves_no_visit_uncounted(product: Product) -> None:
     assert product.stop("gateway") == 0
     closed = 'grpc_code="OK",grpc_method="CloseGateway"'
     assert closed in httpx.get(product.metrics_url("analytics")).text
-    for name in ("auth", "links", "analytics"):
+    for name in ("reconciler", "auth", "links", "analytics"):
         assert product.stop(name) == 0
     product.start()
     assert product.views(token) == {code: 30}, "they were there before the gateway came back"

@@ -476,18 +476,19 @@ async def test_the_version_before_goes_on_while_the_next_one_adds_to_the_schema(
 async def test_a_newer_schema_that_shows_late_ends_the_process(
     gate: Gate, mongo_url: str, tmp_path: Path
 ) -> None:
+    refusal = f"has schema version 99; this program knows up to {len(links_store.SCHEMA)}."
     with pymongo.MongoClient[dict[str, Any]](mongo_url) as server:
         server.get_default_database().schema.insert_one({"_id": "version", "version": 99})
     with start(gate.through(mongo_url), tmp_path) as process:
         gate.open()
         assert await asyncio.to_thread(process.wait) == 1
     (failure,) = (line for line in process.log_lines() if line["event"] == "background_task_failed")
-    assert "has schema version 99; this program knows up to 1." in str(failure["exception"])
+    assert refusal in str(failure["exception"])
     assert process.log_lines()[-1]["event"] == "stopped"
     with Process.launch("services.links", process_env(mongo_url), tmp_path / "again") as again:
         assert again.wait() == 1
         (line,) = again.stderr().splitlines()
-        assert "has schema version 99; this program knows up to 1." in line
+        assert refusal in line
 
 
 async def test_a_server_that_takes_no_writes_is_not_well_and_is_read_all_the_same(

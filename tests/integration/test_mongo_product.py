@@ -29,7 +29,7 @@ def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_
             assert product.visit(code).headers["location"] == "https://example.com/a?b=c#d"
         product.await_views(token, {code: 5})
 
-        for name in ("gateway", *SERVICES):
+        for name in ("gateway", "reconciler", *SERVICES):
             assert product.stop(name) == 0
         product.start()
 
