@@ -312,7 +312,7 @@ class MongoLinkStore:
         held = await self._named("links_to_purge", codes, {"creator": 1})
         await self._change("links_purge", bare)
         await self._forget_rankings({one["creator"] for one in held if "creator" in one})
-        found = await self._named("links_removed", codes, PURGED)
+        found = await self._named("links_purged", codes, PURGED)
         purged = [one["_id"] for one in found if "removed" in one]
         await self._feed.announce(purged, now)
         return purged

@@ -357,7 +357,7 @@ async def test_changes_that_wait_are_announced_together(opened_mongo: Opened) ->
 
 def looks() -> float:
     """How often a removal has looked what it removed."""
-    labels = {"operation": "links_removed", "result": "ok"}
+    labels = {"operation": "links_purged", "result": "ok"}
     return REGISTRY.get_sample_value("atajo_store_seconds_count", labels) or 0
 
 
