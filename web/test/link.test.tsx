@@ -221,10 +221,13 @@ describe('a link of somebody else, or none', () => {
   it("is shown where it is this browser's own, whoever is logged in", async () => {
     logIn();
     localStorage.setItem('guestKey', `${'k'.repeat(42)}A`);
-    const calls = serve({
-      showLink: ({ guest }) =>
-        guest ? details(FIESTA) : data({ success: false, error: 'no exist' }),
-    });
+    const calls = serve(
+      {
+        showLink: ({ guest }) =>
+          guest ? details(FIESTA) : data({ success: false, error: 'no exist' }),
+      },
+      'showLink',
+    );
     visit('/links/fiesta-2026');
     await screen.findByText('Leads to');
     expect(calls.map(({ payload }) => [payload['token'], payload['guest']])).toEqual([
