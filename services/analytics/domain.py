@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 
@@ -27,9 +27,8 @@ FEED = Feed(most_keys=5000, kept_for=timedelta(minutes=5), kept_least=1000)
 totals of 5,000 codes are 0.3 MB at most of gRPC's 4. With three gateways that each visit 5,000
 links a second it is 40 MB on SQLite. Who follows it asks every few seconds, and copies all totals
 after a longer absence."""
-MAX_DAYS = 92
-"""Most days in one look-up of days: with 101 long hosts each they are 2.5 MB of gRPC's 4, and what
-there is of browsers, systems, languages and countries 1.2 MB more."""
+MAX_STATISTICS_CODES = 100_000
+"""Most codes whose visits are added up at once: 3.4 MB of gRPC's 4 if all are as long as can be."""
 MAX_NAMES = 100
 """Most names that a link's day tells apart in one dimension: strangers choose some of them."""
 OTHER_NAMES = "*"
@@ -125,6 +124,9 @@ class Batch:
     gateway_id: str
     number: int
     visits: tuple[VisitCount, ...]
+    visitors: Mapping[tuple[int, str], frozenset[int]] = field(default_factory=dict)
+    """Of each day, in whole UTC days since the Unix epoch, and code: numbers of 32 bits, one for
+    each visitor. The key of that day makes them of address and User-Agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +154,16 @@ class Visited:
 class Day:
     """One UTC day of a link, in whole days since the Unix epoch.
 
-    `people_by_hour` has 24 values. `breakdowns` leaves out dimensions in which no name is known.
+    Hours of the day in which nobody came are left out, and so are dimensions in which no name is
+    known. `visitors` is what the day's sketch tells, and 0 where there is none.
     """
 
     day: int
-    people: int
-    bots: int
-    people_by_hour: tuple[int, ...]
+    people: Mapping[int, int]
+    """By hour."""
+    bots: Mapping[int, int]
     breakdowns: Mapping[Dimension, Breakdown]
+    visitors: int
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -33,8 +33,41 @@ class AnalyticsStore(Protocol):
         """Totals by code, of those codes that were visited."""
         ...
 
-    async def days(self, code: str, first: int, last: int) -> list[Day]:
-        """A link's days with visits from `first` to `last`, both included, oldest first."""
+    async def days(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, Day], None]
+    ) -> None:
+        """Hand the days of some links, from `first` to `last`, both included, to `take`.
+
+        Days come in no particular order, each code's with visits once. `take` does not wait, and
+        may be called from another thread, by one at a time.
+        """
+        ...
+
+    async def first_day(self, codes: Sequence[str]) -> int | None:
+        """The first day with a visit of any of these links."""
+        ...
+
+    async def counted_from(self) -> int | None:
+        """The first day of which all dimensions and visitors are counted; None for always.
+
+        Counts of a version before know neither.
+        """
+        ...
+
+    async def visitor_key(self, day: int, fresh: bytes) -> bytes:
+        """The key of a day: `fresh` where it has none yet, and the same for all who ask from
+        then on."""
+        ...
+
+    async def forget_keys(self, before: int) -> bool:
+        """Delete the keys of days before `before`, so that no file of the store has them.
+
+        False where there was none.
+        """
+        ...
+
+    async def forget_days(self, before: int) -> bool:
+        """Delete some of the days before `before`; False when there were none. Totals stay."""
         ...
 
     async def remove(self, codes: Sequence[str]) -> None:

@@ -90,6 +90,78 @@ DIMENSION_SOURCE: Dimension.ValueType  # 7
 """`link` or `qr`."""
 Global___Dimension: _TypeAlias = Dimension  # noqa: Y015
 
+class _RecentSpan:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RecentSpanEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RecentSpan.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RECENT_SPAN_UNSPECIFIED: _RecentSpan.ValueType  # 0
+    """Not given; refused."""
+    RECENT_SPAN_24_HOURS: _RecentSpan.ValueType  # 1
+    """24 hours."""
+    RECENT_SPAN_7_DAYS: _RecentSpan.ValueType  # 2
+    """7 days."""
+    RECENT_SPAN_30_DAYS: _RecentSpan.ValueType  # 3
+    """30 days."""
+    RECENT_SPAN_90_DAYS: _RecentSpan.ValueType  # 4
+    """90 days."""
+    RECENT_SPAN_12_MONTHS: _RecentSpan.ValueType  # 5
+    """12 months."""
+    RECENT_SPAN_ALL: _RecentSpan.ValueType  # 6
+    """From the first visit on."""
+
+class RecentSpan(_RecentSpan, metaclass=_RecentSpanEnumTypeWrapper):
+    """A span that ends now: `24 hours` with the hour that runs, the others with today."""
+
+RECENT_SPAN_UNSPECIFIED: RecentSpan.ValueType  # 0
+"""Not given; refused."""
+RECENT_SPAN_24_HOURS: RecentSpan.ValueType  # 1
+"""24 hours."""
+RECENT_SPAN_7_DAYS: RecentSpan.ValueType  # 2
+"""7 days."""
+RECENT_SPAN_30_DAYS: RecentSpan.ValueType  # 3
+"""30 days."""
+RECENT_SPAN_90_DAYS: RecentSpan.ValueType  # 4
+"""90 days."""
+RECENT_SPAN_12_MONTHS: RecentSpan.ValueType  # 5
+"""12 months."""
+RECENT_SPAN_ALL: RecentSpan.ValueType  # 6
+"""From the first visit on."""
+Global___RecentSpan: _TypeAlias = RecentSpan  # noqa: Y015
+
+class _StepLength:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _StepLengthEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StepLength.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    STEP_LENGTH_UNSPECIFIED: _StepLength.ValueType  # 0
+    """Not given."""
+    STEP_LENGTH_HOUR: _StepLength.ValueType  # 1
+    """In spans of up to 7 days."""
+    STEP_LENGTH_DAY: _StepLength.ValueType  # 2
+    """Up to 92 days."""
+    STEP_LENGTH_WEEK: _StepLength.ValueType  # 3
+    """Up to 731 days; from Monday."""
+    STEP_LENGTH_MONTH: _StepLength.ValueType  # 4
+    """In longer ones."""
+
+class StepLength(_StepLength, metaclass=_StepLengthEnumTypeWrapper):
+    """How long the steps of a span are."""
+
+STEP_LENGTH_UNSPECIFIED: StepLength.ValueType  # 0
+"""Not given."""
+STEP_LENGTH_HOUR: StepLength.ValueType  # 1
+"""In spans of up to 7 days."""
+STEP_LENGTH_DAY: StepLength.ValueType  # 2
+"""Up to 92 days."""
+STEP_LENGTH_WEEK: StepLength.ValueType  # 3
+"""Up to 731 days; from Monday."""
+STEP_LENGTH_MONTH: StepLength.ValueType  # 4
+"""In longer ones."""
+Global___StepLength: _TypeAlias = StepLength  # noqa: Y015
+
 @_typing.final
 class Name(_message.Message):
     """What is known of visits in one dimension."""
@@ -169,6 +241,7 @@ class RecordVisitsRequest(_message.Message):
     GATEWAY_ID_FIELD_NUMBER: _builtins.int
     BATCH_NUMBER_FIELD_NUMBER: _builtins.int
     VISITS_FIELD_NUMBER: _builtins.int
+    VISITORS_FIELD_NUMBER: _builtins.int
     gateway_id: _builtins.str
     """Random identifier of the gateway's journal."""
     batch_number: _builtins.int
@@ -177,20 +250,59 @@ class RecordVisitsRequest(_message.Message):
     def visits(self) -> _containers.RepeatedCompositeFieldContainer[Global___VisitCount]:
         """The visits of the batch. A resend carries the same."""
 
+    @_builtins.property
+    def visitors(self) -> _containers.RepeatedCompositeFieldContainer[Global___Visitors]:
+        """Who was among the people of these visits, as far as they are told apart; each code and day at
+        most once.
+        """
+
     def __init__(
         self,
         *,
         gateway_id: _builtins.str = ...,
         batch_number: _builtins.int = ...,
         visits: _abc.Iterable[Global___VisitCount] | None = ...,
+        visitors: _abc.Iterable[Global___Visitors] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_number", b"batch_number", "gateway_id", b"gateway_id", "visits", b"visits"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_number", b"batch_number", "gateway_id", b"gateway_id", "visitors", b"visitors", "visits", b"visits"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RecordVisitsRequest: _TypeAlias = RecordVisitsRequest  # noqa: Y015
+
+@_typing.final
+class Visitors(_message.Message):
+    """The visitors of a link on one UTC day."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    DAY_FIELD_NUMBER: _builtins.int
+    NUMBERS_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Code of the visited link."""
+    day: _builtins.int
+    """The day, in whole UTC days since the Unix epoch."""
+    @_builtins.property
+    def numbers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """A number for each visitor, which the key of that day makes of address and User-Agent."""
+
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        day: _builtins.int = ...,
+        numbers: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "day", b"day", "numbers", b"numbers"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Visitors: _TypeAlias = Visitors  # noqa: Y015
 
 @_typing.final
 class RecordVisitsResponse(_message.Message):
@@ -436,148 +548,331 @@ class ListVisitedResponse(_message.Message):
 Global___ListVisitedResponse: _TypeAlias = ListVisitedResponse  # noqa: Y015
 
 @_typing.final
-class ListDaysRequest(_message.Message):
-    """A span of days of one link."""
+class Dates(_message.Message):
+    """A span of at most 3,653 days, both included, as dates such as `2026-11-22`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    CODE_FIELD_NUMBER: _builtins.int
-    FIRST_DAY_FIELD_NUMBER: _builtins.int
-    LAST_DAY_FIELD_NUMBER: _builtins.int
-    code: _builtins.str
-    """Code of the link."""
-    first_day: _builtins.int
-    """First day, in whole UTC days since the Unix epoch."""
-    last_day: _builtins.int
-    """Last day, inclusive."""
+    FROM_FIELD_NUMBER: _builtins.int
+    TO_FIELD_NUMBER: _builtins.int
+    to: _builtins.str
+    """The last day."""
     def __init__(
         self,
         *,
-        code: _builtins.str = ...,
-        first_day: _builtins.int = ...,
-        last_day: _builtins.int = ...,
+        to: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "first_day", b"first_day", "last_day", b"last_day"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["from", b"from", "to", b"to"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ListDaysRequest: _TypeAlias = ListDaysRequest  # noqa: Y015
+Global___Dates: _TypeAlias = Dates  # noqa: Y015
 
 @_typing.final
-class Breakdown(_message.Message):
-    """The people of a day by their name in one dimension."""
+class GetStatisticsRequest(_message.Message):
+    """Which visits are to be added up."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class PeopleEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
+    CODES_FIELD_NUMBER: _builtins.int
+    RECENT_FIELD_NUMBER: _builtins.int
+    DATES_FIELD_NUMBER: _builtins.int
+    TIMEZONE_FIELD_NUMBER: _builtins.int
+    TOP_FIELD_NUMBER: _builtins.int
+    recent: Global___RecentSpan.ValueType
+    """One that ends now."""
+    timezone: _builtins.str
+    """The viewer's time zone by its name in the IANA database, such as `America/Santiago`."""
+    top: _builtins.int
+    """How many links are to be told by their people; 0 for none."""
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 100,000 codes. A code nobody visited, or a malformed one, counts nothing."""
 
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.int
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.int = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+    @_builtins.property
+    def dates(self) -> Global___Dates:
+        """One between two dates."""
+
+    def __init__(
+        self,
+        *,
+        codes: _abc.Iterable[_builtins.str] | None = ...,
+        recent: Global___RecentSpan.ValueType = ...,
+        dates: Global___Dates | None = ...,
+        timezone: _builtins.str = ...,
+        top: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["dates", b"dates", "recent", b"recent", "span", b"span"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes", "dates", b"dates", "recent", b"recent", "span", b"span", "timezone", b"timezone", "top", b"top"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_span: _TypeAlias = _typing.Literal["recent", "dates"]  # noqa: Y015
+    _WhichOneofArgType_span: _TypeAlias = _typing.Literal["span", b"span"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_span) -> _WhichOneofReturnType_span | None: ...
+
+Global___GetStatisticsRequest: _TypeAlias = GetStatisticsRequest  # noqa: Y015
+
+@_typing.final
+class Figures(_message.Message):
+    """How many visited."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PEOPLE_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
+    VISITORS_FIELD_NUMBER: _builtins.int
+    people: _builtins.int
+    """Visits of people."""
+    bots: _builtins.int
+    """Visits of bots."""
+    visitors: _builtins.int
+    """Daily visitors: people told apart within a UTC day, added up over days."""
+    def __init__(
+        self,
+        *,
+        people: _builtins.int = ...,
+        bots: _builtins.int = ...,
+        visitors: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "people", b"people", "visitors", b"visitors"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Figures: _TypeAlias = Figures  # noqa: Y015
+
+@_typing.final
+class Step(_message.Message):
+    """One step of a span."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    PEOPLE_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
+    VISITORS_FIELD_NUMBER: _builtins.int
+    start: _builtins.str
+    """When it begins, in ISO 8601 with the offset of the time zone then. The first week or month may
+    begin before the span.
+    """
+    people: _builtins.int
+    """Visits of people."""
+    bots: _builtins.int
+    """Visits of bots."""
+    visitors: _builtins.int
+    """Daily visitors; absent where a step is an hour."""
+    def __init__(
+        self,
+        *,
+        start: _builtins.str = ...,
+        people: _builtins.int = ...,
+        bots: _builtins.int = ...,
+        visitors: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_visitors", b"_visitors", "visitors", b"visitors"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_visitors", b"_visitors", "bots", b"bots", "people", b"people", "start", b"start", "visitors", b"visitors"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__visitors: _TypeAlias = _typing.Literal["visitors"]  # noqa: Y015
+    _WhichOneofArgType__visitors: _TypeAlias = _typing.Literal["_visitors", b"_visitors"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__visitors) -> _WhichOneofReturnType__visitors | None: ...
+
+Global___Step: _TypeAlias = Step  # noqa: Y015
+
+@_typing.final
+class PeopleOfName(_message.Message):
+    """People by name."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    PEOPLE_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The name; empty for people whose name is unknown, `*` for those past the first 100 names of a
+    link's day.
+    """
+    people: _builtins.int
+    """How many."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        people: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "people", b"people"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PeopleOfName: _TypeAlias = PeopleOfName  # noqa: Y015
+
+@_typing.final
+class Breakdown(_message.Message):
+    """The people of a span by their name in one dimension."""
+
+    DESCRIPTOR: _descriptor.Descriptor
 
     DIMENSION_FIELD_NUMBER: _builtins.int
-    PEOPLE_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
     dimension: Global___Dimension.ValueType
     """The dimension."""
     @_builtins.property
-    def people(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """People by name, those left out whose name is unknown; `*` gathers those past the first 100 names."""
+    def names(self) -> _containers.RepeatedCompositeFieldContainer[Global___PeopleOfName]:
+        """People by name, the largest number first. Their sum is the people of every UTC day that the
+        span touches.
+        """
 
     def __init__(
         self,
         *,
         dimension: Global___Dimension.ValueType = ...,
-        people: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        names: _abc.Iterable[Global___PeopleOfName] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "people", b"people"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "names", b"names"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Breakdown: _TypeAlias = Breakdown  # noqa: Y015
 
 @_typing.final
-class Day(_message.Message):
-    """One UTC day of a link."""
+class PeopleOfLink(_message.Message):
+    """The people of one link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    PEOPLE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code."""
+    people: _builtins.int
+    """How many visited in the span."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        people: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "people", b"people"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PeopleOfLink: _TypeAlias = PeopleOfLink  # noqa: Y015
+
+@_typing.final
+class GetStatisticsResponse(_message.Message):
+    """Visits of the links over the span."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FROM_FIELD_NUMBER: _builtins.int
+    TO_FIELD_NUMBER: _builtins.int
+    STEP_FIELD_NUMBER: _builtins.int
+    TOTALS_FIELD_NUMBER: _builtins.int
+    PREVIOUS_FIELD_NUMBER: _builtins.int
+    SERIES_FIELD_NUMBER: _builtins.int
+    BREAKDOWNS_FIELD_NUMBER: _builtins.int
+    TOP_FIELD_NUMBER: _builtins.int
+    COUNTED_FROM_FIELD_NUMBER: _builtins.int
+    to: _builtins.str
+    """The last day."""
+    step: Global___StepLength.ValueType
+    """How long a step is."""
+    counted_from: _builtins.str
+    """The first day of which all dimensions and visitors are counted, where the span begins before
+    it and people came then; empty otherwise.
+    """
+    @_builtins.property
+    def totals(self) -> Global___Figures:
+        """All of the span."""
+
+    @_builtins.property
+    def previous(self) -> Global___Figures:
+        """The span of the same length before it; absent for all."""
+
+    @_builtins.property
+    def series(self) -> _containers.RepeatedCompositeFieldContainer[Global___Step]:
+        """Every step, oldest first."""
+
+    @_builtins.property
+    def breakdowns(self) -> _containers.RepeatedCompositeFieldContainer[Global___Breakdown]:
+        """Every dimension."""
+
+    @_builtins.property
+    def top(self) -> _containers.RepeatedCompositeFieldContainer[Global___PeopleOfLink]:
+        """Links with people in the span, the most visited first, as many as were asked for."""
+
+    def __init__(
+        self,
+        *,
+        to: _builtins.str = ...,
+        step: Global___StepLength.ValueType = ...,
+        totals: Global___Figures | None = ...,
+        previous: Global___Figures | None = ...,
+        series: _abc.Iterable[Global___Step] | None = ...,
+        breakdowns: _abc.Iterable[Global___Breakdown] | None = ...,
+        top: _abc.Iterable[Global___PeopleOfLink] | None = ...,
+        counted_from: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_previous", b"_previous", "previous", b"previous", "totals", b"totals"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_previous", b"_previous", "breakdowns", b"breakdowns", "counted_from", b"counted_from", "from", b"from", "previous", b"previous", "series", b"series", "step", b"step", "to", b"to", "top", b"top", "totals", b"totals"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__previous: _TypeAlias = _typing.Literal["previous"]  # noqa: Y015
+    _WhichOneofArgType__previous: _TypeAlias = _typing.Literal["_previous", b"_previous"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__previous) -> _WhichOneofReturnType__previous | None: ...
+
+Global___GetStatisticsResponse: _TypeAlias = GetStatisticsResponse  # noqa: Y015
+
+@_typing.final
+class GetVisitorKeyRequest(_message.Message):
+    """Asks for the key of the day that runs."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetVisitorKeyRequest: _TypeAlias = GetVisitorKeyRequest  # noqa: Y015
+
+@_typing.final
+class GetVisitorKeyResponse(_message.Message):
+    """The key of a day."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DAY_FIELD_NUMBER: _builtins.int
-    PEOPLE_FIELD_NUMBER: _builtins.int
-    BOTS_FIELD_NUMBER: _builtins.int
-    PEOPLE_BY_HOUR_FIELD_NUMBER: _builtins.int
-    BREAKDOWNS_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
     day: _builtins.int
     """The day, in whole UTC days since the Unix epoch."""
-    people: _builtins.int
-    """Visits of people."""
-    bots: _builtins.int
-    """Visits of bots."""
-    @_builtins.property
-    def people_by_hour(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Visits of people in each UTC hour of the day, 24 values."""
-
-    @_builtins.property
-    def breakdowns(self) -> _containers.RepeatedCompositeFieldContainer[Global___Breakdown]:
-        """The dimensions in which a name is known."""
-
+    key: _builtins.bytes
+    """32 random bytes."""
     def __init__(
         self,
         *,
         day: _builtins.int = ...,
-        people: _builtins.int = ...,
-        bots: _builtins.int = ...,
-        people_by_hour: _abc.Iterable[_builtins.int] | None = ...,
-        breakdowns: _abc.Iterable[Global___Breakdown] | None = ...,
+        key: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "breakdowns", b"breakdowns", "day", b"day", "people", b"people", "people_by_hour", b"people_by_hour"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["day", b"day", "key", b"key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Day: _TypeAlias = Day  # noqa: Y015
-
-@_typing.final
-class ListDaysResponse(_message.Message):
-    """The days with visits in the span."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DAYS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def days(self) -> _containers.RepeatedCompositeFieldContainer[Global___Day]:
-        """Days, oldest first."""
-
-    def __init__(
-        self,
-        *,
-        days: _abc.Iterable[Global___Day] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["days", b"days"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListDaysResponse: _TypeAlias = ListDaysResponse  # noqa: Y015
+Global___GetVisitorKeyResponse: _TypeAlias = GetVisitorKeyResponse  # noqa: Y015
 
 @_typing.final
 class RemoveCountsRequest(_message.Message):

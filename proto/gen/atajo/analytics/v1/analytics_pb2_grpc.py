@@ -50,10 +50,15 @@ class AnalyticsServiceStub:
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetTotalsRequest.SerializeToString,
                 response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetTotalsResponse.FromString,
                 _registered_method=True)
-        self.ListDays = channel.unary_unary(
-                '/atajo.analytics.v1.AnalyticsService/ListDays',
-                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysRequest.SerializeToString,
-                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysResponse.FromString,
+        self.GetStatistics = channel.unary_unary(
+                '/atajo.analytics.v1.AnalyticsService/GetStatistics',
+                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsRequest.SerializeToString,
+                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsResponse.FromString,
+                _registered_method=True)
+        self.GetVisitorKey = channel.unary_unary(
+                '/atajo.analytics.v1.AnalyticsService/GetVisitorKey',
+                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetVisitorKeyRequest.SerializeToString,
+                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetVisitorKeyResponse.FromString,
                 _registered_method=True)
 
 
@@ -91,10 +96,18 @@ class AnalyticsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def ListDays(self, request, context):
-        """Reads one link's visits by UTC day, oldest first, for at most 92 days.
+    def GetStatistics(self, request, context):
+        """Adds up the visits of up to 100,000 links over a span, step by step.
 
-        Errors: INVALID_ARGUMENT (INVALID_RANGE).
+        Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetVisitorKey(self, request, context):
+        """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
+        at the first call of the day, and deleted when the day is over.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -118,10 +131,15 @@ def add_AnalyticsServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetTotalsRequest.FromString,
                     response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetTotalsResponse.SerializeToString,
             ),
-            'ListDays': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListDays,
-                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysRequest.FromString,
-                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysResponse.SerializeToString,
+            'GetStatistics': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetStatistics,
+                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsRequest.FromString,
+                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsResponse.SerializeToString,
+            ),
+            'GetVisitorKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetVisitorKey,
+                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetVisitorKeyRequest.FromString,
+                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetVisitorKeyResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -217,7 +235,7 @@ class AnalyticsService:
             _registered_method=True)
 
     @staticmethod
-    def ListDays(request,
+    def GetStatistics(request,
             target,
             options=(),
             channel_credentials=None,
@@ -230,9 +248,36 @@ class AnalyticsService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.analytics.v1.AnalyticsService/ListDays',
-            atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysRequest.SerializeToString,
-            atajo_dot_analytics_dot_v1_dot_analytics__pb2.ListDaysResponse.FromString,
+            '/atajo.analytics.v1.AnalyticsService/GetStatistics',
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsRequest.SerializeToString,
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetVisitorKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.analytics.v1.AnalyticsService/GetVisitorKey',
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetVisitorKeyRequest.SerializeToString,
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetVisitorKeyResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -54,10 +54,14 @@ class AnalyticsServiceStub:
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
-    ListDays: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.ListDaysRequest, _analytics_pb2.ListDaysResponse]
-    """Reads one link's visits by UTC day, oldest first, for at most 92 days.
+    GetStatistics: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetStatisticsRequest, _analytics_pb2.GetStatisticsResponse]
+    """Adds up the visits of up to 100,000 links over a span, step by step.
 
-    Errors: INVALID_ARGUMENT (INVALID_RANGE).
+    Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+    """
+    GetVisitorKey: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetVisitorKeyRequest, _analytics_pb2.GetVisitorKeyResponse]
+    """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
+    at the first call of the day, and deleted when the day is over.
     """
 
 @_typing.type_check_only
@@ -83,10 +87,14 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
-    ListDays: _aio.UnaryUnaryMultiCallable[_analytics_pb2.ListDaysRequest, _analytics_pb2.ListDaysResponse]  # type: ignore[assignment]
-    """Reads one link's visits by UTC day, oldest first, for at most 92 days.
+    GetStatistics: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetStatisticsRequest, _analytics_pb2.GetStatisticsResponse]  # type: ignore[assignment]
+    """Adds up the visits of up to 100,000 links over a span, step by step.
 
-    Errors: INVALID_ARGUMENT (INVALID_RANGE).
+    Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+    """
+    GetVisitorKey: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetVisitorKeyRequest, _analytics_pb2.GetVisitorKeyResponse]  # type: ignore[assignment]
+    """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
+    at the first call of the day, and deleted when the day is over.
     """
 
 class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -129,14 +137,24 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
-    def ListDays(
+    def GetStatistics(
         self,
-        request: _analytics_pb2.ListDaysRequest,
+        request: _analytics_pb2.GetStatisticsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_analytics_pb2.ListDaysResponse, _abc.Awaitable[_analytics_pb2.ListDaysResponse]]:
-        """Reads one link's visits by UTC day, oldest first, for at most 92 days.
+    ) -> _typing.Union[_analytics_pb2.GetStatisticsResponse, _abc.Awaitable[_analytics_pb2.GetStatisticsResponse]]:
+        """Adds up the visits of up to 100,000 links over a span, step by step.
 
-        Errors: INVALID_ARGUMENT (INVALID_RANGE).
+        Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+        """
+
+    @_abc_1.abstractmethod
+    def GetVisitorKey(
+        self,
+        request: _analytics_pb2.GetVisitorKeyRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_analytics_pb2.GetVisitorKeyResponse, _abc.Awaitable[_analytics_pb2.GetVisitorKeyResponse]]:
+        """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
+        at the first call of the day, and deleted when the day is over.
         """
 
 def add_AnalyticsServiceServicer_to_server(servicer: AnalyticsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
