@@ -148,7 +148,7 @@ def fleet_on(store: str, folder: Path) -> Iterator[Fleet]:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("store", STORES)
 def test_claims_killed_many_times_leave_every_link_with_one_owner(
     tmp_path: Path, store: str, kills: int
