@@ -2,19 +2,25 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
-import { themeScript } from './build/theme-script.ts';
+import { bootScript } from './build/boot-script.ts';
 import { CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
 
 const BACK_END = 'http://localhost:8080';
 const ANSWERED_THERE = [...Object.values(functions), ...Object.values(gateway)];
 
 export default defineConfig({
-  plugins: [react(), themeScript(), reactColorfulCss(), loading()],
+  plugins: [react(), bootScript(), reactColorfulCss(), loading()],
   build: {
     outDir: 'dist',
     // A data: font or image would count against the budgets of the document and the CSP.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One file of all parts that the document shares with pages, and not one for each.
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: 'shared', tags: ['$initial'], minShareCount: 2 }] },
+      },
+    },
   },
   server: {
     proxy: {

@@ -147,3 +147,17 @@ def test_a_fetched_module_is_imported_from_the_browsers_cache(
         ".map(e => e.transferSize)"
     )
     assert len([size for size in sizes if size > 400]) == 1, sizes
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("/login", "Login"), ("/custom-qr-generator", "Qr"), ("/links/abcdefgh", "Link")],
+)
+def test_the_files_of_a_page_are_not_waited_for_one_after_the_other(
+    page: Page, path: str, name: str
+) -> None:
+    """Its own come while those of the frame, which ask for them, are still under way."""
+    page.route("**/assets/index-*.js", lambda route: None)
+    with page.expect_response(re.compile(rf"/assets/{name}Page-[^/]*[.]js$")):
+        page.goto(path, wait_until="commit")
+    page.unroute_all()
