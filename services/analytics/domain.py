@@ -9,13 +9,15 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 
 from services.runtime.codes import MAX_LENGTH, MIN_LENGTH, is_code
-from services.runtime.errors import InvalidArgument
+from services.runtime.errors import InvalidArgument, ResourceExhausted
 from services.runtime.feed import Feed
 from services.runtime.moments import EPOCH
 from services.runtime.text import CONTROLS
 
 MAX_VISITS = 20_000
 """Most rows in one batch."""
+MAX_VISITORS = 100_000
+"""Most numbers of visitors in one batch: twice the visits that a gateway puts into one."""
 MAX_COUNT = 1_000_000_000
 """Most visits in one row: sums of sums stay far from 64 bits."""
 MAX_CODES = 1000
@@ -29,6 +31,8 @@ links a second it is 40 MB on SQLite. Who follows it asks every few seconds, and
 after a longer absence."""
 MAX_STATISTICS_CODES = 100_000
 """Most codes whose visits are added up at once: 3.4 MB of gRPC's 4 if all are as long as can be."""
+KEY_BYTES = 32
+"""Of the key under which visitors of a day are told apart."""
 MAX_NAMES = 100
 """Most names that a link's day tells apart in one dimension: strangers choose some of them."""
 OTHER_NAMES = "*"
@@ -43,7 +47,6 @@ under way somewhere has ended by then."""
 # Any hour a calendar can show. A gateway whose clock is wrong still gets rid of its visits: to
 # refuse its batch would keep back all that come after it.
 _LAST_HOUR = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(hours=1)
-_LAST_DAY = _LAST_HOUR // HOURS_A_DAY
 _MAX_HOST_LENGTH = 253
 _MAX_NAME_LENGTH = 64
 """Of a name in any other dimension, in characters."""
@@ -67,6 +70,14 @@ class TooManyCodes(InvalidArgument):
 
 class InvalidRange(InvalidArgument):
     default_reason = "INVALID_RANGE"
+
+
+class InvalidTimezone(InvalidArgument):
+    default_reason = "INVALID_TIMEZONE"
+
+
+class TooManyReads(ResourceExhausted):
+    default_reason = "TOO_MANY_READS"
 
 
 class VisitKind(Enum):
@@ -168,11 +179,13 @@ class Day:
 
 @dataclass(slots=True)
 class DaySums:
-    """What a batch adds to one UTC day of a link: visits by hour of that day, people by name."""
+    """What a batch adds to one UTC day of a link: visits by hour of that day, people by name, and
+    the numbers of visitors."""
 
     people: dict[int, int]
     bots: dict[int, int]
     names: dict[Dimension, dict[str, int]]
+    visitors: Collection[int] = ()
 
 
 def check_batch(batch: Batch) -> None:
@@ -183,10 +196,15 @@ def check_batch(batch: Batch) -> None:
     for visit in batch.visits:
         if fault := _fault(visit):
             raise InvalidBatch(fault)
+    if sum(len(numbers) for numbers in batch.visitors.values()) > MAX_VISITORS:
+        raise InvalidBatch(f"A batch has at most {MAX_VISITORS} visitors.")
 
 
 def sums_of(batch: Batch) -> dict[tuple[int, str], DaySums]:
-    """What a batch adds to days, by the day and the link's code."""
+    """What a batch adds to days, by the day and the link's code.
+
+    Visitors are among people: those of a code and day without people in the batch are passed over.
+    """
     sums: dict[tuple[int, str], DaySums] = {}
     for visit in batch.visits:
         day, hour = divmod(visit.hour, HOURS_A_DAY)
@@ -201,6 +219,9 @@ def sums_of(batch: Batch) -> dict[tuple[int, str], DaySums]:
             if name:
                 names = added.names.setdefault(dimension, {})
                 names[name] = names.get(name, 0) + visit.count
+    for key, numbers in batch.visitors.items():
+        if (added := sums.get(key)) and added.people:
+            added.visitors = numbers
     return sums
 
 
@@ -259,17 +280,6 @@ def check_replay(batch: Batch, last: int, seen_at: int | None, now: datetime) ->
     idle = seen_at is None or now.timestamp() - seen_at >= GATEWAY_IDLE.total_seconds()
     if idle and batch.number <= last:
         raise GatewayForgotten("This batch was sent before, too long ago.")
-
-
-def check_range(first: int, last: int) -> None:
-    """Refuse a span of days that is turned round, too long or off the calendar.
-
-    Raises InvalidRange.
-    """
-    if not 0 <= first <= last <= _LAST_DAY:
-        raise InvalidRange("The first day comes before the last, both on the calendar.")
-    if last - first >= MAX_DAYS:
-        raise InvalidRange(f"At most {MAX_DAYS} days can be read at once.")
 
 
 def _fault(visit: VisitCount) -> str | None:

@@ -38,8 +38,9 @@ class AnalyticsStore(Protocol):
     ) -> None:
         """Hand the days of some links, from `first` to `last`, both included, to `take`.
 
-        Days come in no particular order, each code's with visits once. `take` does not wait, and
-        may be called from another thread, by one at a time.
+        Days come in no particular order, each code's with visits once. Names are right when they
+        are added up over the span: those of a month that was summed up may come with one of its
+        days. `take` does not wait, and may be called from another thread, by one at a time.
         """
         ...
 
@@ -59,15 +60,22 @@ class AnalyticsStore(Protocol):
         then on."""
         ...
 
-    async def forget_keys(self, before: int) -> bool:
+    async def forget_keys(self, before: int) -> int:
         """Delete the keys of days before `before`, so that no file of the store has them.
 
-        False where there was none.
+        Returns how many there were. Raises Unavailable where something of them may be left: then
+        it can be called again.
         """
         ...
 
-    async def forget_days(self, before: int) -> bool:
-        """Delete some of the days before `before`; False when there were none. Totals stay."""
+    async def forget_days(self, before: int) -> int:
+        """Delete some of the days before `before`, each of some link; how many, and 0 when there
+        are none. Totals stay."""
+        ...
+
+    async def sum_up(self, before: int) -> bool:
+        """Sum up names over some of the months that ended before day `before`, so that long spans
+        are read sooner; False when there is nothing left to do. No answer depends on it."""
         ...
 
     async def remove(self, codes: Sequence[str]) -> None:
