@@ -131,7 +131,7 @@ bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
 	@exec $(PY) -m tests.load.bench
 
 .PHONY: bench-scale
-bench-scale: $(DEV) ## Measure single operations with 10 thousand, 100 thousand and 1 million links kept
+bench-scale: $(DEV) ## Measure operations with up to 10 million links, and statistics with 100 million visits
 	@exec $(PY) -m tests.load.scale
 
 .PHONY: qr-table

@@ -22,6 +22,8 @@ from deploy.local.settings import RunSettings
 
 # Counts, links, accounts: nothing in a copy refers to what came after the copy before it.
 STORES = ("analytics.sqlite3", "links.sqlite3", "auth.sqlite3")
+# The key under which visitors of a day are told apart goes when the day is over, and a copy stays.
+_NOT_COPIED = {"analytics.sqlite3": "visitor_keys"}
 _KEY_FILE = "token-secret"
 _PATIENCE = 30.0
 _LAG = re.compile(r"^atajo_visit_flush_lag_seconds (\S+)$", re.MULTILINE)
@@ -52,6 +54,9 @@ def back_up(data: Path, copy: Path) -> None:
     draft.mkdir(mode=0o700, parents=True)
     for name in STORES:
         _copy_store(data / name, draft / name)
+        if table := _NOT_COPIED.get(name):
+            _empty(draft / name, table)
+        _sync(draft / name)
     shutil.copy2(data / _KEY_FILE, draft / _KEY_FILE)
     _sync(draft / _KEY_FILE)
     _sync(draft)
@@ -105,7 +110,14 @@ def _copy_store(source: Path, target: Path) -> None:
     ):
         read.backup(write)
     target.chmod(0o600)
-    _sync(target)
+
+
+def _empty(store: Path, table: str) -> None:
+    """Delete what a table of a copy has, from the file too, not only from what is read of it."""
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(f"DELETE FROM {table}")
+        connection.commit()
 
 
 def _sync(path: Path) -> None:

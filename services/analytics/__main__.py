@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -11,7 +12,8 @@ from services.analytics.grpc_api import servicers
 from services.analytics.service import AnalyticsService
 from services.analytics.settings import AnalyticsSettings
 from services.analytics.store import AnalyticsStore
-from services.runtime import server, stores
+from services.analytics.upkeep import keep_up
+from services.runtime import background, server, stores
 
 ADAPTERS = stores.Adapters[AnalyticsStore](
     store_sqlite.SqliteAnalyticsStore,
@@ -21,13 +23,23 @@ ADAPTERS = stores.Adapters[AnalyticsStore](
 )
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 @asynccontextmanager
 async def opened(
     settings: AnalyticsSettings,
 ) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """The service over its opened store, closed at the end."""
     async with stores.opened(settings.store, "analytics", ADAPTERS) as (store, database):
-        yield servicers(AnalyticsService(store, lambda: datetime.now(UTC))), database
+        service = AnalyticsService(store, _now, settings.statistics_days)
+        upkeep = background.run(keep_up(service, _now), "upkeep")
+        try:
+            yield servicers(service), database
+        finally:
+            upkeep.cancel()
+            await asyncio.wait([upkeep])
 
 
 def main() -> None:

@@ -11,14 +11,16 @@ from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from services.analytics.domain import (
     Batch,
-    Day,
     Dimension,
     InvalidBatch,
+    InvalidRange,
     Totals,
     VisitCount,
     VisitKind,
 )
 from services.analytics.service import AnalyticsService
+from services.analytics.spans import Dates, Recent, StepLength
+from services.analytics.statistics import Figures, Statistics
 from services.runtime.server import Servicer, Servicers
 
 _KINDS: dict[int, VisitKind] = {
@@ -36,6 +38,21 @@ _DIMENSIONS: dict[int, Dimension] = {
 }
 _NUMBERS = {dimension: pb.Dimension.ValueType(n) for n, dimension in _DIMENSIONS.items()}
 
+_RECENT: dict[int, Recent] = {
+    pb.RECENT_SPAN_24_HOURS: Recent.DAY,
+    pb.RECENT_SPAN_7_DAYS: Recent.WEEK,
+    pb.RECENT_SPAN_30_DAYS: Recent.MONTH,
+    pb.RECENT_SPAN_90_DAYS: Recent.QUARTER,
+    pb.RECENT_SPAN_12_MONTHS: Recent.YEAR,
+    pb.RECENT_SPAN_ALL: Recent.ALL,
+}
+_STEP_LENGTHS = {
+    StepLength.HOUR: pb.STEP_LENGTH_HOUR,
+    StepLength.DAY: pb.STEP_LENGTH_DAY,
+    StepLength.WEEK: pb.STEP_LENGTH_WEEK,
+    StepLength.MONTH: pb.STEP_LENGTH_MONTH,
+}
+
 
 class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
     """Translates calls; decides nothing."""
@@ -47,7 +64,12 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         self, request: pb.RecordVisitsRequest, context: ServicerContext[Any, Any]
     ) -> pb.RecordVisitsResponse:
         visits = tuple(_from_pb(visit) for visit in request.visits)
-        batch = Batch(request.gateway_id, request.batch_number, visits)
+        visitors: dict[tuple[int, str], frozenset[int]] = {}
+        for one in request.visitors:
+            if (key := (one.day, one.code)) in visitors:
+                raise InvalidBatch("Visitors of a code and day are named once.")
+            visitors[key] = frozenset(one.numbers)
+        batch = Batch(request.gateway_id, request.batch_number, visits, visitors)
         return pb.RecordVisitsResponse(applied=await self._service.record(batch))
 
     async def CloseGateway(
@@ -62,11 +84,19 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         totals = await self._service.totals(request.codes)
         return pb.GetTotalsResponse(totals=_totals_to_pb(totals))
 
-    async def ListDays(
-        self, request: pb.ListDaysRequest, context: ServicerContext[Any, Any]
-    ) -> pb.ListDaysResponse:
-        days = await self._service.days(request.code, request.first_day, request.last_day)
-        return pb.ListDaysResponse(days=[_to_pb(day) for day in days])
+    async def GetStatistics(
+        self, request: pb.GetStatisticsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetStatisticsResponse:
+        statistics = await self._service.statistics(
+            request.codes, _wanted(request), request.timezone, request.top
+        )
+        return _statistics_to_pb(statistics)
+
+    async def GetVisitorKey(
+        self, request: pb.GetVisitorKeyRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetVisitorKeyResponse:
+        day, key = await self._service.visitor_key()
+        return pb.GetVisitorKeyResponse(day=day, key=key)
 
 
 class AdminServicer(pb_grpc.AdminServiceServicer):
@@ -133,14 +163,45 @@ def _totals_to_pb(totals: Mapping[str, Totals]) -> dict[str, pb.Totals]:
     }
 
 
-def _to_pb(day: Day) -> pb.Day:
-    return pb.Day(
-        day=day.day,
-        people=day.people,
-        bots=day.bots,
-        people_by_hour=day.people_by_hour,
-        breakdowns=[
-            pb.Breakdown(dimension=_NUMBERS[dimension], people=people)
-            for dimension, people in day.breakdowns.items()
+def _wanted(request: pb.GetStatisticsRequest) -> Recent | Dates:
+    if request.WhichOneof("span") == "dates":
+        # The first has the name of a keyword.
+        return Dates.of(getattr(request.dates, "from"), request.dates.to)
+    recent = _RECENT.get(request.recent)
+    if recent is None:
+        raise InvalidRange("A span that ends now is one of those that are known.")
+    return recent
+
+
+def _statistics_to_pb(statistics: Statistics) -> pb.GetStatisticsResponse:
+    counted_from, previous = statistics.counted_from, statistics.previous
+    response = pb.GetStatisticsResponse(
+        to=statistics.last.isoformat(),
+        step=_STEP_LENGTHS[statistics.step],
+        totals=_figures_to_pb(statistics.totals),
+        previous=_figures_to_pb(previous) if previous else None,
+        series=[
+            pb.Step(
+                start=step.start.isoformat(),
+                people=step.people,
+                bots=step.bots,
+                visitors=step.visitors,
+            )
+            for step in statistics.series
         ],
+        breakdowns=[
+            pb.Breakdown(
+                dimension=_NUMBERS[dimension],
+                names=[pb.PeopleOfName(name=name, people=people) for name, people in names],
+            )
+            for dimension, names in statistics.breakdowns.items()
+        ],
+        top=[pb.PeopleOfLink(code=code, people=people) for code, people in statistics.top],
+        counted_from=counted_from.isoformat() if counted_from else "",
     )
+    setattr(response, "from", statistics.first.isoformat())
+    return response
+
+
+def _figures_to_pb(figures: Figures) -> pb.Figures:
+    return pb.Figures(people=figures.people, bots=figures.bots, visitors=figures.visitors)

@@ -2,39 +2,69 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from services.analytics.domain import (
+    HOURS_A_DAY,
+    KEY_BYTES,
     MAX_CODES,
     MAX_REMOVED,
+    MAX_STATISTICS_CODES,
     Batch,
     Day,
     GatewayForgotten,
     TooManyCodes,
+    TooManyReads,
     Totals,
     Visited,
     VisitKind,
     check_batch,
     check_number,
-    check_range,
 )
-from services.analytics.metrics import BATCHES_APPLIED, VISITS_COUNTED
+from services.analytics.metrics import (
+    BATCHES_APPLIED,
+    DAYS_DELETED,
+    KEYS_DELETED,
+    KEYS_MADE,
+    VISITS_COUNTED,
+)
+from services.analytics.spans import Dates, Recent, Span, span_of, zone_of
+from services.analytics.statistics import Figures, Statistics, Sums
 from services.analytics.store import AnalyticsStore
 from services.runtime import logs
 from services.runtime.codes import is_code
 from services.runtime.errors import InvalidArgument
+from services.runtime.moments import EPOCH
+from services.runtime.turns import Turns
 
 log = logs.get(__name__)
 
+READS_WAITING = 64
+"""How many readings of one link's visits may wait for their turn: one takes some 10 ms."""
+LARGE_READS_WAITING = 8
+"""The same of many links' visits, of which one takes seconds where there are 100,000. One of these
+runs at a time beside one of those."""
+_RETRY_AFTER = 1.0
+
 
 class AnalyticsService:
-    """What can be asked about visits. `now` tells the time, in UTC."""
+    """What can be asked about visits. `now` tells the time, in UTC.
 
-    def __init__(self, store: AnalyticsStore, now: Callable[[], datetime]) -> None:
+    Days are kept for `kept_days` and today; None says for ever.
+    """
+
+    def __init__(
+        self, store: AnalyticsStore, now: Callable[[], datetime], kept_days: int | None = None
+    ) -> None:
         self._store = store
         self._now = now
+        self._kept_days = kept_days
+        self._reads = Turns(1, READS_WAITING, _too_many_reads)
+        self._large_reads = Turns(1, LARGE_READS_WAITING, _too_many_reads)
 
     async def record(self, batch: Batch) -> bool:
         """Add a batch; False when it had been added before, and then nothing changes.
@@ -87,13 +117,55 @@ class AnalyticsService:
             totals |= await self._store.totals(told.keys[start : start + MAX_CODES])
         return Visited(told.mark, totals, told.more, told.lost)
 
-    async def days(self, code: str, first: int, last: int) -> list[Day]:
-        """A link's days with visits from `first` to `last`, both included, oldest first.
+    async def statistics(
+        self, codes: Sequence[str], wanted: Recent | Dates, timezone: str, top: int
+    ) -> Statistics:
+        """The visits of some links over a span, and at most `top` of the links.
 
-        Raises InvalidRange, Unavailable.
+        Malformed codes, and those that nobody visited, count nothing. Raises InvalidTimezone,
+        TooManyCodes, TooManyReads, Unavailable.
         """
-        check_range(first, last)
-        return await self._store.days(code, first, last) if is_code(code) else []
+        if len(codes) > MAX_STATISTICS_CODES:
+            raise TooManyCodes(f"At most {MAX_STATISTICS_CODES} codes can be added up at once.")
+        zone = zone_of(timezone)
+        known = [code for code in dict.fromkeys(codes) if is_code(code)]
+        turns = self._large_reads if len(known) > 1 else self._reads
+        return await turns.run(self._statistics(known, wanted, zone, top))
+
+    async def visitor_key(self) -> tuple[int, bytes]:
+        """The UTC day that runs, and the key under which its visitors are told apart.
+
+        Keys of other days are gone by then. Raises Unavailable.
+        """
+        await self.forget_keys()
+        day = self._today()
+        fresh = secrets.token_bytes(KEY_BYTES)
+        key = await self._store.visitor_key(day, fresh)
+        if key == fresh:
+            KEYS_MADE.inc()
+        return day, key
+
+    async def forget_keys(self) -> None:
+        """Delete the keys of days that are over. Raises Unavailable."""
+        KEYS_DELETED.inc(await self._store.forget_keys(self._today()))
+
+    async def forget_days(self) -> bool:
+        """Delete some of the days that are not kept any more; whether to ask again at once.
+
+        Raises Unavailable.
+        """
+        if self._kept_days is None:
+            return False
+        deleted = await self._store.forget_days(self._today() - self._kept_days)
+        DAYS_DELETED.inc(deleted)
+        return deleted > 0
+
+    async def sum_up(self) -> bool:
+        """Sum up some of the months that are over; whether to ask again at once.
+
+        Raises Unavailable.
+        """
+        return await self._store.sum_up(self._today())
 
     async def remove(self, codes: Sequence[str]) -> None:
         """Forget all visits of some links. Raises TooManyCodes, Unavailable."""
@@ -101,3 +173,45 @@ class AnalyticsService:
             raise TooManyCodes(f"The counts of at most {MAX_REMOVED} codes can be removed at once.")
         if wellformed := [code for code in codes if is_code(code)]:
             await self._store.remove(wellformed)
+
+    async def _statistics(
+        self, codes: Sequence[str], wanted: Recent | Dates, zone: ZoneInfo, top: int
+    ) -> Statistics:
+        first_hour = await self._first_hour(codes) if wanted is Recent.ALL else None
+        span = span_of(wanted, zone, self._now(), first_hour)
+        previous: Figures | None = None
+        if wanted is not Recent.ALL:
+            before = span.previous()
+            previous = (await self._sums(codes, before, None)).figures()
+        sums = await self._sums(codes, span, await self._store.counted_from())
+        return sums.told(previous, top)
+
+    async def _sums(self, codes: Sequence[str], span: Span, counted_from: int | None) -> Sums:
+        """What the store has of a span; before 1970 there is nothing."""
+        sums = Sums(span, counted_from)
+        days = range(max(0, span.days.start), span.days.stop)
+        if days and codes:
+            await self._store.days(codes, days[0], days[-1], sums.take)
+        return sums
+
+    async def _first_hour(self, codes: Sequence[str]) -> int | None:
+        """The hour of the first visit, since the Unix epoch; None where nobody came."""
+        day = await self._store.first_day(codes)
+        if day is None:
+            return None
+        hours: set[int] = set()
+
+        def take(_: str, first: Day) -> None:
+            hours.update(first.people, first.bots)
+
+        await self._store.days(codes, day, day, take)
+        # Nothing where the links' counts were removed meanwhile.
+        return day * HOURS_A_DAY + min(hours, default=0)
+
+    def _today(self) -> int:
+        """The UTC day that runs."""
+        return (self._now() - EPOCH) // timedelta(days=1)
+
+
+def _too_many_reads() -> TooManyReads:
+    return TooManyReads("Too many statistics are read at once.", retry_after=_RETRY_AFTER)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from struct import iter_unpack
+from struct import iter_unpack, pack
 
 _REGISTERS = 1 << 12
 _RANK_BITS = 20
@@ -29,6 +29,7 @@ _MOST_LISTED = 256
 """Past it, to take a list apart takes longer than 4 kB do, in memory and in a store."""
 _MOST_COUNTED = 32
 """Up to so many registers, no estimate is nearer than their number."""
+_MOST = 1 << 32
 _ALPHA = 0.5 / math.log(2)
 
 
@@ -47,9 +48,7 @@ def add(sketch: bytes, numbers: Iterable[int]) -> bytes:
         if listed.get(register, 0) < rank:
             listed[register] = rank
     if len(listed) <= _MOST_LISTED:
-        return b"".join(
-            bytes((register >> 8, register & 255, rank)) for register, rank in sorted(listed.items())
-        )
+        return b"".join(pack(">HB", *one) for one in sorted(listed.items()))
     registers = bytearray(_REGISTERS)
     for register, rank in listed.items():
         registers[register] = rank
@@ -63,13 +62,15 @@ def estimate(sketch: bytes) -> int:
     ranks = sketch if len(sketch) == _REGISTERS else sketch[2::_LISTED_BYTES]
     counts = [ranks.count(rank) for rank in range(_RANK_BITS + 2)]
     counts[0] = _REGISTERS - sum(counts[1:])
+    if counts[-1] == _REGISTERS:
+        return _MOST
     # Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017,
     # algorithm 6: right from none to as many as there are numbers, without tables.
     shrunk = _REGISTERS * _tau(1 - counts[-1] / _REGISTERS)
     for count in reversed(counts[1:-1]):
         shrunk = (shrunk + count) / 2
     shrunk += _REGISTERS * _sigma(counts[0] / _REGISTERS)
-    return round(_ALPHA * _REGISTERS * _REGISTERS / shrunk)
+    return min(_MOST, round(_ALPHA * _REGISTERS * _REGISTERS / shrunk))
 
 
 def _place(number: int) -> tuple[int, int]:

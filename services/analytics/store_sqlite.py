@@ -1,23 +1,40 @@
 """Counts of visits in an SQLite file.
 
-A day of a link is one row, and all that is counted of it one value of that row, `counts`. On
-traffic as it comes, where most links have one or two visits a day, rows of their own for each hour
-and each name took 95 bytes a visit with six dimensions known; this takes 44, and half the time.
+A day of a link is one row, and all that is counted of it one value of that row, `counts`, beside
+the sketch of its visitors. On traffic as it comes, where most links have one or two visits a day,
+rows of their own for each hour and each name took 95 bytes a visit with six dimensions known; this
+took 44, and half the time.
+
+Rows lie by day first, so that what is written lies together. Which days a link has is a value of
+its totals (`runs`), which changes with a link's first visit of a day: so to read a link over ten
+years looks for no row that is not there.
+
+**Months.** What takes time in a long span of a busy link is to add up names. So of a month that is
+over a link with at least `_LEAST_DAYS` days in it has a row that repeats them with their names
+added up, and each day's visitors as a number. It stays exact by being made from the days' rows in
+one transaction, and by going in the transaction that changes one of those: whoever reads then reads
+the days. `due_months` has the months that are to be looked through, again where something changed.
+
+**Keys.** A key is deleted in three steps: it is overwritten by nothing (`secure_delete` of
+`services.runtime.sqlite`), the write-ahead log is moved into the file and emptied, and its row
+goes. Whoever ends in between leaves the row, and it is done again.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
 from msgspec import msgpack
 
+from services.analytics import sketch
 from services.analytics.domain import (
     FEED,
-    HOURS_A_DAY,
     Batch,
     Day,
     DaySums,
@@ -29,17 +46,43 @@ from services.analytics.domain import (
     sums_of,
     totals_of,
 )
+from services.analytics.metrics import note_gathered
+from services.analytics.runs import (
+    days_of,
+    days_of_month,
+    month_of,
+    pack,
+    with_day,
+    without_days,
+)
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
 from services.runtime.sqlite import Database, Migration
 
-_Counts = tuple[dict[int, int], dict[int, int], dict[int, dict[str, int]]]
-"""What is counted of a day: people and bots, each by hour of the day, and people by name in each
-dimension, by the dimension's value."""
+_Hours = dict[int, int]
+_Names = dict[int, dict[str, int]]
+"""People by name in each dimension, by the dimension's value."""
+_Counts = tuple[_Hours, _Hours, _Names]
+"""What is counted of a day: people and bots, each by hour of the day, and names."""
+_Month = tuple[list[tuple[int, _Hours, _Hours, int]], _Names]
+"""The days of a month with people, bots and visitors; names of all of them."""
 _Key = TypeVar("_Key")
 pack_counts = msgpack.Encoder().encode
-"""`_Counts` as they are stored."""
+"""`_Counts` or a `_Month` as they are stored."""
 _unpack = msgpack.Decoder(_Counts).decode
+_unpack_month = msgpack.Decoder(_Month).decode
+
+_DIMENSIONS = {dimension.value: dimension for dimension in Dimension}
+_LEAST_DAYS = 8
+"""A month of a link with fewer days is read as quickly by day, and a row of it would not pay."""
+_CODES_AT_ONCE = 250
+"""Most links whose days are looked up while others wait for the reader."""
+_ROWS_AT_ONCE = 400
+"""Most rows of days that are read while others wait for the reader: about 20 ms."""
+_SUMMED_AT_ONCE = 20
+"""Links of which a month is summed up while other writers wait: about 20 ms."""
+_FORGOTTEN_AT_ONCE = 500
+"""Days that are deleted while other writers wait."""
 
 
 def _merge_into_days(connection: sqlite3.Connection) -> None:
@@ -59,9 +102,41 @@ def _merge_into_days(connection: sqlite3.Connection) -> None:
             {hour: bots for hour, _, bots in visits if bots},
             {Dimension.REFERRER.value: dict(hosts)} if hosts else {},
         )
-        connection.execute(_SET_DAY, (*key, pack_counts(counts)))
+        connection.execute("INSERT INTO days VALUES (?, ?, ?)", (*key, pack_counts(counts)))
     connection.execute("DROP TABLE hours")
     connection.execute("DROP TABLE referrers")
+
+
+def _note_days(connection: sqlite3.Connection) -> None:
+    """Make room for visitors, their keys and months, and note which days each link has.
+
+    Days that were counted before lack most dimensions. The first that has all of them comes after
+    the last day that is there, and tomorrow where a gateway's clock is ahead.
+    """
+    for statement in (
+        "ALTER TABLE days ADD COLUMN sketch BLOB NOT NULL DEFAULT x''",
+        # See `services.analytics.runs`.
+        "ALTER TABLE totals ADD COLUMN days BLOB NOT NULL DEFAULT x''",
+        # In whole months since the year 0.
+        "CREATE TABLE months (month INTEGER NOT NULL, code TEXT NOT NULL, counts BLOB NOT NULL, "
+        "PRIMARY KEY (month, code)) WITHOUT ROWID",
+        # `sweeping` is 1 while one is looked through, and 0 again where it changed meanwhile.
+        "CREATE TABLE due_months (month INTEGER PRIMARY KEY, sweeping INTEGER NOT NULL)",
+        "CREATE TABLE visitor_keys (day INTEGER PRIMARY KEY, key BLOB NOT NULL)",
+        "CREATE TABLE counted_from (day INTEGER NOT NULL)",
+    ):
+        connection.execute(statement)
+    rows = connection.execute("SELECT code, day FROM days ORDER BY code, day")
+    for code, visited in groupby(rows, lambda row: row[0]):
+        connection.execute(_SET_DAYS, (code, pack(day for _, day in visited)))
+    visited_days = [day for (day,) in connection.execute(_VISITED_DAYS)]
+    for month in {month_of(day) for day in visited_days}:
+        connection.execute(_MONTH_IS_DUE, (month,))
+    if visited_days:
+        today = int(time.time()) // 86_400
+        connection.execute(
+            "INSERT INTO counted_from VALUES (?)", (min(visited_days[-1], today) + 1,)
+        )
 
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -101,6 +176,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         announced_at INTEGER NOT NULL  -- microseconds since the Unix epoch
     );
     """,
+    _note_days,
 )
 
 _GATEWAY = "SELECT last_batch, seen_at FROM gateways WHERE id = ?"
@@ -110,18 +186,30 @@ _ADVANCE_GATEWAY = """
     WHERE last_batch < excluded.last_batch
 """
 _CLOSE_GATEWAY = "UPDATE gateways SET seen_at = ? WHERE id = ? AND last_batch = ?"
-_ADD_TO_TOTALS = """
-    INSERT INTO totals (code, people, bots) VALUES (?, ?, ?)
-    ON CONFLICT (code) DO UPDATE SET people = people + excluded.people, bots = bots + excluded.bots
+_ADD_TO_TOTALS = "UPDATE totals SET people = people + ?2, bots = bots + ?3 WHERE code = ?1"
+_ADD_WITH_DAYS = """
+    INSERT INTO totals (code, people, bots, days) VALUES (?, ?, ?, ?)
+    ON CONFLICT (code) DO UPDATE
+    SET people = people + excluded.people, bots = bots + excluded.bots, days = excluded.days
 """
-_DAY = "SELECT counts FROM days WHERE (day, code) = (?, ?)"
-_SET_DAY = "INSERT OR REPLACE INTO days (day, code, counts) VALUES (?, ?, ?)"
-# One step into the key for each day of the span.
-_SPAN = (
-    "WITH RECURSIVE span (day) AS (SELECT ?1 UNION ALL SELECT day + 1 FROM span WHERE day < ?2) "
-)
-_DAYS_OF_SPAN = f"""
-    {_SPAN} SELECT day, counts FROM span CROSS JOIN days USING (day) WHERE code = ?3 ORDER BY day
+_SET_DAYS = """
+    INSERT INTO totals (code, people, bots, days) VALUES (?, 0, 0, ?)
+    ON CONFLICT (code) DO UPDATE SET days = excluded.days
+"""
+_DAYS_OF = "SELECT days FROM totals WHERE code = ?"
+_DAY = "SELECT counts, sketch FROM days WHERE (day, code) = (?, ?)"
+_SET_DAY = "INSERT OR REPLACE INTO days (day, code, counts, sketch) VALUES (?, ?, ?, ?)"
+_DELETE_DAY = "DELETE FROM days WHERE (day, code) = (?, ?)"
+_MONTH = "SELECT counts FROM months WHERE (month, code) = (?, ?)"
+_SET_MONTH = "INSERT OR REPLACE INTO months (month, code, counts) VALUES (?, ?, ?)"
+_DELETE_MONTH = "DELETE FROM months WHERE (month, code) = (?, ?)"
+_MONTH_IS_DUE = """
+    INSERT INTO due_months (month, sweeping) VALUES (?, 0)
+    ON CONFLICT (month) DO UPDATE SET sweeping = 0 WHERE sweeping = 1
+"""
+_BUSY_LINKS = f"""
+    SELECT code FROM days WHERE day BETWEEN ? AND ? GROUP BY code HAVING count(*) >= {_LEAST_DAYS}
+    EXCEPT SELECT code FROM months WHERE month = ?
 """
 # One step into the key for each day that has a row at all.
 _VISITED_DAYS = """
@@ -133,6 +221,9 @@ _VISITED_DAYS = """
     )
     SELECT day FROM visited WHERE day IS NOT NULL
 """
+
+_Rows = tuple[int, str, Sequence[int] | None]
+"""What is read of a link: a day and the code; or a month that may have a row, and its days."""
 
 
 class SqliteAnalyticsStore:
@@ -153,12 +244,13 @@ class SqliteAnalyticsStore:
                 check_replay(batch, last, seen_at, now)
             if connection.execute(_ADVANCE_GATEWAY, gateway).rowcount == 0:
                 return False
-            connection.executemany(_ADD_TO_TOTALS, totals)
+            new: dict[str, list[int]] = {}
             for key in days:
-                row = connection.execute(_DAY, key).fetchone()
-                counts = _unpack(row[0]) if row else ({}, {}, {})
-                _add_sums(counts, sums[key])
-                connection.execute(_SET_DAY, (*key, pack_counts(counts)))
+                if _add_to_day(connection, key, sums[key]):
+                    new.setdefault(key[1], []).append(key[0])
+            _add_to_totals(connection, totals, new)
+            for month, keys in groupby(days, lambda key: month_of(key[0])):
+                _outdate(connection, month, keys)
             announce(connection, FEED, [code for code, _, _ in totals], now)
             return True
 
@@ -173,31 +265,117 @@ class SqliteAnalyticsStore:
         await self._database.write("analytics_close", operation)
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
-        marks = ", ".join("?" * len(codes))
-
         def operation(connection: sqlite3.Connection) -> dict[str, Totals]:
             rows = connection.execute(
-                f"SELECT code, people, bots FROM totals WHERE code IN ({marks})", codes
+                f"SELECT code, people, bots FROM totals WHERE code IN ({_marks(codes)})", codes
             )
             return {code: Totals(people, bots) for code, people, bots in rows}
 
         return await self._database.read("analytics_totals", operation)
 
-    async def days(self, code: str, first: int, last: int) -> list[Day]:
-        span = (first, last, code)
+    async def days(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, Day], None]
+    ) -> None:
+        for some in _chunks(codes):
+            wanted = await self._database.read(
+                "analytics_days_of", partial(_rows_of, codes=some, first=first, last=last)
+            )
+            for rows in _pieces(wanted):
+                await self._database.read(
+                    "analytics_days", partial(_hand_out, rows=rows, take=take)
+                )
 
-        def operation(connection: sqlite3.Connection) -> list[Day]:
-            rows = connection.execute(_DAYS_OF_SPAN, span)
-            return [_day(day, _unpack(counts)) for day, counts in rows]
+    async def first_day(self, codes: Sequence[str]) -> int | None:
+        firsts: list[int] = []
+        for some in _chunks(codes):
+            firsts += await self._database.read(
+                "analytics_first_days", partial(_first_days, codes=some)
+            )
+        return min(firsts, default=None)
 
-        return await self._database.read("analytics_days", operation)
+    async def counted_from(self) -> int | None:
+        def operation(connection: sqlite3.Connection) -> int | None:
+            row = connection.execute("SELECT day FROM counted_from").fetchone()
+            return row[0] if row else None
+
+        return await self._database.read("analytics_counted_from", operation)
+
+    async def visitor_key(self, day: int, fresh: bytes) -> bytes:
+        def operation(connection: sqlite3.Connection) -> bytes:
+            connection.execute(
+                "INSERT INTO visitor_keys (day, key) VALUES (?, ?) "
+                "ON CONFLICT (day) DO UPDATE SET key = excluded.key WHERE key = x''",
+                (day, fresh),
+            )
+            row = connection.execute("SELECT key FROM visitor_keys WHERE day = ?", (day,))
+            key: bytes = row.fetchone()[0]
+            return key
+
+        return await self._database.write("analytics_key", operation)
+
+    async def forget_keys(self, before: int) -> int:
+        def is_over(connection: sqlite3.Connection) -> bool:
+            row = connection.execute("SELECT 1 FROM visitor_keys WHERE day < ?", (before,))
+            return row.fetchone() is not None
+
+        def overwrite(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE visitor_keys SET key = x'' WHERE day < ?", (before,))
+
+        def delete(connection: sqlite3.Connection) -> int:
+            return connection.execute(
+                "DELETE FROM visitor_keys WHERE day < ? AND key = x''", (before,)
+            ).rowcount
+
+        if not await self._database.read("analytics_keys", is_over):
+            return 0
+        await self._database.write("analytics_forget_keys", overwrite)
+        await self._database.empty_log()
+        return await self._database.write("analytics_forget_keys", delete)
+
+    async def forget_days(self, before: int) -> int:
+        def is_over(connection: sqlite3.Connection) -> bool:
+            (first,) = connection.execute("SELECT min(day) FROM days").fetchone()
+            return first is not None and first < before
+
+        def operation(connection: sqlite3.Connection) -> int:
+            keys = connection.execute(
+                "SELECT day, code FROM days WHERE day < ? ORDER BY day, code LIMIT ?",
+                (before, _FORGOTTEN_AT_ONCE),
+            ).fetchall()
+            _delete_days(connection, keys)
+            deleted: dict[str, list[int]] = {}
+            for day, code in keys:
+                deleted.setdefault(code, []).append(day)
+            for code, days in deleted.items():
+                row = connection.execute(_DAYS_OF, (code,)).fetchone()
+                connection.execute(_SET_DAYS, (code, without_days(row[0], days)))
+            return len(keys)
+
+        if not await self._database.read("analytics_days_over", is_over):
+            return 0
+        return await self._database.write("analytics_forget_days", operation)
+
+    async def sum_up(self, before: int) -> bool:
+        month = await self._database.read(
+            "analytics_due_months", partial(_due_month, before=month_of(before))
+        )
+        if month is None:
+            return False
+        await self._database.write("analytics_sum_up", partial(_begin_month, month=month))
+        codes = await self._database.read("analytics_busy_links", partial(_busy, month=month))
+        for start in range(0, len(codes), _SUMMED_AT_ONCE):
+            some = codes[start : start + _SUMMED_AT_ONCE]
+            await self._database.write(
+                "analytics_sum_up", partial(_sum_up, month=month, codes=some)
+            )
+        await self._database.write("analytics_sum_up", partial(_end_month, month=month))
+        return True
 
     async def remove(self, codes: Sequence[str]) -> None:
         def operation(connection: sqlite3.Connection) -> None:
-            days = connection.execute(_VISITED_DAYS).fetchall()
-            keys = [(day, code) for (day,) in days for code in codes]
+            for code, runs in _runs_of(connection, codes):
+                _delete_days(connection, [(day, code) for run in runs for day in run])
             connection.executemany("DELETE FROM totals WHERE code = ?", [(code,) for code in codes])
-            connection.executemany("DELETE FROM days WHERE day = ? AND code = ?", keys)
 
         await self._database.write("analytics_remove", operation)
 
@@ -207,6 +385,174 @@ class SqliteAnalyticsStore:
         )
 
 
+def _add_to_day(connection: sqlite3.Connection, key: tuple[int, str], sums: DaySums) -> bool:
+    """Add what a batch has for a day of a link; whether it is the link's first of that day."""
+    row = connection.execute(_DAY, key).fetchone()
+    counts: _Counts = _unpack(row[0]) if row else ({}, {}, {})
+    visitors: bytes = row[1] if row else b""
+    _add_sums(counts, sums)
+    if sums.visitors:
+        visitors = sketch.add(visitors, sums.visitors)
+    connection.execute(_SET_DAY, (*key, pack_counts(counts), visitors))
+    return row is None
+
+
+def _add_to_totals(
+    connection: sqlite3.Connection,
+    totals: Sequence[tuple[str, int, int]],
+    new: Mapping[str, Sequence[int]],
+) -> None:
+    """Add to totals, and the days that are new to a link to those that it has."""
+    known = [row for row in totals if row[0] not in new]
+    connection.executemany(_ADD_TO_TOTALS, known)
+    for row in totals:
+        if days := new.get(row[0]):
+            held = connection.execute(_DAYS_OF, row[:1]).fetchone()
+            packed: bytes = held[0] if held else b""
+            for day in days:
+                packed = with_day(packed, day)
+            connection.execute(_ADD_WITH_DAYS, (*row, packed))
+
+
+def _outdate(connection: sqlite3.Connection, month: int, keys: Iterator[tuple[int, str]]) -> None:
+    """Note that days of a month changed, and drop its sums of those links."""
+    connection.execute(_MONTH_IS_DUE, (month,))
+    if connection.execute("SELECT 1 FROM months WHERE month = ? LIMIT 1", (month,)).fetchone():
+        connection.executemany(_DELETE_MONTH, {(month, code) for _, code in keys})
+
+
+def _delete_days(connection: sqlite3.Connection, keys: Sequence[tuple[int, str]]) -> None:
+    """Delete days of links, and the sums of their months."""
+    connection.executemany(_DELETE_DAY, keys)
+    connection.executemany(_DELETE_MONTH, {(month_of(day), code) for day, code in keys})
+
+
+def _chunks(codes: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(codes), _CODES_AT_ONCE):
+        yield codes[start : start + _CODES_AT_ONCE]
+
+
+def _marks(codes: Sequence[str]) -> str:
+    return ", ".join("?" * len(codes))
+
+
+def _runs_of(
+    connection: sqlite3.Connection, codes: Sequence[str]
+) -> Iterator[tuple[str, list[range]]]:
+    """The days of those links that have any."""
+    rows = connection.execute(
+        f"SELECT code, days FROM totals WHERE code IN ({_marks(codes)})", codes
+    )
+    for code, packed in rows:
+        if packed:
+            yield code, days_of(packed)
+
+
+def _first_days(connection: sqlite3.Connection, codes: Sequence[str]) -> list[int]:
+    return [runs[0][0] for _, runs in _runs_of(connection, codes)]
+
+
+def _rows_of(
+    connection: sqlite3.Connection, codes: Sequence[str], first: int, last: int
+) -> list[_Rows]:
+    """What is to be read of some links from a day to another, in the order in which it lies."""
+    rows: list[_Rows] = []
+    for code, runs in _runs_of(connection, codes):
+        days = [
+            day
+            for run in runs
+            if run.start <= last and run.stop > first
+            for day in range(max(run.start, first), min(run.stop, last + 1))
+        ]
+        if len(days) < _LEAST_DAYS:
+            rows += ((day, code, None) for day in days)
+            continue
+        for month, of_month in groupby(days, month_of):
+            some = list(of_month)
+            whole = days_of_month(month)
+            if len(some) >= _LEAST_DAYS and first <= whole[0] and whole[-1] <= last:
+                rows.append((some[0], code, some))
+            else:
+                rows += ((day, code, None) for day in some)
+    rows.sort(key=lambda row: row[:2])
+    return rows
+
+
+def _pieces(rows: Sequence[_Rows]) -> Iterator[list[_Rows]]:
+    """At most about `_ROWS_AT_ONCE` rows each."""
+    piece: list[_Rows] = []
+    size = 0
+    for row in rows:
+        piece.append(row)
+        size += 1 if row[2] is None else len(row[2])
+        if size >= _ROWS_AT_ONCE:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
+
+
+def _hand_out(
+    connection: sqlite3.Connection, rows: Sequence[_Rows], take: Callable[[str, Day], None]
+) -> None:
+    for first, code, days in rows:
+        if days is not None:
+            row = connection.execute(_MONTH, (month_of(first), code)).fetchone()
+            if row:
+                for one in _days_of_month(_unpack_month(row[0])):
+                    take(code, one)
+                continue
+        for day in days or (first,):
+            row = connection.execute(_DAY, (day, code)).fetchone()
+            if row:  # It may have been removed meanwhile.
+                take(code, _day(day, _unpack(row[0]), row[1]))
+
+
+def _days_of_month(month: _Month) -> Iterator[Day]:
+    """The days of a month, the first with the names of all of them."""
+    days, names = month
+    breakdowns = _breakdowns(names)
+    for day, people, bots, visitors in days:
+        yield Day(day, people, bots, breakdowns, visitors)
+        breakdowns = {}
+
+
+def _due_month(connection: sqlite3.Connection, before: int) -> int | None:
+    row = connection.execute("SELECT min(month) FROM due_months WHERE month < ?", (before,))
+    month: int | None = row.fetchone()[0]
+    return month
+
+
+def _begin_month(connection: sqlite3.Connection, month: int) -> None:
+    connection.execute("UPDATE due_months SET sweeping = 1 WHERE month = ?", (month,))
+
+
+def _end_month(connection: sqlite3.Connection, month: int) -> None:
+    """It stays due where a day of it changed since it was begun."""
+    connection.execute("DELETE FROM due_months WHERE month = ? AND sweeping = 1", (month,))
+
+
+def _busy(connection: sqlite3.Connection, month: int) -> list[str]:
+    """The links that lack their row of a month."""
+    days = days_of_month(month)
+    return [code for (code,) in connection.execute(_BUSY_LINKS, (days[0], days[-1], month))]
+
+
+def _sum_up(connection: sqlite3.Connection, month: int, codes: Sequence[str]) -> None:
+    for code in codes:
+        days = []
+        names: _Names = {}
+        for day in days_of_month(month):
+            row = connection.execute(_DAY, (day, code)).fetchone()
+            if row:
+                people, bots, breakdowns = _unpack(row[0])
+                days.append((day, people, bots, sketch.estimate(row[1])))
+                for dimension, breakdown in breakdowns.items():
+                    _add(names.setdefault(dimension, {}), breakdown)
+        if len(days) >= _LEAST_DAYS:  # Some may have been deleted meanwhile.
+            connection.execute(_SET_MONTH, (month, code, pack_counts((days, names))))
+
+
 def _add_sums(counts: _Counts, sums: DaySums) -> None:
     """Add what a batch has for a day to what is counted of it."""
     people, bots, breakdowns = counts
@@ -214,7 +560,9 @@ def _add_sums(counts: _Counts, sums: DaySums) -> None:
     _add(bots, sums.bots)
     for dimension, added in sums.names.items():
         known = breakdowns.setdefault(dimension.value, {})
-        _add(known, count_names(added, known))
+        counted = count_names(added, known)
+        note_gathered(dimension, added, counted)
+        _add(known, counted)
 
 
 def _add(counts: dict[_Key, int], added: Mapping[_Key, int]) -> None:
@@ -222,12 +570,10 @@ def _add(counts: dict[_Key, int], added: Mapping[_Key, int]) -> None:
         counts[key] = counts.get(key, 0) + count
 
 
-def _day(day: int, counts: _Counts) -> Day:
-    people, bots, breakdowns = counts
-    return Day(
-        day,
-        sum(people.values()),
-        sum(bots.values()),
-        tuple(people.get(hour, 0) for hour in range(HOURS_A_DAY)),
-        {Dimension(value): names for value, names in breakdowns.items()},
-    )
+def _day(day: int, counts: _Counts, visitors: bytes) -> Day:
+    people, bots, names = counts
+    return Day(day, people, bots, _breakdowns(names), sketch.estimate(visitors))
+
+
+def _breakdowns(names: _Names) -> dict[Dimension, dict[str, int]]:
+    return {_DIMENSIONS[value]: people for value, people in names.items()}

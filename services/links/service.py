@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, TypeVar
 
 from services.links.domain import (
     MAX_CODES,
@@ -47,8 +45,7 @@ from services.links.domain import (
 )
 from services.links.store import LinkStore
 from services.runtime.codes import is_code
-
-T = TypeVar("T")
+from services.runtime.turns import Turns
 
 # 200 links with URL and ended URL of 999 characters of four bytes are 2 MB: half of gRPC's limit on
 # a message.
@@ -77,7 +74,7 @@ class LinksService:
         self._store = store
         self._urls = urls
         self._now = now
-        self._searches = _Searches()
+        self._searches = Turns(SEARCHES, SEARCHES_WAITING, _too_many_searches)
 
     def now(self) -> datetime:
         """The moment, by the service's clock."""
@@ -335,44 +332,15 @@ class LinksService:
         return links, None
 
 
-class _Searches:
-    """Lets a few searches through at once, a few wait, and refuses the rest."""
-
-    def __init__(self) -> None:
-        self._turns = asyncio.Semaphore(SEARCHES)
-        self._waiting = 0
-
-    async def run(self, search: Coroutine[Any, Any, T]) -> T:
-        """The outcome of a search, once it had its turn. Raises TooManyQueries.
-
-        A search whose caller left keeps its turn until its end: the store goes on with it.
-        """
-        if self._waiting >= SEARCHES_WAITING:
-            search.close()
-            raise TooManyQueries("Too many searches at once.", retry_after=_RETRY_AFTER)
-        self._waiting += 1
-        try:
-            await self._turns.acquire()
-        except asyncio.CancelledError:
-            search.close()
-            raise
-        finally:
-            self._waiting -= 1
-        task = asyncio.create_task(search)
-        task.add_done_callback(self._end)
-        return await asyncio.shield(task)
-
-    def _end(self, task: asyncio.Task[Any]) -> None:
-        self._turns.release()
-        if not task.cancelled():
-            task.exception()  # Whoever still waits is told; to who left it is nothing.
-
-
 def _somebody(owner: Owner) -> Account | Guest:
     """Raises InvalidOwner for nobody."""
     if isinstance(owner, Nobody):
         raise InvalidOwner("Links are of an account or of a guest.")
     return owner
+
+
+def _too_many_searches() -> TooManyQueries:
+    return TooManyQueries("Too many searches at once.", retry_after=_RETRY_AFTER)
 
 
 def _no_link() -> NoLink:

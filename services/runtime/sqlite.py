@@ -44,6 +44,10 @@ _GROUP = 256
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
 _READERS = 2
+_PATIENCE_MS = 5000
+"""For how long a lock of another process is waited for."""
+_LOG_PATIENCE_MS = 100
+"""The same for readers, while the log is emptied and nobody writes."""
 _TRIED_EVERY = 30.0
 """Seconds after which a store that nobody writes is written for a try: a page, 12 MB a day."""
 _DOUBTED = 5.0
@@ -55,6 +59,8 @@ little room is left, small commits succeed between large ones that fail."""
 class _Pending:
     operation: Operation[Any]
     future: asyncio.Future[Any]
+    is_outside: bool
+    """Whether it runs after the transaction of its group, and in none."""
     result: Any = None
     error: BaseException | None = None
 
@@ -113,6 +119,14 @@ class Database:
         with metrics.store_operation(name):
             return await self._loop.run_in_executor(self._readers, self._read_one, operation)
 
+    async def empty_log(self) -> None:
+        """Move the write-ahead log into the file and empty it: what was deleted is in neither then.
+
+        Raises Unavailable where a reader, such as a backup, is in the way.
+        """
+        with metrics.store_operation("empty_log"):
+            await self._queued(_empty_log, is_outside=True)
+
     async def prepared(self) -> None:
         """Return at once: the schema was brought up to date when the file was opened."""
 
@@ -138,7 +152,7 @@ class Database:
             except Unavailable as error:
                 raise Unavailable("The store cannot be written.", "STORE_UNWRITABLE") from error
 
-    def _queued(self, operation: Operation[T]) -> asyncio.Future[T]:
+    def _queued(self, operation: Operation[T], is_outside: bool = False) -> asyncio.Future[T]:
         """Hand an operation to the writer. Raises Unavailable where it is not taken."""
         if self._closing:
             raise Unavailable("The store is closed.", "STORE_CLOSED")
@@ -146,7 +160,7 @@ class Database:
             raise Unavailable("The file of the store is gone.", "STORE_FILE_GONE")
         future: asyncio.Future[T] = self._loop.create_future()
         try:
-            self._pending.put_nowait(_Pending(operation, future))
+            self._pending.put_nowait(_Pending(operation, future, is_outside))
         except queue.Full:
             raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from None
         return future
@@ -205,6 +219,9 @@ class Database:
                             "The store cannot be written.", "STORE_UNAVAILABLE"
                         )
                         pending.error.__cause__ = error
+                for pending in group:
+                    if pending.is_outside and pending.error is None:
+                        _run_outside(connection, pending)
                 self._loop.call_soon_threadsafe(_settle, group)
 
     def _end_writing(self, error: BaseException) -> None:
@@ -249,6 +266,8 @@ def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> bool:
     try:
         connection.execute("BEGIN IMMEDIATE")
         for pending in group:
+            if pending.is_outside:
+                continue
             connection.execute("SAVEPOINT one")
             before = connection.total_changes
             try:
@@ -270,6 +289,16 @@ def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> bool:
     return written
 
 
+def _run_outside(connection: sqlite3.Connection, pending: _Pending) -> None:
+    try:
+        pending.result = pending.operation(connection)
+    except Unavailable as error:
+        pending.error = error
+    except sqlite3.Error as error:
+        pending.error = Unavailable("The store cannot be written.", "STORE_UNAVAILABLE")
+        pending.error.__cause__ = error
+
+
 def _schema_version(connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
@@ -278,6 +307,17 @@ def _schema_version(connection: sqlite3.Connection) -> int:
 def _write_nothing(connection: sqlite3.Connection) -> None:
     """Write the schema's version as it is: that makes a commit, and changes nothing."""
     connection.execute(f"PRAGMA user_version = {_schema_version(connection)}")
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    """In no transaction. Waits for readers only so long as no writer minds."""
+    connection.execute(f"PRAGMA busy_timeout = {_LOG_PATIENCE_MS}")
+    try:
+        busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+    if busy:
+        raise Unavailable("The log of the store is being read.", "STORE_BUSY")
 
 
 def _identity(path: Path) -> tuple[int, int]:
@@ -301,11 +341,17 @@ def _settle(group: list[_Pending]) -> None:
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path, isolation_level=None, timeout=5.0, check_same_thread=False, cached_statements=256
+        path,
+        isolation_level=None,
+        timeout=_PATIENCE_MS / 1000,
+        check_same_thread=False,
+        cached_statements=256,
     )
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    # What is deleted is overwritten, in the pages that are written anyway.
+    connection.execute("PRAGMA secure_delete = FAST")
     connection.execute("PRAGMA cache_size = -65536")  # 64 MiB
     # A batch of visits writes up to 40 MiB: at SQLite's own 4 MiB each commit would copy it twice.
     connection.execute("PRAGMA wal_autocheckpoint = 16384")  # 64 MiB

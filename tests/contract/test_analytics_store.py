@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -69,9 +70,16 @@ def visit(
     return VisitCount(code, hour, kind, {REFERRER: host, **others}, count)
 
 
-def hours(**people: int) -> tuple[int, ...]:
-    """24 values, given as `h7=2`."""
-    return tuple(people.get(f"h{hour}", 0) for hour in range(24))
+async def days_of(store: AnalyticsStore, code: str, first: int, last: int) -> list[Day]:
+    """The days of a link that are handed out, oldest first."""
+    found: list[Day] = []
+
+    def take(of: str, day: Day) -> None:
+        assert of == code
+        found.append(day)
+
+    await store.days([code], first, last, take)
+    return sorted(found, key=lambda day: day.day)
 
 
 async def test_a_batch_is_added_up_by_kind_hour_and_referrer(opened: Opened) -> None:
@@ -90,8 +98,8 @@ async def test_a_batch_is_added_up_by_kind_hour_and_referrer(opened: Opened) -> 
             CODE: Totals(7, 10),
             "other---": Totals(1, 0),
         }
-        assert await store.days(CODE, DAY, DAY) == [
-            Day(DAY, 7, 10, hours(h7=6, h23=1), {REFERRER: {"a.example": 5, "b.example": 1}})
+        assert await days_of(store, CODE, DAY, DAY) == [
+            Day(DAY, {7: 6, 23: 1}, {7: 10}, {REFERRER: {"a.example": 5, "b.example": 1}}, 0)
         ]
 
 
@@ -99,11 +107,11 @@ async def test_a_resend_changes_nothing(opened: Opened) -> None:
     batch = Batch("one", 1, (visit(host="a.example"), visit(kind=BOT)))
     async with opened() as store:
         assert await store.apply(batch, NOW)
-        before = await store.days(CODE, DAY, DAY)
+        before = await days_of(store, CODE, DAY, DAY)
         assert not await store.apply(batch, NOW)
 
         assert await store.totals([CODE]) == {CODE: Totals(1, 1)}
-        assert await store.days(CODE, DAY, DAY) == before
+        assert await days_of(store, CODE, DAY, DAY) == before
 
 
 async def test_an_old_batch_after_newer_ones_changes_nothing(opened: Opened) -> None:
@@ -153,22 +161,22 @@ async def test_fifty_gateways_at_once_lose_nothing(opened: Opened) -> None:
         assert all(await asyncio.gather(*(store.apply(batch, NOW) for batch in batches)))
 
         assert await store.totals([CODE]) == {CODE: Totals(50, 50)}
-        assert await store.days(CODE, DAY, DAY) == [
-            Day(DAY, 50, 50, hours(h0=50), {REFERRER: {"a.example": 50}})
+        assert await days_of(store, CODE, DAY, DAY) == [
+            Day(DAY, {0: 50}, {0: 50}, {REFERRER: {"a.example": 50}}, 0)
         ]
 
 
-async def test_days_are_those_with_visits_in_the_span_oldest_first(opened: Opened) -> None:
+async def test_days_are_those_with_visits_in_the_span(opened: Opened) -> None:
     visits = [visit(hour=(DAY + n) * 24 + 23, kind=BOT) for n in (3, 0, 1, 92)]
     visits.append(visit("other---", hour=(DAY + 2) * 24))
     async with opened() as store:
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
 
-        assert await store.days(CODE, DAY + 1, DAY + 91) == [
-            Day(DAY + 1, 0, 1, hours(), {}),
-            Day(DAY + 3, 0, 1, hours(), {}),
+        assert await days_of(store, CODE, DAY + 1, DAY + 91) == [
+            Day(DAY + 1, {}, {23: 1}, {}, 0),
+            Day(DAY + 3, {}, {23: 1}, {}, 0),
         ]
-        assert await store.days(CODE, DAY + 4, DAY + 91) == []
+        assert await days_of(store, CODE, DAY + 4, DAY + 91) == []
 
 
 async def test_each_dimension_is_broken_down_by_itself(opened: Opened) -> None:
@@ -184,8 +192,8 @@ async def test_each_dimension_is_broken_down_by_itself(opened: Opened) -> None:
             assert await store.apply(Batch("one", number, visits), NOW)
         assert not await store.apply(Batch("one", 2, visits), NOW)
 
-        (day,) = await store.days(CODE, DAY, DAY)
-        assert day.people == 8
+        (day,) = await days_of(store, CODE, DAY, DAY)
+        assert day.people == {0: 8}
         assert day.breakdowns == {
             REFERRER: {"a.example": 4},
             Dimension.DEVICE: {"the DEVICE": 6},
@@ -205,7 +213,7 @@ async def test_a_dimension_that_has_all_its_names_leaves_the_others_theirs(opene
             Batch("one", 2, (visit(host="new", others={Dimension.BROWSER: "new"}),)), NOW
         )
 
-        (day,) = await store.days(CODE, DAY, DAY)
+        (day,) = await days_of(store, CODE, DAY, DAY)
         assert len(day.breakdowns[REFERRER]) == MAX_NAMES + 1
         assert day.breakdowns[REFERRER]["*"] == 2
         assert day.breakdowns[Dimension.BROWSER] == {"new": 1}
@@ -220,13 +228,13 @@ async def test_a_day_tells_one_hundred_referrers_apart(opened: Opened) -> None:
         await store.apply(Batch("two", 2, (visit(host="h0.example"), visit(host="new"))), NOW)
         await store.apply(Batch("two", 3, (visit(hour=HOUR + 24, host="new"),)), NOW)
 
-        today, tomorrow = await store.days(CODE, DAY, DAY + 1)
+        today, tomorrow = await days_of(store, CODE, DAY, DAY + 1)
         named = dict(today.breakdowns[REFERRER])
         assert named.pop("*") == 2 * (MAX_NAMES - 1) + 1
         assert len(named) == MAX_NAMES
         assert named.pop("h0.example") == 2
         assert sum(named.values()) == (MAX_NAMES - 2) + 2
-        assert today.people == sum(today.breakdowns[REFERRER].values())
+        assert today.people == {0: sum(today.breakdowns[REFERRER].values())}
         assert tomorrow.breakdowns == {REFERRER: {"new": 1}}
 
 
@@ -238,7 +246,7 @@ async def test_a_referrer_is_kept_letter_by_letter(opened: Opened, host: str) ->
         await store.apply(Batch("one", 1, (visit(host=host),)), NOW)
         await store.apply(Batch("one", 2, (visit(host=host),)), NOW)
 
-        (day,) = await store.days(CODE, DAY, DAY)
+        (day,) = await days_of(store, CODE, DAY, DAY)
         assert day.breakdowns[REFERRER] == {host: 2}
 
 
@@ -262,22 +270,219 @@ async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing
     ]
     async with opened() as store:
         await store.apply(Batch("one", 1, (*visits, visit(kind=BOT))), NOW)
-        others = await store.days("other---", DAY, DAY + 2)
+        others = await days_of(store, "other---", DAY, DAY + 2)
 
         for _ in range(2):
             await store.remove([CODE, "nobody--"])
 
             assert await store.totals([CODE, "other---"]) == {"other---": Totals(4, 0)}
-            assert await store.days(CODE, DAY, DAY + 2) == []
-            assert await store.days(CODE, DAY + 1_000_000, DAY + 1_000_000) == []
-            assert await store.days("other---", DAY, DAY + 2) == others
+            assert await days_of(store, CODE, DAY, DAY + 2) == []
+            assert await days_of(store, CODE, DAY + 1_000_000, DAY + 1_000_000) == []
+            assert await days_of(store, "other---", DAY, DAY + 2) == others
 
         assert not await store.apply(Batch("one", 1, (visit(),)), NOW)
         assert await store.apply(Batch("one", 2, (visit(host="a.example"),)), NOW)
         assert await store.totals([CODE]) == {CODE: Totals(1, 0)}
-        assert await store.days(CODE, DAY, DAY + 2) == [
-            Day(DAY, 1, 0, hours(h0=1), {REFERRER: {"a.example": 1}})
+        assert await days_of(store, CODE, DAY, DAY + 2) == [
+            Day(DAY, {0: 1}, {}, {REFERRER: {"a.example": 1}}, 0)
         ]
+
+
+async def test_visitors_of_a_day_are_told_apart(opened: Opened) -> None:
+    came = frozenset(register << 20 for register in range(20))
+    late = frozenset({30 << 20, *list(came)[:5]})
+    visits = (visit(count=30), visit(hour=HOUR + 24), visit("other---"))
+    of = {(DAY, CODE): came, (DAY + 1, CODE): frozenset({7}), (DAY, "nobody--"): came}
+    async with opened() as store:
+        for _ in range(2):
+            await store.apply(Batch("one", 1, visits, of), NOW)
+        assert [day.visitors for day in await days_of(store, CODE, DAY, DAY + 1)] == [20, 1]
+        assert [day.visitors for day in await days_of(store, "other---", DAY, DAY)] == [0]
+
+        for gateway in ("one", "two"):
+            await store.apply(Batch(gateway, 2, (visit(),), {(DAY, CODE): late}), NOW)
+        assert [day.visitors for day in await days_of(store, CODE, DAY, DAY)] == [21]
+        assert await days_of(store, "nobody--", DAY, DAY) == []
+
+
+async def test_many_visitors_of_a_day_are_told_with_little_error(opened: Opened) -> None:
+    numbers = [int.from_bytes(sha256(b"%d" % n).digest()[:4]) for n in range(10_000)]
+    async with opened() as store:
+        for number in range(1, 5):
+            some = frozenset(numbers[number * 2000 - 2000 : number * 2000 + 2000])
+            await store.apply(Batch("one", number, (visit(),), {(DAY, CODE): some}), NOW)
+
+        (day,) = await days_of(store, CODE, DAY, DAY)
+        assert day.visitors == pytest.approx(10_000, rel=0.05)
+
+
+async def test_bots_are_counted_by_hour(opened: Opened) -> None:
+    visits = [visit(hour=HOUR + hour, kind=BOT, count=hour) for hour in (1, 7, 23)]
+    async with opened() as store:
+        for number in (1, 2):
+            await store.apply(Batch("one", number, (*visits, visit()), {}), NOW)
+
+        (day,) = await days_of(store, CODE, DAY, DAY)
+        assert (day.people, day.bots) == ({0: 2}, {1: 2, 7: 14, 23: 46})
+
+
+async def test_days_of_many_links_are_handed_out_at_once(opened: Opened) -> None:
+    codes = [f"code{n:04}" for n in range(1200)]
+    visits = [visit(code, HOUR + 24 * (n % 3), count=n + 1) for n, code in enumerate(codes)]
+    visits += [visit("busy----", HOUR + 24 * n) for n in range(3)]
+    found: list[tuple[str, int, int]] = []
+
+    def take(code: str, day: Day) -> None:
+        found.append((code, day.day, sum(day.people.values())))
+
+    async with opened() as store:
+        await store.apply(Batch("one", 1, tuple(visits)), NOW)
+        asked = [*codes[200:], "busy----", "nobody--"]
+        await store.days(asked, DAY, DAY + 1, take)
+
+    expected = [(codes[n], DAY + n % 3, n + 1) for n in range(200, 1200) if n % 3 < 2]
+    expected += [("busy----", DAY, 1), ("busy----", DAY + 1, 1)]
+    assert sorted(found) == sorted(expected)
+
+
+async def test_the_first_day_is_that_of_the_link_that_came_first(opened: Opened) -> None:
+    visits = (visit(hour=HOUR + 72), visit("other---", hour=HOUR + 48, kind=BOT))
+    async with opened() as store:
+        assert await store.first_day([CODE]) is None
+        await store.apply(Batch("one", 1, visits), NOW)
+        assert await store.first_day([CODE, "nobody--"]) == DAY + 3
+        assert await store.first_day([CODE, "other---"]) == DAY + 2
+        await store.apply(Batch("one", 2, (visit(),)), NOW)
+        assert await store.first_day([CODE, "other---"]) == DAY
+        assert await store.first_day([]) is None
+
+
+async def test_a_new_store_counts_everything_from_the_start(opened: Opened) -> None:
+    async with opened() as store:
+        await store.apply(Batch("one", 1, (visit(),)), NOW)
+        assert await store.counted_from() is None
+
+
+async def test_a_day_has_one_key_until_it_is_over(opened: Opened) -> None:
+    first, second, third = (bytes([n] * 32) for n in (1, 2, 3))
+    async with opened() as store:
+        assert await store.forget_keys(DAY) == 0
+        keys = await asyncio.gather(
+            *(store.visitor_key(DAY, bytes([n] * 32)) for n in range(10, 30))
+        )
+        assert len({*keys}) == 1
+        assert await store.visitor_key(DAY + 1, first) == first
+        assert await store.forget_keys(DAY) == 0
+        assert await store.visitor_key(DAY, second) == keys[0]
+
+        assert await store.forget_keys(DAY + 1) == 1
+        assert await store.forget_keys(DAY + 1) == 0
+        assert await store.visitor_key(DAY + 1, second) == first
+        assert await store.visitor_key(DAY, third) == third, "a clock that was put back"
+        assert await store.forget_keys(DAY + 2) == 2
+
+
+async def test_days_that_are_deleted_leave_totals_and_later_days(opened: Opened) -> None:
+    visits = [visit(code, HOUR + 24 * n) for code in (CODE, "other---") for n in range(40)]
+    visits.append(visit("early---"))
+    async with opened() as store:
+        await store.apply(Batch("one", 1, tuple(visits)), NOW)
+        await summed_up(store, DAY + 1000)
+        totals = await store.totals([CODE, "other---", "early---"])
+        kept = await added_up(store, [CODE], DAY + 31, DAY + 100)
+
+        assert await forgotten(store, DAY) == 0
+        assert await forgotten(store, DAY + 31) == 2 * 31 + 1
+        assert await forgotten(store, DAY + 31) == 0
+        assert await store.totals([CODE, "other---", "early---"]) == totals
+        assert await store.first_day([CODE, "other---", "early---"]) == DAY + 31
+        assert await store.first_day(["early---"]) is None
+        assert await added_up(store, [CODE], 0, DAY + 100) == kept
+        await store.apply(Batch("one", 2, (visit(), visit("early---"))), NOW)
+        assert await store.first_day([CODE]) == await store.first_day(["early---"]) == DAY
+        assert await forgotten(store, DAY + 1) == 2
+
+
+@dataclass
+class Added:
+    """What is handed out of some links over a span, added up."""
+
+    people: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+    bots: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+    names: Counter[tuple[Dimension, str]] = field(default_factory=Counter)
+    visitors: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    def take(self, code: str, day: Day) -> None:
+        for sums, by_hour in ((self.people, day.people), (self.bots, day.bots)):
+            sums.update({(code, day.day, hour): visits for hour, visits in by_hour.items()})
+        for dimension, breakdown in day.breakdowns.items():
+            self.names.update({(dimension, name): n for name, n in breakdown.items()})
+        self.visitors[code, day.day] += day.visitors
+
+
+async def added_up(store: AnalyticsStore, codes: Sequence[str], first: int, last: int) -> Added:
+    added = Added()
+    await store.days(codes, first, last, added.take)
+    return added
+
+
+async def summed_up(store: AnalyticsStore, before: int) -> None:
+    while await store.sum_up(before):
+        pass
+
+
+async def forgotten(store: AnalyticsStore, before: int) -> int:
+    total = 0
+    while deleted := await store.forget_days(before):
+        total += deleted
+    return total
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_months_that_are_summed_up_tell_the_same(opened: Opened, data: st.DataObject) -> None:
+    """However often, whatever comes late, is deleted or removed."""
+    codes = ("busy----", "seldom--")
+    steps = st.sampled_from(["sum up", "sum up", "remove", "forget"])
+    # Days of about four months, most of them visited.
+    some = st.lists(st.integers(0, 110), min_size=60, max_size=100)
+
+    def batch(number: int, days: Iterable[int]) -> Batch:
+        visits = []
+        visitors = {}
+        for n, day in enumerate(days):
+            for code in codes[: 1 + (n % 9 == 0)]:
+                host = f"h{n % 7}.example"
+                visits.append(visit(code, HOUR + day * 24 + n % 24, host=host, count=1 + n % 3))
+                visits.append(visit(code, HOUR + day * 24 + n % 5, kind=BOT))
+                visitors[DAY + day, code] = frozenset({n % 20 << 20})
+        return Batch("one", number, tuple(visits), visitors)
+
+    async def drive() -> None:
+        async with opened() as store, opened() as plain:
+            for number in range(1, 6):
+                sent = batch(number, data.draw(some))
+                for one in (store, plain):
+                    await one.apply(sent, NOW)
+                for step in data.draw(st.lists(steps, max_size=3)):
+                    day = DAY + data.draw(st.integers(0, 110))
+                    if step == "sum up":
+                        await summed_up(store, day)
+                    elif step == "remove":
+                        for one in (store, plain):
+                            await one.remove(codes[:1])
+                    elif step == "forget":
+                        first = DAY + data.draw(st.integers(0, 20))
+                        assert await forgotten(store, first) == await forgotten(plain, first)
+                first, last = sorted(data.draw(st.tuples(*[st.integers(-5, 115)] * 2)))
+                for span in ((0, DAY + 1000), (DAY + first, DAY + last)):
+                    assert await added_up(store, codes, *span) == await added_up(
+                        plain, codes, *span
+                    )
+
+    asyncio.run(drive())
 
 
 async def test_a_thousand_totals_are_read_at_once(opened: Opened) -> None:
@@ -294,12 +499,18 @@ class Model:
 
     last: Counter[str] = field(default_factory=Counter)
     visits: list[VisitCount] = field(default_factory=list)
+    visitors: defaultdict[tuple[int, str], set[int]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
 
     def apply(self, batch: Batch) -> bool:
         if batch.number <= self.last[batch.gateway_id]:
             return False
         self.last[batch.gateway_id] = batch.number
         self.visits.extend(batch.visits)
+        for key, numbers in batch.visitors.items():
+            if any(v.kind is PERSON and (v.hour // 24, v.code) == key for v in batch.visits):
+                self.visitors[key] |= numbers
         return True
 
     def totals(self, code: str) -> tuple[int, int]:
@@ -312,14 +523,15 @@ class Model:
                 for dimension, name in one.names.items():
                     if name:
                         breakdowns.setdefault(dimension, Counter())[name] += one.count
-        day_hours = range(day * 24, day * 24 + 24)
-        return Day(
-            day,
-            sum(self._sum(code, PERSON, hour) for hour in day_hours),
-            sum(self._sum(code, BOT, hour) for hour in day_hours),
-            tuple(self._sum(code, PERSON, hour) for hour in day_hours),
-            breakdowns,
+        people, bots = (
+            {
+                hour: visits
+                for hour in range(24)
+                if (visits := self._sum(code, kind, day * 24 + hour))
+            }
+            for kind in (PERSON, BOT)
         )
+        return Day(day, people, bots, breakdowns, len(self.visitors[day, code]))
 
     def _sum(self, code: str, kind: VisitKind, hour: int | None = None) -> int:
         return sum(
@@ -341,8 +553,21 @@ visit_counts = st.builds(
     ),
     count=st.integers(1, 5),
 )
+# Each in a register of its own, so that a sketch tells exactly how many.
+visitors = st.dictionaries(
+    st.tuples(st.sampled_from([DAY, DAY + 1]), st.sampled_from(CODES)),
+    st.frozensets(st.sampled_from([register << 20 for register in range(6)])),
+)
+Content = tuple[list[VisitCount], dict[tuple[int, str], frozenset[int]]]
 # The n-th batch of a gateway is the same whenever it is sent; what is drawn is what is sent when.
-contents = st.lists(st.lists(visit_counts, max_size=5), min_size=8, max_size=8)
+contents = st.lists(st.tuples(st.lists(visit_counts, max_size=5), visitors), min_size=8, max_size=8)
+
+
+def batch_of(gateway: str, number: int, content: Content) -> Batch:
+    visits, visitors = content
+    return Batch(gateway, number, tuple(visits), visitors)
+
+
 sends = st.lists(st.tuples(st.sampled_from(["one", "two"]), st.integers(1, 4)), max_size=30)
 
 
@@ -351,10 +576,10 @@ sends = st.lists(st.tuples(st.sampled_from(["one", "two"]), st.integers(1, 4)), 
 )
 @given(contents=contents, sends=sends)
 def test_whatever_is_sent_again_every_batch_counts_once(
-    opened: Opened, contents: list[list[VisitCount]], sends: list[tuple[str, int]]
+    opened: Opened, contents: list[Content], sends: list[tuple[str, int]]
 ) -> None:
     batches = {
-        (gateway, number): Batch(gateway, number, tuple(contents[4 * first + number - 1]))
+        (gateway, number): batch_of(gateway, number, contents[4 * first + number - 1])
         for first, gateway in enumerate(("one", "two"))
         for number in range(1, 5)
     }
@@ -369,7 +594,7 @@ def test_whatever_is_sent_again_every_batch_counts_once(
                 totals = found.get(code, Totals(0, 0))
                 assert (totals.people, totals.bots) == model.totals(code)
                 expected = [model.day(code, day) for day in (DAY, DAY + 1)]
-                assert await store.days(code, DAY, DAY + 1) == [
+                assert await days_of(store, code, DAY, DAY + 1) == [
                     day for day in expected if day.people or day.bots
                 ]
 
@@ -439,14 +664,14 @@ script = st.lists(
 )
 @given(contents=contents, script=script, chunk=st.sampled_from([1, 2, 500]))
 def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
-    opened: Opened, contents: list[list[VisitCount]], script: list[Send], chunk: int
+    opened: Opened, contents: list[Content], script: list[Send], chunk: int
 ) -> None:
     """The store is another process after each crash, and gateways resend until acknowledged."""
     acknowledged = Counter[str]()
 
     def batch(gateway: str, number: int) -> Batch:
         first = 4 * (gateway == "two")
-        return Batch(gateway, number, tuple(contents[first + number % 4]))
+        return batch_of(gateway, number, contents[first + number % 4])
 
     async def send(store: AnalyticsStore, gateway: str) -> None:
         number = acknowledged[gateway] + 1
@@ -486,7 +711,7 @@ def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
                 totals = found.get(code, Totals(0, 0))
                 assert (totals.people, totals.bots) == model.totals(code)
                 expected = [model.day(code, day) for day in (DAY, DAY + 1)]
-                assert await store.days(code, DAY, DAY + 1) == [
+                assert await days_of(store, code, DAY, DAY + 1) == [
                     day for day in expected if day.people or day.bots
                 ]
 
@@ -541,11 +766,11 @@ async def test_other_writers_of_a_document_do_not_let_in_more_referrers(opened: 
             *(store.apply(Batch(f"g{g}", 1, visits), NOW) for g, visits in enumerate(hosts))
         )
 
-        (day,) = await store.days(CODE, DAY, DAY)
+        (day,) = await days_of(store, CODE, DAY, DAY)
         named = dict(day.breakdowns[REFERRER])
         assert named.pop("*") == 300 - MAX_NAMES
         assert len(named) == MAX_NAMES
-        assert (day.people, set(named.values())) == (300, {1})
+        assert (day.people, set(named.values())) == ({0: 300}, {1})
 
 
 async def test_mongodb_keeps_only_gateways_that_are_not_idle_in_seen(mongo_url: str) -> None:

@@ -6,10 +6,13 @@ import asyncio
 import json
 import os
 import sqlite3
+import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -248,23 +251,70 @@ async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path
 async def counts_of_the_first_files_go_on(store: analytics.SqliteAnalyticsStore) -> None:
     """Days, hours, referrers and the numbers of batches."""
 
-    def hours(**people: int) -> tuple[int, ...]:
-        return tuple(people.get(f"h{hour}", 0) for hour in range(24))
+    async def days(code: str) -> list[Day]:
+        found: list[Day] = []
+        await store.days([code], today, today + 1, lambda _, day: found.append(day))
+        return sorted(found, key=lambda day: day.day)
 
     today, referrer = 20_513, Dimension.REFERRER
-    tomorrow = Day(today + 1, 2, 0, hours(h0=2), {referrer: {"b.example": 2}})
-    kept = Day(today, 5, 2, hours(h7=4, h23=1), {referrer: {"a.example": 3, "*": 1}})
-    assert await store.days("abcdefgh", today, today + 1) == [kept, tomorrow]
-    assert await store.days("other---", today, today) == [Day(today, 0, 1, hours(), {})]
+    tomorrow = Day(today + 1, {0: 2}, {}, {referrer: {"b.example": 2}}, 0)
+    kept = Day(today, {7: 4, 23: 1}, {23: 2}, {referrer: {"a.example": 3, "*": 1}}, 0)
+    assert await days("abcdefgh") == [kept, tomorrow]
+    assert await days("other---") == [Day(today, {}, {0: 1}, {}, 0)]
+    assert await store.first_day(["abcdefgh"]) == today
+    assert await store.counted_from() == today + 2, "the day after the last that is there"
 
     names = {referrer: "a.example", Dimension.BROWSER: "Firefox"}
     more = VisitCount("abcdefgh", today * 24 + 7, VisitKind.PERSON, names, 1)
-    assert not await store.apply(Batch("one", 3, (more,)), CREATED)
-    assert await store.apply(Batch("one", 4, (more,)), CREATED)
+    came = {(today, "abcdefgh"): frozenset({1 << 20, 2 << 20})}
+    assert not await store.apply(Batch("one", 3, (more,), came), CREATED)
+    assert await store.apply(Batch("one", 4, (more,), came), CREATED)
     assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(8, 2)}
     by_name = {referrer: {"a.example": 4, "*": 1}, Dimension.BROWSER: {"Firefox": 1}}
-    went_on = Day(today, 6, 2, hours(h7=5, h23=1), by_name)
-    assert await store.days("abcdefgh", today, today + 1) == [went_on, tomorrow]
+    went_on = Day(today, {7: 5, 23: 1}, {23: 2}, by_name, 2)
+    assert await days("abcdefgh") == [went_on, tomorrow]
+    while await store.sum_up(today + 100):
+        pass
+    assert await days("abcdefgh") == [went_on, tomorrow]
+    await store.remove(["abcdefgh"])
+    assert await days("abcdefgh") == []
+
+
+async def test_days_of_version_3_are_found_by_their_links_again(tmp_path: Path) -> None:
+    path, today = tmp_path / "analytics.sqlite3", int(time.time()) // 86_400
+    make(path, 3, analytics.MIGRATIONS)
+    visited = {
+        "busy----": range(today - 100, today + 1),
+        "seldom--": range(today, today + 900, 300),
+    }
+    with sqlite3.connect(path) as connection:
+        for code, days in visited.items():
+            connection.execute("INSERT INTO totals VALUES (?, ?, 0)", (code, len(days)))
+            for day in days:
+                counts = analytics.pack_counts(({7: 1}, {}, {Dimension.REFERRER.value: {"a": 1}}))
+                connection.execute("INSERT INTO days VALUES (?, ?, ?)", (day, code, counts))
+    connection.close()
+
+    async with sqlite.opened(f"sqlite:///{path}", analytics.MIGRATIONS) as database:
+        store = analytics.SqliteAnalyticsStore(database)
+        assert await store.counted_from() == today + 1, "a gateway's clock may be ahead"
+        assert await store.first_day(list(visited)) == today - 100
+        for _ in range(2):
+            found: list[tuple[str, int]] = []
+            hosts: Counter[str] = Counter()
+
+            def take(code: str, day: Day, found: Any = found, hosts: Any = hosts) -> None:
+                found.append((code, day.day))
+                hosts.update(day.breakdowns.get(Dimension.REFERRER, {}))
+
+            await store.days(list(visited), 0, today + 1000, take)
+            assert sorted(found) == [(code, day) for code in visited for day in visited[code]]
+            assert hosts == {"a": 104}
+            while await store.sum_up(today):
+                pass
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM months").fetchone()[0] >= 2
+    connection.close()
 
 
 async def test_a_migration_that_breaks_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
@@ -283,8 +333,10 @@ async def test_a_migration_that_breaks_off_leaves_the_file_as_it_was(tmp_path: P
     assert version_of(path) == 1
 
     async with sqlite.opened(f"sqlite:///{path}", analytics.MIGRATIONS) as database:
-        (day,) = await analytics.SqliteAnalyticsStore(database).days("abcdefgh", 20_513, 20_513)
-        assert day.people_by_hour[7] == day.people == 4
+        found: list[Day] = []
+        store = analytics.SqliteAnalyticsStore(database)
+        await store.days(["abcdefgh"], 20_513, 20_513, lambda _, day: found.append(day))
+        assert [day.people for day in found] == [{7: 4}]
 
 
 @pytest.mark.parametrize("name", MIGRATIONS)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
+import time
 import urllib.request
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,10 +45,24 @@ class Analytics:
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, 20)
         return {code: (totals.people, totals.bots) for code, totals in reply.totals.items()}
 
-    async def days(self, code: str, first: int, last: int) -> Sequence[pb.Day]:
-        request = pb.ListDaysRequest(code=code, first_day=first, last_day=last)
-        reply = await self._caller.unary("ListDays", self._stub.ListDays, request, 20)
-        return reply.days
+    async def statistics(self, *codes: str, **asked: Any) -> pb.GetStatisticsResponse:
+        """Of the two days, unless another span is asked for."""
+        if not {"recent", "dates"} & asked.keys():
+            asked["dates"] = dates("2026-03-01", "2026-03-02")
+        request = pb.GetStatisticsRequest(codes=codes, **{"timezone": "UTC", **asked})
+        return await self._caller.unary("GetStatistics", self._stub.GetStatistics, request, 20)
+
+    async def send(self, request: pb.RecordVisitsRequest) -> bool:
+        reply = await self._caller.unary("RecordVisits", self._stub.RecordVisits, request, 20)
+        return reply.applied
+
+    async def key(self) -> pb.GetVisitorKeyResponse:
+        request = pb.GetVisitorKeyRequest()
+        return await self._caller.unary("GetVisitorKey", self._stub.GetVisitorKey, request, 20)
+
+
+def dates(first: str, last: str) -> pb.Dates:
+    return pb.Dates(**{"from": first, "to": last})
 
 
 @asynccontextmanager
@@ -87,8 +103,12 @@ def visit(
     )
 
 
-def by_referrer(people: dict[str, int]) -> pb.Breakdown:
-    return pb.Breakdown(dimension=pb.DIMENSION_REFERRER, people=people)
+def told(
+    statistics: pb.GetStatisticsResponse, dimension: pb.Dimension.ValueType
+) -> list[tuple[str, int]]:
+    """The people of a dimension by name, as they are told."""
+    (found,) = (one for one in statistics.breakdowns if one.dimension == dimension)
+    return [(one.name, one.people) for one in found.names]
 
 
 def name(dimension: pb.Dimension.ValueType, text: str) -> pb.Name:
@@ -105,16 +125,93 @@ async def test_visits_are_recorded_once_and_read_back(analytics: Analytics) -> N
     assert not await analytics.record("read", 1, *visits)
 
     assert await analytics.totals("readback", "nobody--", "malformed") == {"readback": (3, 1)}
-    assert await analytics.days("readback", DAY, DAY + 1) == [
-        pb.Day(
-            day=DAY,
-            people=3,
-            people_by_hour=[2, *[0] * 22, 1],
-            breakdowns=[by_referrer({"a.example": 2})],
-        ),
-        pb.Day(day=DAY + 1, bots=1, people_by_hour=[0] * 24),
+    found = await analytics.statistics("readback")
+    assert (getattr(found, "from"), found.to) == ("2026-03-01", "2026-03-02")
+    assert found.step == pb.STEP_LENGTH_HOUR
+    assert found.totals == pb.Figures(people=3, bots=1)
+    assert found.previous == pb.Figures()
+    assert found.HasField("previous")
+    assert len(found.series) == 48
+    assert [step for step in found.series if step.people or step.bots] == [
+        pb.Step(start="2026-03-01T00:00:00+00:00", people=2),
+        pb.Step(start="2026-03-01T23:00:00+00:00", people=1),
+        pb.Step(start="2026-03-02T00:00:00+00:00", bots=1),
     ]
-    assert await analytics.days("malformed", DAY, DAY) == []
+    assert told(found, pb.DIMENSION_REFERRER) == [("a.example", 2), ("", 1)]
+    assert told(found, pb.DIMENSION_SOURCE) == [("link", 3)]
+    assert len(found.breakdowns) == len(pb.Dimension.values()) - 1
+    assert found.counted_from == ""
+    assert (await analytics.statistics("malformed", "bad/code")).totals == pb.Figures()
+
+
+async def test_spans_are_those_of_the_zone_and_are_compared_with_the_one_before(
+    analytics: Analytics,
+) -> None:
+    visits = [visit("zone----", hour=HOUR + hours) for hours in (2, 3, -24 * 10, -24 * 10 + 3)]
+    assert await analytics.record("zone", 1, *visits)
+
+    asked = {"timezone": "America/Santiago", "dates": dates("2026-03-01", "2026-03-10")}
+    found = await analytics.statistics("zone----", **asked)
+    assert found.totals.people == 1
+    assert found.previous.people == 2
+    assert found.step == pb.STEP_LENGTH_DAY
+    assert found.series[0] == pb.Step(
+        start="2026-03-01T00:00:00-03:00", people=1, bots=0, visitors=0
+    )
+    assert told(found, pb.DIMENSION_COUNTRY) == [("", 2)], "of the UTC days that it touches"
+
+
+async def test_every_span_that_ends_now_is_known(analytics: Analytics) -> None:
+    hour = int(time.time()) // 3600
+    assert await analytics.record("now", 1, visit("now-----", hour=hour, count=4))
+    for recent in pb.RecentSpan.values():
+        if recent:
+            found = await analytics.statistics("now-----", recent=recent)
+            assert found.totals.people == 4
+            assert found.HasField("previous") == (recent != pb.RECENT_SPAN_ALL)
+    long_ago = await analytics.statistics("readback", "now-----", recent=pb.RECENT_SPAN_ALL)
+    assert long_ago.totals.people >= 4
+
+
+async def test_several_links_are_added_up_and_the_most_visited_told(analytics: Analytics) -> None:
+    visits = [visit(f"several{n}", count=n + 1) for n in range(5)]
+    assert await analytics.record("several", 1, *visits)
+    codes = [f"several{n}" for n in range(5)]
+    found = await analytics.statistics(*codes, *codes, "nobody--", top=2)
+    assert found.totals.people == 15
+    assert [(one.code, one.people) for one in found.top] == [("several4", 5), ("several3", 4)]
+    assert not (await analytics.statistics(*codes)).top
+
+
+async def test_visitors_are_told_apart_within_a_day(analytics: Analytics) -> None:
+    request = pb.RecordVisitsRequest(
+        gateway_id="apart", batch_number=1, visits=[visit("apart---", count=9)]
+    )
+    request.visitors.add(code="apart---", day=DAY, numbers=[1 << 20, 2 << 20, 2 << 20])
+    for number, applied in ((1, True), (1, False), (2, True)):
+        request.batch_number = number
+        assert await analytics.send(request) == applied
+    found = await analytics.statistics("apart---", dates=dates("2026-02-20", "2026-03-01"))
+    assert found.totals == pb.Figures(people=18, visitors=2)
+    assert [step.visitors for step in found.series] == [0] * 9 + [2]
+
+    request.batch_number = 3
+    request.visitors.add(code="apart---", day=DAY, numbers=[1])
+    with pytest.raises(InvalidArgument) as refused:
+        await analytics.send(request)
+    assert refused.value.reason == "INVALID_BATCH"
+
+
+async def test_the_key_of_a_day_outlives_the_process(tmp_path: Path) -> None:
+    keys = []
+    for _ in range(2):
+        with start(tmp_path) as process:
+            async with connected(process) as analytics:
+                keys += [await analytics.key() for _ in range(2)]
+            process.kill()
+    assert len(keys[0].key) == 32
+    if len({key.day for key in keys}) == 1:  # No day ended meanwhile.
+        assert len({key.key for key in keys}) == 1
 
 
 async def test_names_of_a_visit_are_read_back_by_dimension(analytics: Analytics) -> None:
@@ -125,9 +222,10 @@ async def test_names_of_a_visit_are_read_back_by_dimension(analytics: Analytics)
     row.names.append(pb.Name.FromString(b"\x08\x63\x12\x01x"))
     assert await analytics.record("names", 1, row)
 
-    (day,) = await analytics.days("names---", DAY, DAY)
-    firefox = pb.Breakdown(dimension=pb.DIMENSION_BROWSER, people={"Firefox": 1})
-    assert list(day.breakdowns) == [by_referrer({"a.example": 1}), firefox]
+    found = await analytics.statistics("names---")
+    assert told(found, pb.DIMENSION_REFERRER) == [("a.example", 1)]
+    assert told(found, pb.DIMENSION_BROWSER) == [("Firefox", 1)]
+    assert told(found, pb.DIMENSION_COUNTRY) == [("", 1)]
 
 
 async def test_the_counter_of_visits_counts_no_resend(
@@ -172,10 +270,21 @@ async def test_limits_of_reading_have_reasons_of_their_own(analytics: Analytics)
     with pytest.raises(InvalidArgument) as too_many:
         await analytics.totals(*["nobody--"] * 1001)
     assert too_many.value.reason == "TOO_MANY_CODES"
-    for first, last in ((1, 0), (0, 92), (-(2**63), 2**63 - 1)):
-        with pytest.raises(InvalidArgument) as out_of_range:
-            await analytics.days("readback", first, last)
-        assert out_of_range.value.reason == "INVALID_RANGE"
+    codes = [f"{n:032}" for n in range(100_001)]
+    assert (await analytics.statistics(*codes[1:])).totals == pb.Figures()
+    for reason, many, asked in (
+        ("TOO_MANY_CODES", codes, {}),
+        ("INVALID_RANGE", [], {"dates": dates("2026-03-02", "2026-03-01")}),
+        ("INVALID_RANGE", [], {"dates": dates("2016-03-01", "2026-03-02")}),
+        ("INVALID_RANGE", [], {"dates": dates("2026-02-29", "2026-03-02")}),
+        ("INVALID_RANGE", [], {"dates": pb.Dates()}),
+        ("INVALID_RANGE", [], {"recent": pb.RECENT_SPAN_UNSPECIFIED}),
+        ("INVALID_TIMEZONE", [], {"timezone": "America/Mars"}),
+        ("INVALID_TIMEZONE", [], {"timezone": ""}),
+    ):
+        with pytest.raises(InvalidArgument) as refused:
+            await analytics.statistics(*many, **asked)
+        assert refused.value.reason == reason
 
 
 async def test_the_largest_batch_fits_a_message(analytics: Analytics) -> None:
@@ -296,8 +405,9 @@ async def test_a_kill_amid_two_hundred_gateways_loses_nothing_and_counts_nothing
                 gateway: (3 * acknowledged[gateway] + 3, 0) for gateway in gateways
             }
             assert await analytics.totals("hot-link") == {"hot-link": (batches, batches)}
-            (day,) = await analytics.days("hot-link", DAY, DAY)
-            assert day.breakdowns == [by_referrer({"a.example": batches})]
+            hot = await analytics.statistics("hot-link")
+            assert hot.totals == pb.Figures(people=batches, bots=batches)
+            assert told(hot, pb.DIMENSION_REFERRER) == [("a.example", batches)]
 
 
 def counted(process: Process, counter: str) -> Counter[str]:

@@ -44,7 +44,7 @@ PUBLIC_URL = (
 )  # fmt: skip
 NONSENSE: Mapping[type[ProcessSettings], Mapping[str, tuple[str, ...]]] = {
     LinksSettings: {**OF_SERVICES, "PUBLIC_URL": PUBLIC_URL},
-    AnalyticsSettings: OF_SERVICES,
+    AnalyticsSettings: {**OF_SERVICES, "STATISTICS_DAYS": ("0", "-1", "ever", "1.5", "9" * 30)},
     AuthSettings: {
         **OF_SERVICES,
         "TOKEN_SECRET": ("", "short", NOT_TEXT * 20),
@@ -112,6 +112,15 @@ def test_each_setting_is_checked_before_anything_begins(
             with monkeypatch.context() as patched:
                 patched.setenv(f"ATAJO_{name}", value)
                 assert f"ATAJO_{name}: " in refused(settings), (name, value)
+
+
+@pytest.mark.parametrize(("given", "days"), [("", None), ("1", 1), ("3653", 3653)])
+def test_days_are_kept_for_ever_unless_told_otherwise(
+    given: str, days: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert AnalyticsSettings.load().statistics_days is None
+    monkeypatch.setenv("ATAJO_STATISTICS_DAYS", given)
+    assert AnalyticsSettings.load().statistics_days == days
 
 
 def test_a_file_that_holds_no_text_is_named(

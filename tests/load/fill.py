@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from services.analytics import store_sqlite as analytics
+from services.analytics.runs import pack
 from services.analytics.store_sqlite import pack_counts
 from services.links import store_sqlite as links
 from services.runtime import sqlite
@@ -41,7 +42,7 @@ def fill_links(path: Path, first: int, last: int) -> None:
         )
         for n in range(first, last)
     )
-    with closing(_opened(path, links.MIGRATIONS)) as connection:
+    with closing(opened(path, links.MIGRATIONS)) as connection:
         while chunk := sorted(islice(rows, _CHUNK)):
             connection.executemany(
                 "INSERT INTO links (code, url, creator, created_at) VALUES (?, ?, ?, ?)", chunk
@@ -61,7 +62,7 @@ def fill_list(path: Path, count: int) -> None:
         folded = None if n % 10 else f"{code}\n{url}\n{title}\n{tags}".casefold()
         at = micros + n * 1_000_000
         rows.append((code, url, LISTED_ACCOUNT, at, title, tags, folded, n * 7 % 1000))
-    with closing(_opened(path, links.MIGRATIONS)) as connection:
+    with closing(opened(path, links.MIGRATIONS)) as connection:
         connection.executemany(
             "INSERT INTO links (code, url, creator, created_at, title, tags, folded, people) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -73,17 +74,19 @@ def fill_list(path: Path, count: int) -> None:
 def fill_counts(path: Path, first: int, last: int) -> None:
     """Store visits of links `first` up to `last`, spread over the last 30 days."""
     today = int(time.time()) // 86_400
-    with closing(_opened(path, analytics.MIGRATIONS)) as connection:
+    with closing(opened(path, analytics.MIGRATIONS)) as connection:
         for start in range(first, last, _CHUNK):
             numbers = range(start, min(start + _CHUNK, last))
             codes = [code_of(n) for n in numbers]
-            totals = sorted((code, 3, 1) for code in codes)
+            totals = sorted(
+                (code, 3, 1, pack([today - n % 30])) for n, code in zip(numbers, codes, strict=True)
+            )
             days = sorted(
-                (today - n % 30, code, pack_counts(({n % 24: 3}, {n % 24: 1}, {})))
+                (today - n % 30, code, pack_counts(({n % 24: 3}, {n % 24: 1}, {})), b"")
                 for n, code in zip(numbers, codes, strict=True)
             )
-            connection.executemany("INSERT INTO totals VALUES (?, ?, ?)", totals)
-            connection.executemany("INSERT INTO days VALUES (?, ?, ?)", days)
+            connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?)", totals)
+            connection.executemany("INSERT INTO days VALUES (?, ?, ?, ?)", days)
             connection.commit()
 
 
@@ -93,7 +96,7 @@ def write_codes(path: Path, count: int) -> None:
     path.write_text("".join(f"{code_of(n)}\n" for n in range(0, count, step)))
 
 
-def _opened(path: Path, migrations: Sequence[sqlite.Migration]) -> sqlite3.Connection:
+def opened(path: Path, migrations: Sequence[sqlite.Migration]) -> sqlite3.Connection:
     """The file with its schema made; what is written may be lost with the machine."""
     asyncio.run(_migrated(path, migrations))
     connection = sqlite3.connect(path)

@@ -9,15 +9,14 @@ import pytest
 from services.analytics.domain import (
     MAX_COUNT,
     MAX_NAMES,
+    MAX_VISITORS,
     MAX_VISITS,
     Batch,
     Dimension,
     InvalidBatch,
-    InvalidRange,
     VisitCount,
     VisitKind,
     check_batch,
-    check_range,
     count_names,
     sums_of,
 )
@@ -26,7 +25,6 @@ REFERRER, BROWSER = Dimension.REFERRER, Dimension.BROWSER
 VISIT = VisitCount("abcdefgh", 490_000, VisitKind.PERSON, {REFERRER: "news.example"}, 1)
 BATCH = Batch("gateway-1", 1, (VISIT,))
 LAST_HOUR = 70_389_527  # 9999-12-31, 23 h
-LAST_DAY = LAST_HOUR // 24
 
 
 @pytest.mark.parametrize(
@@ -134,25 +132,21 @@ def test_names_past_the_first_hundred_count_as_the_others(
     assert count_names(there, there) == there
 
 
-@pytest.mark.parametrize(
-    ("first", "last"), [(0, 0), (20_000, 20_091), (LAST_DAY - 91, LAST_DAY), (LAST_DAY, LAST_DAY)]
-)
-def test_spans_of_up_to_92_days_are_read(first: int, last: int) -> None:
-    check_range(first, last)
+def test_visitors_come_with_the_people_of_their_day() -> None:
+    bot = replace(VISIT, code="onlybots", kind=VisitKind.BOT)
+    day = VISIT.hour // 24
+    came = frozenset({1, 2})
+    visitors = {(day, VISIT.code): came, (day + 1, VISIT.code): came, (day, bot.code): came}
+    sums = sums_of(replace(BATCH, visits=(VISIT, bot), visitors=visitors))
+    assert {key: one.visitors for key, one in sums.items()} == {
+        (day, VISIT.code): came,
+        (day, bot.code): (),
+    }
 
 
-@pytest.mark.parametrize(
-    ("first", "last"),
-    [
-        (1, 0),
-        (-1, 0),
-        (20_000, 20_092),
-        (0, 2**62),
-        (LAST_DAY, LAST_DAY + 1),
-        (-(2**63), 2**63 - 1),
-    ],
-)
-def test_other_spans_are_refused(first: int, last: int) -> None:
-    with pytest.raises(InvalidRange) as refused:
-        check_range(first, last)
-    assert refused.value.reason == "INVALID_RANGE"
+def test_a_batch_has_so_many_visitors_at_most() -> None:
+    of = {(day, VISIT.code): frozenset(range(MAX_VISITORS // 2)) for day in (1, 2)}
+    check_batch(replace(BATCH, visitors=of))
+    with pytest.raises(InvalidBatch) as refused:
+        check_batch(replace(BATCH, visitors={**of, (3, VISIT.code): frozenset({1})}))
+    assert refused.value.reason == "INVALID_BATCH"

@@ -1,0 +1,203 @@
+"""What is told of the visits over a span: added up day by day, as a store hands them out."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from heapq import nlargest, nsmallest
+
+from services.analytics.domain import HOURS_A_DAY, OTHER_NAMES, Breakdown, Day, Dimension
+from services.analytics.spans import Span, StepLength
+
+MAX_TOP = 100
+"""Most links that are told by their people."""
+MAX_TOLD_NAMES = 1000
+"""Most names that an answer has in one dimension: as many hosts in each of seven, as long as can
+be, were half of gRPC's 4 MB. The people of the others are told as `OTHER_NAMES`."""
+_MOST_HELD_NAMES = 100_000
+"""Most names that are held while they are added up, 10 MB in one dimension. Past it the smaller
+half counts as `OTHER_NAMES`."""
+_LINK, _UNKNOWN = "link", ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How many visited. `visitors` were told apart within UTC days."""
+
+    people: int
+    bots: int
+    visitors: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepFigures:
+    """The same for one step; in an hour visitors are not told apart."""
+
+    start: datetime
+    people: int
+    bots: int
+    visitors: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All that is told of some links over a span."""
+
+    first: date
+    last: date
+    step: StepLength
+    totals: Figures
+    previous: Figures | None
+    """Of the span of the same length before."""
+    series: list[StepFigures]
+    breakdowns: dict[Dimension, list[tuple[str, int]]]
+    """People by name, most first, of every UTC day that the span touches. Those whose name is
+    unknown have an empty one."""
+    top: list[tuple[str, int]]
+    """Links with people in the span, most first, by code."""
+    counted_from: date | None
+    """The first day of which all dimensions and visitors are counted, where the span has people of
+    days before it."""
+
+
+class Sums:
+    """Adds up the days that a span touches. Its hours and days outside the span count nowhere but
+    in breakdowns."""
+
+    def __init__(self, span: Span, counted_from: int | None = None) -> None:
+        """`counted_from` is the UTC day since which all dimensions and visitors are counted."""
+        self._span = span
+        self._steps = span.steps()
+        self._counted_from = counted_from
+        self._uncounted = False
+        self._first = span.days.start
+        outside = len(self._steps)
+        # By hour of the days touched and by day: the step, or one past the last.
+        self._step_of_hour = [outside] * (span.hours.start - self._first * HOURS_A_DAY)
+        for number, step in enumerate(self._steps):
+            self._step_of_hour += [number] * len(step.hours)
+        self._step_of_hour += [outside] * (len(span.days) * HOURS_A_DAY - len(self._step_of_hour))
+        firsts = [step.first for step in self._steps]
+        self._step_of_day = [self._place_of(day, firsts) for day in span.days]
+        self._people = [0] * (outside + 1)
+        self._bots = [0] * (outside + 1)
+        self._visitors = [0] * (outside + 1)
+        self._people_of: dict[str, int] = {}
+        self._visitors_of: dict[str, int] = {}
+        self._touched = 0
+        self._names: dict[Dimension, dict[str, int]] = {dimension: {} for dimension in Dimension}
+
+    def take(self, code: str, day: Day) -> None:
+        """Add a day of a link that the span touches."""
+        number = day.day - self._first
+        people = sum(day.people.values())
+        inside = self._add(self._people, number, day.people, people)
+        if day.bots:
+            self._add(self._bots, number, day.bots, sum(day.bots.values()))
+        if people:
+            visitors = min(day.visitors, people)
+            self._touched += people
+            self._people_of[code] = self._people_of.get(code, 0) + inside
+            self._visitors_of[code] = self._visitors_of.get(code, 0) + visitors
+            self._visitors[self._step_of_day[number]] += visitors
+            if self._counted_from is not None and day.day < self._counted_from and inside:
+                self._uncounted = True
+        # Names of a month may come with one of its days.
+        for dimension, breakdown in day.breakdowns.items():
+            self._add_names(dimension, breakdown)
+
+    def figures(self) -> Figures:
+        """All of the span."""
+        if self._span.rolling:  # No day of the zone is whole: those of the UTC days, within reason.
+            visitors = sum(
+                min(visitors, self._people_of[code]) for code, visitors in self._visitors_of.items()
+            )
+        else:
+            visitors = sum(self._visitors[:-1])
+        return Figures(sum(self._people[:-1]), sum(self._bots[:-1]), visitors)
+
+    def told(self, previous: Figures | None, top: int) -> Statistics:
+        """What there is to tell, with the figures of the span before and at most `top` links."""
+        hourly = self._span.step is StepLength.HOUR
+        series = [
+            StepFigures(step.start, people, bots, None if hourly else visitors)
+            for step, people, bots, visitors in zip(
+                self._steps, self._people, self._bots, self._visitors, strict=False
+            )
+        ]
+        visited = ((code, people) for code, people in self._people_of.items() if people)
+        counted_from = None
+        if self._uncounted and self._counted_from is not None:
+            moment = datetime.fromtimestamp(self._counted_from * HOURS_A_DAY * 3600, UTC)
+            counted_from = moment.date()
+        return Statistics(
+            self._span.first,
+            self._span.last,
+            self._span.step,
+            self.figures(),
+            previous,
+            series,
+            {dimension: self._breakdown(dimension) for dimension in Dimension},
+            nsmallest(min(top, MAX_TOP), visited, key=_most_first),
+            counted_from,
+        )
+
+    def _place_of(self, day: int, firsts: list[date]) -> int:
+        """The step to which the visitors of a UTC day count, or one past the last.
+
+        `firsts` has the first date of each step.
+        """
+        counted_to = self._span.date_of(day)
+        if not self._span.first <= counted_to <= self._span.last:
+            return len(self._steps)
+        if self._span.step is StepLength.HOUR:  # It is only known that they are in the span.
+            return 0
+        return bisect_right(firsts, counted_to) - 1
+
+    def _add(self, sums: list[int], number: int, by_hour: Mapping[int, int], total: int) -> int:
+        """Add a day's visits to their steps; how many of them are in the span."""
+        first = number * HOURS_A_DAY
+        steps = self._step_of_hour
+        outside = len(self._steps)
+        step = steps[first]
+        if step != outside and step == steps[first + HOURS_A_DAY - 1]:
+            sums[step] += total
+            return total
+        inside = 0
+        for hour, count in by_hour.items():
+            step = steps[first + hour]
+            sums[step] += count
+            if step != outside:
+                inside += count
+        return inside
+
+    def _add_names(self, dimension: Dimension, breakdown: Breakdown) -> None:
+        names = self._names[dimension]
+        for name, people in breakdown.items():
+            names[name] = names.get(name, 0) + people
+        if len(names) > _MOST_HELD_NAMES:
+            self._names[dimension] = _gathered(names, _MOST_HELD_NAMES // 2)
+
+    def _breakdown(self, dimension: Dimension) -> list[tuple[str, int]]:
+        names = self._names[dimension]
+        unknown = self._touched - sum(names.values())
+        if unknown:
+            place = _LINK if dimension is Dimension.SOURCE else _UNKNOWN
+            names = names | {place: names.get(place, 0) + unknown}
+        if len(names) > MAX_TOLD_NAMES:
+            names = _gathered(names, MAX_TOLD_NAMES)
+        return sorted(names.items(), key=_most_first)
+
+
+def _most_first(named: tuple[str, int]) -> tuple[int, str]:
+    name, people = named
+    return -people, name
+
+
+def _gathered(names: Mapping[str, int], most: int) -> dict[str, int]:
+    """At most so many names, the largest; the people of the others count as `OTHER_NAMES`."""
+    largest = dict(nlargest(most - 1, names.items(), key=lambda named: named[1]))
+    others = sum(names.values()) - sum(largest.values())
+    return largest | {OTHER_NAMES: largest.get(OTHER_NAMES, 0) + others}

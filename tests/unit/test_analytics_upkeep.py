@@ -1,0 +1,187 @@
+"""What the service does by itself when a day is over, and how many may read at once."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from services.analytics.__main__ import ADAPTERS
+from services.analytics.domain import Batch, Day, TooManyReads, Totals, VisitCount, VisitKind
+from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
+from services.analytics.service import LARGE_READS_WAITING, READS_WAITING, AnalyticsService
+from services.analytics.spans import Recent
+from services.analytics.store import AnalyticsStore
+from services.analytics.upkeep import keep_up
+from services.runtime.errors import Unavailable
+from tests.contract.conftest import opened_at
+
+TODAY = 20_513
+MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
+"""At which `TODAY` begins."""
+
+
+class Clock:
+    """Goes on from a moment."""
+
+    def __init__(self, moment: datetime) -> None:
+        self._moment, self._began = moment, time.monotonic()
+
+    def __call__(self) -> datetime:
+        return self._moment + timedelta(seconds=time.monotonic() - self._began)
+
+
+def files_with(folder: Path, key: bytes) -> list[str]:
+    """The files of a folder that have these bytes."""
+    return [path.name for path in folder.iterdir() if key in path.read_bytes()]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 (It shows in a file, or in a counter.)
+            await asyncio.sleep(0.01)
+
+
+async def test_no_file_has_the_key_of_a_day_once_it_is_over(tmp_path: Path) -> None:
+    now = Clock(MIDNIGHT - timedelta(seconds=0.5))
+    made, deleted = KEYS_MADE._value.get(), KEYS_DELETED._value.get()
+    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+        service = AnalyticsService(store, now)
+        day, key = await service.visitor_key()
+        assert (day, len(key)) == (TODAY - 1, 32)
+        assert await service.visitor_key() == (day, key)
+        assert files_with(tmp_path, key), "the search finds what is there"
+
+        upkeep = asyncio.create_task(keep_up(service, now))
+        await until(lambda: KEYS_DELETED._value.get() > deleted)
+        assert now() >= MIDNIGHT
+        assert files_with(tmp_path, key) == []
+        upkeep.cancel()
+
+        next_day, other = await service.visitor_key()
+        assert next_day == TODAY
+        assert other != key
+    assert files_with(tmp_path, key) == []
+    assert KEYS_MADE._value.get() - made == 2
+
+
+async def test_a_key_is_deleted_before_the_next_is_told(tmp_path: Path) -> None:
+    moments = [MIDNIGHT - timedelta(seconds=1)]
+    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+        service = AnalyticsService(store, lambda: moments[-1])
+        _, key = await service.visitor_key()
+        moments.append(MIDNIGHT)
+        with closing(sqlite3.connect(tmp_path / "store")) as backup:
+            backup.execute("BEGIN")
+            backup.execute("SELECT * FROM visitor_keys").fetchall()
+            with pytest.raises(Unavailable) as away:
+                await service.visitor_key()
+            assert away.value.reason == "STORE_BUSY"
+            # Whoever writes is not held up by it.
+            visits = (VisitCount("abcdefgh", TODAY * 24, VisitKind.PERSON, {}, 1),)
+            assert await store.apply(Batch("one", 1, visits), moments[-1])
+        assert await service.visitor_key() != (TODAY - 1, key)
+        assert files_with(tmp_path, key) == []
+        assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(1, 0)}
+
+
+async def test_what_a_kill_left_of_a_key_goes_with_the_next_look(tmp_path: Path) -> None:
+    """The process ended after the row was overwritten, before the log was emptied."""
+    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+        service = AnalyticsService(store, lambda: MIDNIGHT)
+        _, key = await service.visitor_key()
+        with closing(sqlite3.connect(tmp_path / "store", isolation_level=None)) as other:
+            other.execute("UPDATE visitor_keys SET key = x''")
+        assert files_with(tmp_path, key)
+        later = AnalyticsService(store, lambda: MIDNIGHT + timedelta(days=1))
+        await later.forget_keys()
+        assert files_with(tmp_path, key) == []
+
+
+async def test_days_go_when_they_were_kept_for_long_enough(tmp_path: Path) -> None:
+    visits = tuple(
+        VisitCount("abcdefgh", (TODAY - ago) * 24, VisitKind.PERSON, {}, 1) for ago in range(20)
+    )
+    found: set[int] = set()
+    deleted = DAYS_DELETED._value.get()
+    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+        await store.apply(Batch("one", 1, visits), MIDNIGHT)
+        for kept in (None, 7):
+            service = AnalyticsService(store, lambda: MIDNIGHT, kept)
+            upkeep = asyncio.create_task(keep_up(service, lambda: MIDNIGHT))
+            if kept:
+                await until(lambda: DAYS_DELETED._value.get() == deleted + 12)
+            upkeep.cancel()
+        await store.days(["abcdefgh"], 0, TODAY, lambda _, day: found.add(day.day))
+        assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(20, 0)}
+    assert found == set(range(TODAY - 7, TODAY + 1))
+
+
+async def test_upkeep_goes_on_when_the_store_is_back() -> None:
+    class Away:
+        looks = 0
+
+        async def forget_keys(self, before: int) -> int:
+            self.looks += 1
+            if self.looks == 1:
+                raise Unavailable("away", "STORE_UNAVAILABLE")
+            return 0
+
+        async def sum_up(self, before: int) -> bool:
+            return self.looks == 2
+
+    store = Away()
+    service = AnalyticsService(cast("AnalyticsStore", store), lambda: MIDNIGHT)
+    upkeep = asyncio.create_task(keep_up(service, lambda: MIDNIGHT))
+    await until(lambda: store.looks >= 3)
+    upkeep.cancel()
+
+
+class Slow:
+    """A store that hands out no day until it may."""
+
+    def __init__(self) -> None:
+        self.may = asyncio.Event()
+        self.running: list[int] = []
+
+    async def counted_from(self) -> None:
+        return None
+
+    async def first_day(self, codes: Sequence[str]) -> int:
+        return 0
+
+    async def days(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, Day], None]
+    ) -> None:
+        self.running.append(len(codes))
+        await self.may.wait()
+
+
+async def test_one_reads_of_one_link_and_one_of_many_and_some_wait() -> None:
+    store = Slow()
+    service = AnalyticsService(cast("AnalyticsStore", store), lambda: MIDNIGHT)
+
+    def read(links: int) -> asyncio.Task[object]:
+        codes = [f"code{n:04}" for n in range(links)]
+        return asyncio.create_task(service.statistics(codes, Recent.ALL, "UTC", 0))
+
+    tasks = []
+    for links, waiting in ((1, READS_WAITING), (50, LARGE_READS_WAITING)):
+        tasks += [read(links) for _ in range(1 + waiting)]
+        for _ in range(5):  # Until each has taken its place.
+            await asyncio.sleep(0)
+        with pytest.raises(TooManyReads) as refused:
+            await read(links)
+        assert refused.value.reason == "TOO_MANY_READS"
+        assert refused.value.retry_after
+    assert sorted(store.running) == [1, 50]
+    store.may.set()
+    await asyncio.gather(*tasks)
+    assert (await service.statistics([], Recent.ALL, "UTC", 0)).totals.people == 0
