@@ -41,6 +41,8 @@ MAX_CODES = 1000
 """Most codes in one look-up, and in one call of the operator."""
 MAX_NAMED = 100
 """Most codes of one call of an owner."""
+MAX_OWNED_CODES = 100_000
+"""Most links of an owner whose codes are told all together."""
 MAX_TITLE_LENGTH = 100
 MAX_TAGS = 10
 MAX_TAG_LENGTH = 30
@@ -143,6 +145,10 @@ class CodeTaken(AlreadyExists):
 
 class NoLink(NotFound):
     default_reason = "NO_LINK"
+
+
+class TooManyLinks(InvalidArgument):
+    default_reason = "TOO_MANY_LINKS"
 
 
 class TooManyUrls(InvalidArgument):
@@ -270,6 +276,15 @@ class Link:
     def is_gone_at(self, now: datetime) -> bool:
         """Whether its removal cannot be undone any more: for its owner there is no such link."""
         return self.removed_at is not None and self.removed_at + RESTORABLE_FOR <= now
+
+    def shows_statistics_to(self, caller: Owner, now: datetime) -> bool:
+        """Whether somebody may see how it is visited: its owner, and everybody where it is public.
+
+        What its owner removed is shown to its owner alone.
+        """
+        is_owner = not isinstance(caller, Nobody) and caller == self.owner
+        is_public = self.public_statistics and self.removed_at is None
+        return is_public or (is_owner and not self.is_gone_at(now))
 
     def searched(self) -> str:
         """What a text is looked for in, folded: code, URL, title and tags, a line each."""

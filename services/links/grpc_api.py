@@ -44,6 +44,8 @@ _REASONS = {
 }
 _STATE_OF = {number: state for state, number in _STATES.items()}
 _REASON_OF = {number: reason for reason, number in _REASONS.items()}
+_CODES_A_MESSAGE = 10_000
+"""Codes in one message of a stream: 0.4 MB if all are as long as can be."""
 _ORDER_OF = {
     pb.LINK_ORDER_UNSPECIFIED: LinkOrder.NEWEST,
     pb.LINK_ORDER_NEWEST: LinkOrder.NEWEST,
@@ -101,6 +103,19 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         for former in history:
             response.history.add(url=former.url).until.FromDatetime(former.until)
         return response
+
+    async def ListOwnedCodes(
+        self, request: pb.ListOwnedCodesRequest, context: ServicerContext[Any, Any]
+    ) -> AsyncIterator[pb.ListOwnedCodesResponse]:
+        codes = await self._service.owned_codes(_owner(request.owner))
+        for start in range(0, len(codes), _CODES_A_MESSAGE):
+            yield pb.ListOwnedCodesResponse(codes=codes[start : start + _CODES_A_MESSAGE])
+
+    async def CheckStatisticsAccess(
+        self, request: pb.CheckStatisticsAccessRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CheckStatisticsAccessResponse:
+        await self._service.check_statistics_access(_owner(request.caller), request.code)
+        return pb.CheckStatisticsAccessResponse()
 
     async def ChangeLink(
         self, request: pb.ChangeLinkRequest, context: ServicerContext[Any, Any]

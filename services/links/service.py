@@ -10,6 +10,7 @@ from hashlib import sha256
 from services.links.domain import (
     MAX_CODES,
     MAX_NAMED,
+    MAX_OWNED_CODES,
     PURGED_AFTER,
     Account,
     BlockReason,
@@ -32,6 +33,7 @@ from services.links.domain import (
     Position,
     Resolution,
     TooManyCodes,
+    TooManyLinks,
     TooManyQueries,
     UrlPolicy,
     Wanted,
@@ -153,6 +155,24 @@ class LinksService:
         if link is None or link.owner != somebody or link.is_gone_at(self._now()):
             raise _no_link()
         return link, await self._store.history(code)
+
+    async def owned_codes(self, owner: Owner) -> list[str]:
+        """The codes of an owner's links in every state but removed, in no order.
+
+        Raises InvalidOwner for nobody, TooManyLinks, TooManyQueries, Unavailable.
+        """
+        # As a search it reads all that the owner has.
+        reading = self._store.owned_codes(_somebody(owner), MAX_OWNED_CODES + 1)
+        codes = await self._searches.run(reading)
+        if len(codes) > MAX_OWNED_CODES:
+            raise TooManyLinks(f"These are more than {MAX_OWNED_CODES} links.")
+        return codes
+
+    async def check_statistics_access(self, caller: Owner, code: str) -> None:
+        """Refuse whoever may not see the statistics of a link. Raises NoLink, Unavailable."""
+        link = await self._store.find(code)
+        if link is None or not link.shows_statistics_to(caller, self._now()):
+            raise _no_link()
 
     async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
         """Change some of what belongs to a link; returns it as it is now.

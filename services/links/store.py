@@ -46,6 +46,10 @@ class LinkStore(Protocol):
         """An owner's links in every state, newest first, in pages; none that is added meanwhile."""
         ...
 
+    async def owned_codes(self, owner: Account | Guest, most: int) -> list[str]:
+        """Up to `most` codes of an owner's links in every state but removed, in no order."""
+        ...
+
     async def history(self, code: str) -> list[FormerUrl]:
         """The URLs that a link led to before, the last one first."""
         ...

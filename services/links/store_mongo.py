@@ -24,8 +24,9 @@ where they are enough: then the index answers.
 
     links_of_creator   all links of an owner by age: `by_owner`, and what a claim finds
     links_by_age       pages of the links in a list, or of the removed ones, in either direction,
-                       and their number. The conditions of states follow the order: a list of
-                       the expired ones passes over the others without reading their documents
+                       their number, and the codes of all in a list. The conditions of states
+                       follow the order: a list of the expired ones passes over the others without
+                       reading their documents
     links_by_views     rankings, in their order
     links_removed      what was removed, the first first; it has nothing else in it
     links_owned        codes with an owner, in their order, however many of nobody are between them
@@ -184,6 +185,10 @@ class MongoLinkStore:
             if len(found) < page_size:
                 return
             after = Position(found[-1].created_at, found[-1].code)
+
+    async def owned_codes(self, owner: Account | Guest, most: int) -> list[str]:
+        query: Document = {"creator": value_of(owner), "bin": None}
+        return await self._codes("links_owned_codes", query, _NEWEST_FIRST, most)
 
     async def history(self, code: str) -> list[FormerUrl]:
         found: Document | None = await self._database.read(

@@ -227,6 +227,10 @@ class SqliteLinkStore:
                 return
             after = Position(links[-1].created_at, links[-1].code)
 
+    async def owned_codes(self, owner: Account | Guest, most: int) -> list[str]:
+        select = _Select(owner).not_removed().first(most)
+        return await self._database.read("links_owned_codes", select.codes)
+
     async def history(self, code: str) -> list[FormerUrl]:
         def operation(connection: sqlite3.Connection) -> list[FormerUrl]:
             rows = connection.execute(
@@ -291,8 +295,8 @@ class SqliteLinkStore:
         return await self._database.read("links_count", operation)
 
     async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
-        select = _Select(owner).wanted(wanted, now)
-        return await self._database.read("links_ranking", select.ranking)
+        select = _Select(owner).wanted(wanted, now).most_viewed_first()
+        return await self._database.read("links_ranking", select.codes)
 
     async def keep_ranking(
         self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
@@ -451,6 +455,10 @@ class _Select:
         self._parameters: dict[str, Any] = {"creator": _creator(owner)}
         self._end = ""
 
+    def not_removed(self) -> _Select:
+        self._conditions.append("removed_at IS NULL")
+        return self
+
     def wanted(self, wanted: Wanted, now: datetime) -> _Select:
         self._parameters["now"] = micros_of(now)
         self._parameters["gone"] = micros_of(now - RESTORABLE_FOR)
@@ -483,6 +491,16 @@ class _Select:
         self._end = f"ORDER BY created_at {direction}, code {direction} LIMIT :limit"
         return self
 
+    def most_viewed_first(self) -> _Select:
+        self._end = "ORDER BY people DESC, created_at DESC, code DESC"
+        return self
+
+    def first(self, most: int) -> _Select:
+        """Up to `most` of them, whichever lie first."""
+        self._parameters["limit"] = most
+        self._end = "LIMIT :limit"
+        return self
+
     def links(self, connection: sqlite3.Connection) -> list[Link]:
         return [_link(row) for row in self._read(connection, _COLUMNS, self._end)]
 
@@ -490,12 +508,11 @@ class _Select:
         (count,) = self._read(connection, "count(*)", "").fetchone()
         return int(count)
 
-    def ranking(self, connection: sqlite3.Connection) -> list[str]:
-        """The codes by visits. They come as one text, made with the loop let go on meanwhile."""
-        best_first = "ORDER BY people DESC, created_at DESC, code DESC"
+    def codes(self, connection: sqlite3.Connection) -> list[str]:
+        """Their codes alone, as one text, made with the loop let go on meanwhile."""
         (codes,) = connection.execute(
             f"SELECT group_concat(code, ' ') FROM (SELECT code FROM links "
-            f"WHERE {' AND '.join(self._conditions)} {best_first})",
+            f"WHERE {' AND '.join(self._conditions)} {self._end})",
             self._parameters,
         ).fetchone()
         return codes.split() if codes else []

@@ -107,6 +107,26 @@ async def test_a_link_is_found_with_its_owner(opened: Opened) -> None:
         assert await store.find("code0001") is None
 
 
+async def test_the_codes_of_an_owner_leave_out_what_was_removed(opened: Opened) -> None:
+    async with opened() as store:
+        for owner in (ONE, GUEST):
+            assert await store.owned_codes(owner, 10) == []
+        for n in range(4):
+            await store.add(link(f"ones{n:04}", owner=ONE, age=n))
+        await store.add(link("guests--", owner=GUEST))
+        await store.add(link("nobodys-"))
+        await store.edit(ONE, ["ones0001"], removal(NOW), NOW)
+        await store.edit(None, ["ones0002"], block(BlockReason.SPAM), NOW)
+        await store.edit(None, ["ones0000"], block(BlockReason.SPAM), NOW)
+        await store.edit(ONE, ["ones0000"], removal(NOW), NOW)
+
+        assert sorted(await store.owned_codes(ONE, 10)) == ["ones0002", "ones0003"]
+        assert len(await store.owned_codes(ONE, 1)) == 1
+        assert await store.owned_codes(GUEST, 10) == ["guests--"]
+        await store.purge(["guests--"], NOW)
+        assert await store.owned_codes(GUEST, 10) == []
+
+
 async def test_lists_of_a_guest_and_of_an_account_have_their_own_links(opened: Opened) -> None:
     owners: list[Account | Guest]
     owners = [ONE, GUEST, Account(GUEST.key_hash.decode()), Guest(bytes(32))]

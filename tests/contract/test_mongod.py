@@ -99,12 +99,13 @@ async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
         assert len(await store.page(owner, expired, newest, None, 100, NOW)) == 40
         assert await store.count(owner, all_of_them, NOW) == 200
         assert len(await store.ranking(owner, all_of_them, NOW)) == 200
+        assert len(await store.owned_codes(owner, 500)) == 200
         assert len(await store.codes_after("", 500)) == 300
         assert len(await store.removed_before(NOW, 50)) == 50
         await database.write("", lambda db: db.command("profile", 0))
 
         seen = await database.read("", lambda db: db["system.profile"].find().to_list(None))
-        assert len(seen) == 11
+        assert len(seen) == 12
         for query in seen:
             assert re.match("IXSCAN|COUNT_SCAN", query["planSummary"]), query["planSummary"]
             assert not query.get("hasSortStage")

@@ -668,6 +668,99 @@ class GetLinkResponse(_message.Message):
 Global___GetLinkResponse: _TypeAlias = GetLinkResponse  # noqa: Y015
 
 @_typing.final
+class ListOwnedCodesRequest(_message.Message):
+    """Whose codes to list."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def owner(self) -> Global___Owner:
+        """The owner."""
+
+    def __init__(
+        self,
+        *,
+        owner: Global___Owner | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListOwnedCodesRequest: _TypeAlias = ListOwnedCodesRequest  # noqa: Y015
+
+@_typing.final
+class ListOwnedCodesResponse(_message.Message):
+    """Some of an owner's codes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Codes that no other page has."""
+
+    def __init__(
+        self,
+        *,
+        codes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListOwnedCodesResponse: _TypeAlias = ListOwnedCodesResponse  # noqa: Y015
+
+@_typing.final
+class CheckStatisticsAccessRequest(_message.Message):
+    """Who wants to see which statistics."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALLER_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Code of the link."""
+    @_builtins.property
+    def caller(self) -> Global___Owner:
+        """Who asks; absent for somebody who is no owner."""
+
+    def __init__(
+        self,
+        *,
+        caller: Global___Owner | None = ...,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["caller", b"caller"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["caller", b"caller", "code", b"code"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckStatisticsAccessRequest: _TypeAlias = CheckStatisticsAccessRequest  # noqa: Y015
+
+@_typing.final
+class CheckStatisticsAccessResponse(_message.Message):
+    """Nothing to tell: the caller may see them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckStatisticsAccessResponse: _TypeAlias = CheckStatisticsAccessResponse  # noqa: Y015
+
+@_typing.final
 class LinkChanges(_message.Message):
     """What is to change. Fields that are absent stay as they are."""
 

@@ -60,6 +60,16 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetLinkRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetLinkResponse.FromString,
                 _registered_method=True)
+        self.ListOwnedCodes = channel.unary_stream(
+                '/atajo.links.v1.LinksService/ListOwnedCodes',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListOwnedCodesRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListOwnedCodesResponse.FromString,
+                _registered_method=True)
+        self.CheckStatisticsAccess = channel.unary_unary(
+                '/atajo.links.v1.LinksService/CheckStatisticsAccess',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CheckStatisticsAccessRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CheckStatisticsAccessResponse.FromString,
+                _registered_method=True)
         self.ChangeLink = channel.unary_unary(
                 '/atajo.links.v1.LinksService/ChangeLink',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ChangeLinkRequest.SerializeToString,
@@ -137,6 +147,28 @@ class LinksServiceServicer:
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
         the code.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListOwnedCodes(self, request, context):
+        """Streams the codes of an owner's links in every state but removed, in no order, in pages that fit
+        a message; at most 100,000 of them.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_LINKS for an owner who has more),
+        RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CheckStatisticsAccess(self, request, context):
+        """Says by its success that a caller may see the statistics of a link: its owner always, and
+        everybody where its owner made them public, as long as it is not removed.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) for whoever may not, be there a
+        link or not.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -222,6 +254,16 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     servicer.GetLink,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetLinkRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetLinkResponse.SerializeToString,
+            ),
+            'ListOwnedCodes': grpc.unary_stream_rpc_method_handler(
+                    servicer.ListOwnedCodes,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListOwnedCodesRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListOwnedCodesResponse.SerializeToString,
+            ),
+            'CheckStatisticsAccess': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckStatisticsAccess,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CheckStatisticsAccessRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CheckStatisticsAccessResponse.SerializeToString,
             ),
             'ChangeLink': grpc.unary_unary_rpc_method_handler(
                     servicer.ChangeLink,
@@ -385,6 +427,60 @@ class LinksService:
             '/atajo.links.v1.LinksService/GetLink',
             atajo_dot_links_dot_v1_dot_links__pb2.GetLinkRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.GetLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOwnedCodes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/ListOwnedCodes',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListOwnedCodesRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListOwnedCodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckStatisticsAccess(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/CheckStatisticsAccess',
+            atajo_dot_links_dot_v1_dot_links__pb2.CheckStatisticsAccessRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.CheckStatisticsAccessResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -67,6 +67,20 @@ class LinksServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
     the code.
     """
+    ListOwnedCodes: _grpc.UnaryStreamMultiCallable[_links_pb2.ListOwnedCodesRequest, _links_pb2.ListOwnedCodesResponse]
+    """Streams the codes of an owner's links in every state but removed, in no order, in pages that fit
+    a message; at most 100,000 of them.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_LINKS for an owner who has more),
+    RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+    """
+    CheckStatisticsAccess: _grpc.UnaryUnaryMultiCallable[_links_pb2.CheckStatisticsAccessRequest, _links_pb2.CheckStatisticsAccessResponse]
+    """Says by its success that a caller may see the statistics of a link: its owner always, and
+    everybody where its owner made them public, as long as it is not removed.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) for whoever may not, be there a
+    link or not.
+    """
     ChangeLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.ChangeLinkRequest, _links_pb2.ChangeLinkResponse]
     """Changes some of what belongs to a link. All of it changes or nothing; what is as it should be
     already does not change.
@@ -136,6 +150,20 @@ class LinksServiceAsyncStub(LinksServiceStub):
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
     the code.
+    """
+    ListOwnedCodes: _aio.UnaryStreamMultiCallable[_links_pb2.ListOwnedCodesRequest, _links_pb2.ListOwnedCodesResponse]  # type: ignore[assignment]
+    """Streams the codes of an owner's links in every state but removed, in no order, in pages that fit
+    a message; at most 100,000 of them.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_LINKS for an owner who has more),
+    RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+    """
+    CheckStatisticsAccess: _aio.UnaryUnaryMultiCallable[_links_pb2.CheckStatisticsAccessRequest, _links_pb2.CheckStatisticsAccessResponse]  # type: ignore[assignment]
+    """Says by its success that a caller may see the statistics of a link: its owner always, and
+    everybody where its owner made them public, as long as it is not removed.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) for whoever may not, be there a
+    link or not.
     """
     ChangeLink: _aio.UnaryUnaryMultiCallable[_links_pb2.ChangeLinkRequest, _links_pb2.ChangeLinkResponse]  # type: ignore[assignment]
     """Changes some of what belongs to a link. All of it changes or nothing; what is as it should be
@@ -233,6 +261,32 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
         the code.
+        """
+
+    @_abc_1.abstractmethod
+    def ListOwnedCodes(
+        self,
+        request: _links_pb2.ListOwnedCodesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_links_pb2.ListOwnedCodesResponse], _abc.AsyncIterator[_links_pb2.ListOwnedCodesResponse]]:
+        """Streams the codes of an owner's links in every state but removed, in no order, in pages that fit
+        a message; at most 100,000 of them.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_LINKS for an owner who has more),
+        RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+        """
+
+    @_abc_1.abstractmethod
+    def CheckStatisticsAccess(
+        self,
+        request: _links_pb2.CheckStatisticsAccessRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.CheckStatisticsAccessResponse, _abc.Awaitable[_links_pb2.CheckStatisticsAccessResponse]]:
+        """Says by its success that a caller may see the statistics of a link: its owner always, and
+        everybody where its owner made them public, as long as it is not removed.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) for whoever may not, be there a
+        link or not.
         """
 
     @_abc_1.abstractmethod
