@@ -17,6 +17,7 @@ from gateway.edge import Edge
 from gateway.functions.accounts import Accounts
 from gateway.functions.addresses import ShortAddresses
 from gateway.functions.owned import OwnedLinks
+from gateway.functions.statistics import LinkStatistics
 from gateway.functions.table import Function, table
 from gateway.limits import ClientAddresses, Limit, NoLimit, Rate
 from gateway.metrics import GatewayCollector, RedirectMetrics
@@ -113,6 +114,7 @@ def _functions(
 ) -> Mapping[str, Function]:
     clients = ClientAddresses(settings.trusted_proxies)
     views = Views(analytics)
+    reads = _limit("read", settings.reads, settings)
     return table(
         ShortAddresses(
             auth=auth,
@@ -129,9 +131,10 @@ def _functions(
             profiles=_profiles(settings, links, views),
             resolver=resolver,
             clients=clients,
-            reads=_limit("read", settings.reads, settings),
+            reads=reads,
             edits=_limit("edit", settings.edits, settings),
         ),
+        LinkStatistics(auth=auth, links=links, analytics=analytics, clients=clients, reads=reads),
         Accounts(
             auth=auth,
             clients=clients,

@@ -14,7 +14,24 @@ from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.owners import Account, Guest, Owner
-from gateway.ports import FormerUrl, Link, LinkChanges, LinkOrder, Page, Query, Session
+from gateway.ports import (
+    Dates,
+    Dimension,
+    Figures,
+    FormerUrl,
+    Link,
+    LinkChanges,
+    LinkOrder,
+    Page,
+    People,
+    Query,
+    RecentSpan,
+    Session,
+    Span,
+    Statistics,
+    Step,
+    StepLength,
+)
 from gateway.profiles import StoredLink
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution
 from gateway.views import Totals
@@ -29,6 +46,8 @@ RESOLVE_SECONDS = 2.0
 CHANGES_SECONDS = 2.0
 """Changes hold within five seconds, so there must be time to ask another replica."""
 LIST_SECONDS = 30.0
+STATISTICS_SECONDS = 10.0
+"""Days of a hundred thousand links may have to be read."""
 CLAIM_SECONDS = 20.0
 """A thousand writes, on MongoDB."""
 CLOSE_SECONDS = 0.5
@@ -171,6 +190,23 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         reply = await self._caller.unary("QueryLinks", self._stub.QueryLinks, request, CALL_SECONDS)
         return Page([_link(link) for link in reply.links], reply.total, reply.cursor)
 
+    async def owned_codes(self, owner: Owner) -> list[str]:
+        """The codes of an owner's links but removed ones. Reason: TOO_MANY_LINKS."""
+        request = links_pb2.ListOwnedCodesRequest(owner=_owner(owner))
+        pages = self._caller.stream(
+            "ListOwnedCodes", self._stub.ListOwnedCodes, request, LIST_SECONDS
+        )
+        return [code async for page in pages for code in page.codes]
+
+    async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
+        """Return if a caller may see the statistics of a link. Reason: NO_LINK."""
+        request = links_pb2.CheckStatisticsAccessRequest(
+            caller=_owner(caller) if caller else None, code=code
+        )
+        await self._caller.unary(
+            "CheckStatisticsAccess", self._stub.CheckStatisticsAccess, request, CALL_SECONDS
+        )
+
     async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
         """Change a link. Reasons: NO_LINK, NO_CHANGES, INVALID_*, TOO_MANY_URLS."""
         request = links_pb2.ChangeLinkRequest(
@@ -233,6 +269,52 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         request = analytics_pb2.GetTotalsRequest(codes=codes)
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
         return {code: Totals(one.people, one.bots) for code, one in reply.totals.items()}
+
+    async def statistics(
+        self, codes: Sequence[str], span: Span, timezone: str, top: int
+    ) -> Statistics:
+        """Visits over a span. Reasons: INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_*."""
+        request = analytics_pb2.GetStatisticsRequest(codes=codes, timezone=timezone, top=top)
+        match span:
+            case RecentSpan():
+                request.recent = _SPANS[span]
+            case Dates(first, last):
+                request.dates.CopyFrom(analytics_pb2.Dates(**{"from": first, "to": last}))
+        reply = await self._caller.unary(
+            "GetStatistics", self._stub.GetStatistics, request, STATISTICS_SECONDS
+        )
+        return _statistics(reply)
+
+
+def _statistics(message: analytics_pb2.GetStatisticsResponse) -> Statistics:
+    # Of a later version, dimensions that are not known are passed over.
+    breakdowns: dict[Dimension, People] = {dimension: [] for dimension in Dimension}
+    for one in message.breakdowns:
+        if dimension := _DIMENSIONS.get(one.dimension):
+            breakdowns[dimension] = [(of_name.name, of_name.people) for of_name in one.names]
+    return Statistics(
+        getattr(message, "from"),
+        message.to,
+        _STEPS[message.step],
+        _figures(message.totals),
+        _figures(message.previous) if message.HasField("previous") else None,
+        [
+            Step(
+                one.start,
+                one.people,
+                one.bots,
+                one.visitors if one.HasField("visitors") else None,
+            )
+            for one in message.series
+        ],
+        breakdowns,
+        [(link.code, link.people) for link in message.top],
+        message.counted_from,
+    )
+
+
+def _figures(message: analytics_pb2.Figures) -> Figures:
+    return Figures(message.people, message.bots, message.visitors)
 
 
 def _owner(owner: Owner) -> links_pb2.Owner:
@@ -323,6 +405,29 @@ _REASONS = {
     links_pb2.BLOCK_REASON_OTHER: BlockReason.OTHER,
 }
 
+_SPANS = {
+    RecentSpan.HOURS_24: analytics_pb2.RECENT_SPAN_24_HOURS,
+    RecentSpan.DAYS_7: analytics_pb2.RECENT_SPAN_7_DAYS,
+    RecentSpan.DAYS_30: analytics_pb2.RECENT_SPAN_30_DAYS,
+    RecentSpan.DAYS_90: analytics_pb2.RECENT_SPAN_90_DAYS,
+    RecentSpan.MONTHS_12: analytics_pb2.RECENT_SPAN_12_MONTHS,
+    RecentSpan.ALL: analytics_pb2.RECENT_SPAN_ALL,
+}
+_STEPS = {
+    analytics_pb2.STEP_LENGTH_HOUR: StepLength.HOUR,
+    analytics_pb2.STEP_LENGTH_DAY: StepLength.DAY,
+    analytics_pb2.STEP_LENGTH_WEEK: StepLength.WEEK,
+    analytics_pb2.STEP_LENGTH_MONTH: StepLength.MONTH,
+}
+_DIMENSIONS = {
+    analytics_pb2.DIMENSION_REFERRER: Dimension.REFERRER,
+    analytics_pb2.DIMENSION_DEVICE: Dimension.DEVICE,
+    analytics_pb2.DIMENSION_BROWSER: Dimension.BROWSER,
+    analytics_pb2.DIMENSION_SYSTEM: Dimension.SYSTEM,
+    analytics_pb2.DIMENSION_LANGUAGE: Dimension.LANGUAGE,
+    analytics_pb2.DIMENSION_COUNTRY: Dimension.COUNTRY,
+    analytics_pb2.DIMENSION_SOURCE: Dimension.SOURCE,
+}
 _KINDS = {
     "person": analytics_pb2.VISIT_KIND_PERSON,
     "bot": analytics_pb2.VISIT_KIND_BOT,

@@ -11,7 +11,7 @@ says so. Callers branch on an error's `reason`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -107,6 +107,93 @@ class LinkChanges(TypedDict, total=False):
     public_statistics: bool
 
 
+class RecentSpan(Enum):
+    """A span of time that ends now; the values are the words that callers of functions use."""
+
+    HOURS_24 = "24 hours"
+    DAYS_7 = "7 days"
+    DAYS_30 = "30 days"
+    DAYS_90 = "90 days"
+    MONTHS_12 = "12 months"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """A span between two days, both included, as `2026-11-22`; analytics knows which are good."""
+
+    first: str
+    last: str
+
+
+Span = RecentSpan | Dates
+
+
+class StepLength(Enum):
+    """How long the steps of a span are."""
+
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How many visited. Visitors are told apart within a UTC day, and added up over days."""
+
+    people: int
+    bots: int
+    visitors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a span. `start` is in ISO 8601 with the offset of the time zone then."""
+
+    start: str
+    people: int
+    bots: int
+    visitors: int | None
+    """None where a step is an hour."""
+
+
+class Dimension(Enum):
+    """What people are told apart by; the values are the words that callers of functions know."""
+
+    REFERRER = "referrer"
+    DEVICE = "device"
+    BROWSER = "browser"
+    SYSTEM = "system"
+    LANGUAGE = "language"
+    COUNTRY = "country"
+    SOURCE = "source"
+
+
+People = list[tuple[str, int]]
+"""People by name or by the code of a link, the largest number first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Visits over a span, whose days are dates in the time zone that was asked for."""
+
+    first: str
+    last: str
+    step: StepLength
+    totals: Figures
+    previous: Figures | None
+    """Of the span of the same length before; None where there is none."""
+    series: list[Step]
+    """Every step, oldest first."""
+    breakdowns: Mapping[Dimension, People]
+    """Every dimension. The empty name is for people whose name is unknown."""
+    top: People
+    """Links, as many as were asked for."""
+    counted_from: str = ""
+    """The first day of which all is counted, where the span begins before it; empty otherwise."""
+
+
 class Service(Protocol):
     """What all three services can do."""
 
@@ -169,6 +256,16 @@ class Links(Service, LinkSource, LinkList, Protocol):
         """One page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
         ...
 
+    async def owned_codes(self, owner: Owner) -> list[str]:
+        """The codes of an owner's links in every state but removed, at most 100,000.
+
+        Reasons: TOO_MANY_LINKS, TOO_MANY_QUERIES.
+        """
+        ...
+
+    async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
+        """Return if a caller, None standing for no owner, may see the statistics of a link."""
+
     async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
         """Change what belongs to a link, all of it or nothing; returns the link as it is now.
 
@@ -195,3 +292,13 @@ class Links(Service, LinkSource, LinkList, Protocol):
 
 class Analytics(Service, VisitSink, ViewCounts, Protocol):
     """How often links are followed: the analytics service."""
+
+    async def statistics(
+        self, codes: Sequence[str], span: Span, timezone: str, top: int
+    ) -> Statistics:
+        """Visits of at most 100,000 links over a span, in a time zone of the IANA database.
+
+        `top` is how many of the links are told apart. Reasons: INVALID_RANGE, INVALID_TIMEZONE,
+        TOO_MANY_CODES, and where too many ask at once TOO_MANY_READS.
+        """
+        ...

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import bcrypt
 
@@ -22,6 +23,10 @@ from gateway.resolution import BlockReason, Changes, LinkState, Resolution
 from gateway.views import Totals
 from gateway.visits.ledger import Batch
 from services.analytics import domain as analytics
+from services.analytics import spans
+from services.analytics import statistics as sums
+from services.analytics.service import AnalyticsService
+from services.analytics.store import AnalyticsStore
 from services.auth import domain as auth
 from services.links import domain as links
 from services.runtime.errors import Unavailable
@@ -208,6 +213,21 @@ class FakeLinks(Fake):
         page, cursor = self._page(listing, found, end, query.limit)
         return ports.Page([_link(link, now) for link in page], len(found), cursor)
 
+    async def owned_codes(self, owner: owners.Owner) -> list[str]:
+        self._reach("owned_codes")
+        every = links.Listing(_owner(owner), links.Wanted(), links.LinkOrder.NEWEST)
+        codes = [link.code for link in self._wanted(every, datetime.now(UTC))]
+        if len(codes) > links.MAX_OWNED_CODES:
+            raise links.TooManyLinks("These are too many links.")
+        return codes
+
+    async def check_statistics_access(self, caller: owners.Owner | None, code: str) -> None:
+        self._reach("check_statistics_access")
+        who = links.NOBODY if caller is None else _owner(caller)
+        link = self._links.get(code)
+        if link is None or not link.shows_statistics_to(who, datetime.now(UTC)):
+            raise links.NoLink("There is no such link.")
+
     async def change(
         self, owner: owners.Owner, code: str, changes: ports.LinkChanges
     ) -> ports.Link:
@@ -356,6 +376,10 @@ class FakeAnalytics(Fake):
         super().__init__()
         self.closed: dict[str, int] = {}
         """Last batch of each journal that was said to be closed empty."""
+        self.visits: list[analytics.VisitCount] = []
+        """Every row that was counted."""
+        self.visitors: dict[tuple[int, str], set[int]] = {}
+        """Numbers of visitors by day and code."""
         self._last: dict[str, int] = {}
         self._visits: Counter[tuple[str, analytics.VisitKind]] = Counter()
 
@@ -375,6 +399,7 @@ class FakeAnalytics(Fake):
         if batch.number <= self._last.get(batch.gateway_id, 0):
             return
         self._last[batch.gateway_id] = batch.number
+        self.visits += visits
         for visit in visits:
             self._visits[visit.code, visit.kind] += visit.count
 
@@ -382,6 +407,20 @@ class FakeAnalytics(Fake):
         self._reach("close_gateway")
         analytics.check_number(gateway_id, number)
         self.closed[gateway_id] = number
+
+    async def statistics(
+        self, codes: Sequence[str], span: ports.Span, timezone: str, top: int
+    ) -> ports.Statistics:
+        self._reach("statistics")
+        wanted: spans.Recent | spans.Dates
+        match span:
+            case ports.RecentSpan():
+                wanted = spans.Recent(span.value)
+            case ports.Dates(first, last):
+                wanted = spans.Dates.of(first, last)
+        counted = cast(AnalyticsStore, _Counted(self.visits, self.visitors))
+        service = AnalyticsService(counted, lambda: datetime.now(UTC))
+        return _statistics(await service.statistics(codes, wanted, timezone, top))
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         self._reach("totals")
@@ -394,3 +433,55 @@ class FakeAnalytics(Fake):
             for code in codes
             if code in visited
         }
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """What statistics are made of, as the service reads it from its store."""
+
+    visits: Sequence[analytics.VisitCount]
+    visitors: Mapping[tuple[int, str], set[int]]
+
+    async def days(
+        self,
+        codes: Sequence[str],
+        first: int,
+        last: int,
+        take: Callable[[str, analytics.Day], None],
+    ) -> None:
+        every = analytics.Batch("all", 1, tuple(self.visits))
+        for (day, code), one in analytics.sums_of(every).items():
+            if code in codes and first <= day <= last:
+                visitors = len(self.visitors.get((day, code), ()))
+                take(code, analytics.Day(day, one.people, one.bots, one.names, visitors))
+
+    async def first_day(self, codes: Sequence[str]) -> int | None:
+        days = (one.hour // analytics.HOURS_A_DAY for one in self.visits if one.code in codes)
+        return min(days, default=None)
+
+    async def counted_from(self) -> int | None:
+        return None
+
+
+def _statistics(found: sums.Statistics) -> ports.Statistics:
+    return ports.Statistics(
+        found.first.isoformat(),
+        found.last.isoformat(),
+        ports.StepLength(found.step.value),
+        _figures(found.totals),
+        _figures(found.previous) if found.previous else None,
+        [
+            ports.Step(step.start.isoformat(), step.people, step.bots, step.visitors)
+            for step in found.series
+        ],
+        {
+            ports.Dimension(dimension.name.lower()): people
+            for dimension, people in found.breakdowns.items()
+        },
+        found.top,
+        found.counted_from.isoformat() if found.counted_from else "",
+    )
+
+
+def _figures(figures: sums.Figures) -> ports.Figures:
+    return ports.Figures(figures.people, figures.bots, figures.visitors)

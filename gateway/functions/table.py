@@ -12,6 +12,7 @@ from gateway.callable import Payload, Pieces
 from gateway.functions import accounts as a
 from gateway.functions import addresses as s
 from gateway.functions import owned as o
+from gateway.functions import statistics as t
 from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owner import Owned
 from services.runtime.errors import AppError
@@ -35,7 +36,10 @@ class Function:
 
 
 def table(
-    addresses: s.ShortAddresses, owned: o.OwnedLinks, accounts: a.Accounts
+    addresses: s.ShortAddresses,
+    owned: o.OwnedLinks,
+    statistics: t.LinkStatistics,
+    accounts: a.Accounts,
 ) -> Mapping[str, Function]:
     """All functions by name."""
     return {
@@ -52,4 +56,5 @@ def table(
         "removeLinks": Function(o.ManyOwned, owned.remove_links),
         "restoreLinks": Function(o.ManyOwned, owned.restore_links),
         "claimLinks": Function(Owned, owned.claim_links),
+        "showStatistics": Function(t.ShowStatistics, statistics.show_statistics),
     }

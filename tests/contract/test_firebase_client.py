@@ -12,6 +12,7 @@ import jwt
 import pytest
 
 from tests.product import FirebaseClient, Product, new_code, registration
+from tests.waiting import SETTLED, await_that
 
 
 @pytest.fixture(scope="module")
@@ -400,9 +401,57 @@ def test_a_claim(product: Product, client: FirebaseClient) -> None:
         assert error(client, "claimLinks", one) == (INVALID, "INVALID_ARGUMENT")
 
 
+BREAKDOWNS = {"referrer", "device", "browser", "system", "language", "country", "source"}
+
+
+def test_statistics_of_a_link_and_of_all_links(
+    product: Product, client: FirebaseClient, owner: Owner
+) -> None:
+    code, other = made(client, owner), made(client, owner)
+    for _ in range(3):
+        product.visit(code)
+    product.visit(code, {"user-agent": "curl/8"})
+    product.visit(other)
+
+    def people(asked: str | None) -> int:
+        shown = data(client, "showStatistics", {**owner, "code": asked})
+        count: int = shown["totals"]["people"]
+        return count
+
+    await_that(lambda: (people(code), people(None)) == (3, 4), SETTLED)
+    shown = data(client, "showStatistics", {**owner, "code": code})
+    assert set(shown) == {"success", "range", "totals", "previous", "series", "breakdowns"}
+    assert set(shown["range"]) == {"from", "to", "step", "timezone"}
+    assert (shown["range"]["step"], shown["range"]["timezone"]) == ("day", "UTC")
+    assert set(shown["totals"]) == set(shown["previous"]) == {"people", "bots", "visitors"}
+    assert shown["totals"]["bots"] == 1
+    assert len(shown["series"]) == 30
+    assert set(shown["series"][0]) == {"start", "people", "bots", "visitors"}
+    assert sum(step["people"] for step in shown["series"]) == 3
+    assert set(shown["breakdowns"]) == BREAKDOWNS
+    for names in shown["breakdowns"].values():
+        assert sum(one["people"] for one in names) == 3
+    own = {"from": "2026-01-01", "to": "2026-12-31"}
+    asked = {**owner, "code": None, "range": own, "timezone": "America/Santiago"}
+    both = data(client, "showStatistics", asked)
+    assert both["range"] == {**own, "step": "week", "timezone": "America/Santiago"}
+    everything = data(client, "showStatistics", {**owner, "code": None, "range": "all"})
+    assert everything["previous"] is None
+    assert everything["top"] == [{"code": code, "people": 3}, {"code": other, "people": 1}]
+
+    for stranger, said in (({}, "no logged"), ({"guest": "a" * 43}, "no exist")):
+        refused = {"success": False, "error": said}
+        assert data(client, "showStatistics", {**stranger, "code": code}) == refused
+    change = {**owner, "code": code, "changes": {"public_statistics": True}}
+    assert data(client, "changeLink", change)["success"]
+    for stranger in ({}, {"guest": "a" * 43}):
+        assert data(client, "showStatistics", {**stranger, "code": code}) == shown
+
+
 OWNED: dict[str, dict[str, object]] = {
     "showLink": {"code": "abcdefgh"},
     "showLinks": {},
+    "showStatistics": {"code": None},
     "changeLink": {"code": "abcdefgh", "changes": {"title": "a"}},
     "removeLinks": {"codes": ["abcdefgh"]},
     "restoreLinks": {"codes": ["abcdefgh"]},
@@ -429,6 +478,11 @@ def test_on_whose_behalf(client: FirebaseClient, function: str) -> None:
         ("showLinks", {"query": "a" * 1000}, "INVALID_QUERY"),
         ("showLinks", {"cursor": "nonsense"}, "INVALID_CURSOR"),
         ("showLinks", {"order": "best"}, "INVALID_ARGUMENT"),
+        ("showStatistics", {"range": "2 days"}, "INVALID_RANGE"),
+        ("showStatistics", {"range": {"from": "2026-02-30", "to": "2026-03-01"}}, "INVALID_RANGE"),
+        ("showStatistics", {"range": {"from": "2016-01-01", "to": "2026-01-01"}}, "INVALID_RANGE"),
+        ("showStatistics", {"timezone": "Nowhere"}, "INVALID_TIMEZONE"),
+        ("showStatistics", {"steps": 7}, "INVALID_ARGUMENT"),
         ("removeLinks", {"codes": []}, "INVALID_ARGUMENT"),
         ("removeLinks", {"codes": ["abcdefgh"] * 101}, "TOO_MANY_CODES"),
         ("restoreLinks", {"codes": ["abcdefgh"] * 101}, "TOO_MANY_CODES"),

@@ -373,6 +373,84 @@ async def test_a_query_that_can_never_be_right_has_a_reason(
     assert refused.value.reason == reason
 
 
+@pytest.mark.parametrize("owner", OWNERS, ids=["account", "guest"])
+async def test_the_codes_of_an_owner_are_those_in_every_state_but_removed(
+    links: Links, owner: Owner
+) -> None:
+    assert await links.owned_codes(owner) == []
+    for code in ("active--", "expired-", "removed-", "restored"):
+        await links.create(code, "a.example", owner)
+    await links.create("another-", "a.example", TWO)
+    await links.create("nobodys-", "a.example", None)
+    await links.change(owner, "expired-", {"expires_at": EARLIER})
+    await links.remove(owner, ["removed-", "restored"])
+    await links.restore(owner, ["restored"])
+    assert sorted(await links.owned_codes(owner)) == ["active--", "expired-", "restored"]
+
+
+async def test_codes_of_many_links_come_all_together(
+    links: Links, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.links.grpc_api._CODES_A_MESSAGE", 400)
+    codes = [f"page{n:04}" for n in range(1001)]
+    for code in codes:
+        await links.create(code, "a.example", GUEST)
+    assert sorted(await links.owned_codes(GUEST)) == codes
+
+
+async def test_an_owner_of_too_many_links_is_told_so(
+    links: Links, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("domain", "service"):
+        monkeypatch.setattr(f"services.links.{module}.MAX_OWNED_CODES", 3)
+    for n in range(4):
+        assert len(await links.owned_codes(ONE)) == n
+        await links.create(f"page{n:04}", "a.example", ONE)
+    with pytest.raises(InvalidArgument) as refused:
+        await links.owned_codes(ONE)
+    assert refused.value.reason == "TOO_MANY_LINKS"
+    await links.remove(ONE, ["page0000"])
+    assert len(await links.owned_codes(ONE)) == 3
+
+
+async def may_see(links: Links, caller: Owner | None, code: str) -> bool:
+    try:
+        await links.check_statistics_access(caller, code)
+    except NotFound:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("owner", OWNERS, ids=["account", "guest"])
+async def test_statistics_are_their_owners_unless_they_are_public(
+    links: Links, owner: Owner
+) -> None:
+    await links.create("abcdefgh", "a.example", owner)
+    others = (None, TWO, Guest(bytes(32)))
+
+    async def seen() -> list[bool]:
+        return [await may_see(links, caller, "abcdefgh") for caller in (owner, *others)]
+
+    assert await seen() == [True, False, False, False]
+    await links.change(owner, "abcdefgh", {"public_statistics": True})
+    assert await seen() == [True] * 4
+    await links.change(owner, "abcdefgh", {"expires_at": EARLIER})
+    assert await seen() == [True] * 4
+    await links.remove(owner, ["abcdefgh"])
+    assert await seen() == [True, False, False, False]
+    await links.restore(owner, ["abcdefgh"])
+    assert await seen() == [True] * 4
+    await links.change(owner, "abcdefgh", {"public_statistics": False})
+    assert await seen() == [True, False, False, False]
+
+
+async def test_nobody_sees_statistics_of_a_link_of_nobody_or_of_none(links: Links) -> None:
+    await links.create("abcdefgh", "a.example", None)
+    for code in ("abcdefgh", "unknown-", "no code", "", "a\0b"):
+        for caller in (None, *OWNERS):
+            assert not await may_see(links, caller, code)
+
+
 async def test_a_guests_links_move_to_an_account_in_every_state(links: Links) -> None:
     for code in ("active--", "expired-", "removed-"):
         await links.create(code, "a.example", GUEST)

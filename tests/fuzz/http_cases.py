@@ -102,6 +102,18 @@ _GRAMMAR = Grammar(
         "removeLinks": [b'{"data": {"codes": [<codes>], <owner>}}'],
         "restoreLinks": [b'{"data": {"codes": [<codes>], <owner>}}'],
         "claimLinks": [b'{"data": {"token": <token>, "guest": <guest>}}'],
+        "showStatistics": [b'{"data": {"code": "<code>", <owner>}}',
+                           b'{"data": {"code": null, <owner>, "range": <range>}}',
+                           b'{"data": {"code": "<code>", <owner>, "range": <range>, '
+                           b'"timezone": <timezone>}}'],
+        "range": [b'"30 days"', b'"24 hours"', b'"all"', b'"12 months"', b'"<text>"', b"<value>",
+                  b'{"from": <date>, "to": <date>}', b'{"from": <date>, "to": <date>}',
+                  b'{"from": <date>}', b'{"from": <date>, "to": <date>, "x": 1}'],
+        "date": [b'"2026-11-22"', b'"2017-01-01"', b'"2026-02-30"', b'"0001-01-01"',
+                 b'"9999-12-31"', b'"10000-01-01"', b'"2026-1-1"', b'"<moment>"', b"<value>"],
+        "timezone": [b'"UTC"', b'"America/Santiago"', b'"Asia/Kathmandu"', b'"Etc/GMT+12"',
+                     b'"Antarctica/Troll"', b'"../../etc/passwd"', b'"/etc/localtime"', b'"."',
+                     b'"UTC\\u0000"', b'"<text>"', b"<value>"],
         "changePassword": [b'{"data": {"token": <token>, "password": "<c>", '
                            b'"new_password": "<hash>", "new_salt": "<hash>"}}'],
         "removeAccount": [b'{"data": {"token": <token>, "password": "<c>"}}'],

@@ -24,7 +24,7 @@ FUNCTIONS = {
     "verifyUser": 3,
     **dict.fromkeys(("changePassword", "removeAccount"), 3),
     **dict.fromkeys(("changeLink", "removeLinks", "restoreLinks", "claimLinks"), 4),
-    **dict.fromkeys(("showLink", "showLinks"), 5),
+    **dict.fromkeys(("showLink", "showLinks", "showStatistics"), 5),
 }
 """How often each of them may be called from one address."""
 
@@ -58,6 +58,7 @@ def right(function: str) -> object:
         "claimLinks": {"guest": guest, "token": "x"},
         "showLink": {"guest": guest, "code": "abcdefgh"},
         "showLinks": {"guest": guest},
+        "showStatistics": {"guest": guest, "code": None},
     }[function]
 
 
@@ -80,7 +81,10 @@ def test_what_costs_is_limited(limited: InProcess, function: str, most: int) -> 
     [
         ("198.51.100.1", ["verifyUser", "changePassword", "removeAccount"]),
         ("198.51.100.2", ["changeLink", "removeLinks", "restoreLinks", "claimLinks"]),
-        ("198.51.100.3", ["showLink", "showLinks", "showLink", "showLinks", "showLink"]),
+        (
+            "198.51.100.3",
+            ["showLink", "showLinks", "showStatistics", "showLinks", "showStatistics"],
+        ),
     ],
 )
 def test_what_costs_the_same_has_one_limit_and_the_rest_another(

@@ -50,7 +50,7 @@ def test_every_file_and_folder_that_is_served_is_reserved_or_no_code(folder: str
 
 
 @pytest.mark.parametrize(
-    "name", ["dashboard", "Dashboard", "WWW", "api", "assets", "Login", "showStatistics"]
+    "name", ["dashboard", "Dashboard", "WWW", "api", "assets", "Login", "previewLink"]
 )
 def test_a_reserved_name_that_is_no_route_is_looked_up(name: str) -> None:
     """A link that had it as its code before is followed."""

@@ -33,6 +33,7 @@ export const functions = {
   removeLinks: '/removeLinks',
   restoreLinks: '/restoreLinks',
   claimLinks: '/claimLinks',
+  showStatistics: '/showStatistics',
   changePassword: '/changePassword',
   removeAccount: '/removeAccount',
 } as const;
@@ -67,6 +68,7 @@ export const routes: readonly string[] = [
   'showLink',
   'showLinks',
   'showProfile',
+  'showStatistics',
   'sitemap.xml',
   'status',
   'terms-of-use',

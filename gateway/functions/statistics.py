@@ -1,0 +1,151 @@
+"""Statistics: how often links were visited over a span, for whoever may see it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from pydantic import Field, PlainValidator
+from starlette.requests import Request
+
+from gateway.callable import Text
+from gateway.functions.outcomes import NoOwner, Reply
+from gateway.functions.owner import Owned, owner_of
+from gateway.limits import ClientAddresses, Limit, NoLimit
+from gateway.ports import (
+    Analytics,
+    Auth,
+    Dates,
+    Dimension,
+    Links,
+    People,
+    RecentSpan,
+    Span,
+    Statistics,
+)
+from gateway.together import Together
+from services.runtime.errors import InvalidArgument, NotFound
+
+DEFAULT_SPAN = RecentSpan.DAYS_30
+DEFAULT_TIMEZONE = "UTC"
+FRESH_SECONDS = 1.0
+"""For how long an answer about one link is given to others who ask the same. A page that shows it
+asks every few seconds, and public statistics may be looked at by many, while analytics adds up one
+link at a time, which takes it milliseconds of a core."""
+MOST_KEPT = 64
+"""Such answers that are kept: 20 kB each as links are, 0.5 MB where all names are strangers'."""
+TOP = 100
+"""How many of an owner's links are told apart where all of them are asked for."""
+
+Question = tuple[str, Span, str]
+"""About a link: its code, the span and the time zone."""
+
+_DATES = {"from", "to"}
+
+
+def _span(value: Any) -> Span:
+    """The span of a `range`. Raises InvalidArgument; which dates are good analytics knows."""
+    if value is None:
+        return DEFAULT_SPAN
+    if isinstance(value, dict) and value.keys() == _DATES:
+        first, last = value["from"], value["to"]
+        if isinstance(first, str) and isinstance(last, str):
+            return Dates(first, last)
+    elif isinstance(value, str):
+        for span in RecentSpan:
+            if span.value == value:
+                return span
+    words = ", ".join(f"'{span.value}'" for span in RecentSpan)
+    raise InvalidArgument(f"range: one of {words}, or from and to.", "INVALID_RANGE")
+
+
+class ShowStatistics(Owned):
+    """`code` must be there, and null asks for all links of the owner: nobody asks that by chance.
+
+    A code may be any text. Under one that is no code, nobody has a link.
+    """
+
+    code: Text | None
+    span: Annotated[Span, PlainValidator(_span)] = Field(default=DEFAULT_SPAN, alias="range")
+    timezone: Text | None = None
+
+
+class LinkStatistics:
+    """The function of statistics, which returns its call's `data`."""
+
+    def __init__(
+        self,
+        auth: Auth,
+        links: Links,
+        analytics: Analytics,
+        clients: ClientAddresses,
+        reads: Limit | NoLimit,
+    ) -> None:
+        self._auth = auth
+        self._links = links
+        self._analytics = analytics
+        self._clients = clients
+        self._reads = reads
+        self._of_links = Together(self._of_link, FRESH_SECONDS, MOST_KEPT)
+
+    async def show_statistics(self, payload: ShowStatistics, request: Request) -> Reply:
+        self._reads.hit(self._clients.networks_of(request))
+        timezone = DEFAULT_TIMEZONE if payload.timezone is None else payload.timezone
+        if payload.code is not None:
+            await self._check_access(payload, payload.code)
+            return _shown(await self._of_links.of((payload.code, payload.span, timezone)), timezone)
+        codes = await self._links.owned_codes(await owner_of(self._auth, payload))
+        found = await self._analytics.statistics(codes, payload.span, timezone, TOP)
+        return {**_shown(found, timezone), "top": _by("code", found.top)}
+
+    async def _of_link(self, question: Question) -> Statistics:
+        code, span, timezone = question
+        return await self._analytics.statistics([code], span, timezone, 0)
+
+    async def _check_access(self, payload: ShowStatistics, code: str) -> None:
+        """Return if the caller may see the statistics of a link.
+
+        Raises NotFound for an owner who may not, NoOwner for nobody, AppError (INVALID_TOKEN).
+        """
+        is_somebody = payload.token or payload.guest
+        caller = await owner_of(self._auth, payload) if is_somebody else None
+        try:
+            await self._links.check_statistics_access(caller, code)
+        except NotFound:
+            if caller is None:
+                raise NoOwner("This call needs a session.") from None
+            raise
+
+
+def _shown(found: Statistics, timezone: str) -> Reply:
+    """Statistics as callers see them."""
+    shown: Reply = {
+        "success": True,
+        "range": {
+            "from": found.first,
+            "to": found.last,
+            "step": found.step.value,
+            "timezone": timezone,
+        },
+        "totals": asdict(found.totals),
+        "previous": asdict(found.previous) if found.previous else None,
+        "series": [
+            {
+                "start": step.start,
+                "people": step.people,
+                "bots": step.bots,
+                "visitors": step.visitors,
+            }
+            for step in found.series
+        ],
+        "breakdowns": {
+            dimension.value: _by("name", found.breakdowns[dimension]) for dimension in Dimension
+        },
+    }
+    if found.counted_from:
+        shown["counted_from"] = found.counted_from
+    return shown
+
+
+def _by(key: str, people: People) -> list[dict[str, str | int]]:
+    return [{key: name, "people": count} for name, count in people]

@@ -1,0 +1,392 @@
+"""showStatistics on a gateway over fakes: what it answers, to whom, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from services.links import domain as links
+from tests.in_process import InProcess
+from tests.product import new_code
+from tests.waiting import SETTLED, await_that
+
+KEYS = ["success", "range", "totals", "previous", "series", "breakdowns"]
+BREAKDOWNS = ["referrer", "device", "browser", "system", "language", "country", "source"]
+FIGURES = ["people", "bots", "visitors"]
+NO_LOGGED = {"success": False, "error": "no logged"}
+INVALID_TOKEN = {"success": False, "error": "invalid token"}
+NO_EXIST = {"success": False, "error": "no exist"}
+STEPS = {
+    "24 hours": ("hour", 24, 25),
+    "7 days": ("hour", 168, 168),
+    "30 days": ("day", 30, 30),
+    "90 days": ("day", 90, 90),
+    "12 months": ("week", 53, 54),
+    "all": ("hour", 24, 24),
+}
+"""How long the steps of a range are, and how many there are of them; `all` of what began today."""
+EXAMPLE = "https://example.com/"
+
+Owner = dict[str, str | None]
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("statistics")) as gateway:
+        yield gateway
+
+
+def new_guest() -> Owner:
+    return {"token": None, "guest": secrets.token_urlsafe(32)}
+
+
+@pytest.fixture(params=["account", "guest"])
+def owner(request: pytest.FixtureRequest, gateway: InProcess) -> Owner:
+    """Somebody without links, as payloads name them."""
+    if request.param == "guest":
+        return new_guest()
+    return {"token": gateway.log_in(gateway.register()), "guest": None}
+
+
+def make(gateway: InProcess, owner: Owner) -> str:
+    code = new_code()
+    payload = {**owner, "code": code, "url": EXAMPLE}
+    assert gateway.data("createShortLink", payload)["success"]
+    return code
+
+
+def shown(gateway: InProcess, owner: Owner, code: str | None, **asked: object) -> dict[str, Any]:
+    reply: dict[str, Any] = gateway.data("showStatistics", {**owner, "code": code, **asked})
+    assert reply["success"], reply
+    return reply
+
+
+def visited(gateway: InProcess, owner: Owner, code: str, people: int, bots: int) -> None:
+    """Follow a link, and wait until all of it is counted."""
+    for _ in range(people):
+        gateway.visit(code)
+    for _ in range(bots):
+        gateway.visit(code, {"user-agent": "curl/8"})
+
+    def counted() -> bool:
+        totals = shown(gateway, owner, code)["totals"]
+        return (totals["people"], totals["bots"]) == (people, bots)
+
+    await_that(counted, SETTLED)
+
+
+def summed(rows: list[dict[str, Any]], key: str = "people") -> int:
+    return sum(row[key] for row in rows)
+
+
+def test_a_link_nobody_followed_has_every_step_and_nothing_else(
+    gateway: InProcess, owner: Owner
+) -> None:
+    code = make(gateway, owner)
+    today = datetime.now(UTC).date()
+    reply = shown(gateway, owner, code)
+    assert list(reply) == KEYS
+    last = date.fromisoformat(reply["range"]["to"])
+    assert last in (today, datetime.now(UTC).date())
+    assert reply["range"] == {
+        "from": (last - timedelta(days=29)).isoformat(),
+        "to": last.isoformat(),
+        "step": "day",
+        "timezone": "UTC",
+    }
+    nothing = dict.fromkeys(FIGURES, 0)
+    assert reply["totals"] == reply["previous"] == nothing
+    days = [last - timedelta(days=29 - n) for n in range(30)]
+    assert reply["series"] == [
+        {"start": f"{day.isoformat()}T00:00:00+00:00", **nothing} for day in days
+    ]
+    assert reply["breakdowns"] == {name: [] for name in BREAKDOWNS}
+    assert list(reply["breakdowns"]) == BREAKDOWNS
+
+
+@pytest.mark.parametrize("span", STEPS)
+def test_a_visit_is_in_every_part_once_whatever_the_range(
+    gateway: InProcess, owner: Owner, span: str
+) -> None:
+    code = make(gateway, owner)
+    visited(gateway, owner, code, people=3, bots=2)
+    reply = shown(gateway, owner, code, range=span)
+    assert list(reply) == KEYS
+    step, least, most = STEPS[span]
+    assert reply["range"]["step"] == step
+    assert least <= len(reply["series"]) <= most
+    assert list(reply["totals"]) == FIGURES
+    assert (reply["totals"]["people"], reply["totals"]["bots"]) == (3, 2)
+    assert summed(reply["series"]) == 3
+    assert summed(reply["series"], "bots") == 2
+    for row in reply["series"]:
+        assert list(row) == ["start", *FIGURES]
+        assert (row["visitors"] is None) == (step == "hour")
+    if span == "all":
+        assert reply["previous"] is None
+    else:
+        assert reply["previous"] == dict.fromkeys(FIGURES, 0)
+    assert list(reply["breakdowns"]) == BREAKDOWNS
+    for people in reply["breakdowns"].values():
+        assert summed(people) == 3
+        assert all(list(one) == ["name", "people"] for one in people)
+    assert reply["breakdowns"]["source"] == [{"name": "link", "people": 3}]
+
+
+def test_what_is_left_out_is_as_null(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    visited(gateway, owner, code, people=1, bots=0)
+    said = {"range": "30 days", "timezone": "UTC"}
+    expected = shown(gateway, owner, code, **said)
+    assert shown(gateway, owner, code) == expected
+    assert shown(gateway, owner, code, **dict.fromkeys(said)) == expected
+    assert shown(gateway, owner, code, range=None, timezone="UTC") == expected
+
+
+def test_own_dates_are_both_in_it(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    visited(gateway, owner, code, people=2, bots=1)
+    today = datetime.now(UTC).date()
+    for days, step in ((0, "hour"), (6, "hour"), (7, "day"), (91, "day"), (92, "week")):
+        own = {"from": (today - timedelta(days=days)).isoformat(), "to": today.isoformat()}
+        reply = shown(gateway, owner, code, range=own)
+        assert reply["range"] == {**own, "step": step, "timezone": "UTC"}
+        assert (reply["totals"]["people"], reply["totals"]["bots"]) == (2, 1)
+        assert summed(reply["series"]) == 2
+    past = {"from": "2017-01-01", "to": "2026-01-01"}
+    reply = shown(gateway, owner, code, range=past)
+    assert reply["range"]["step"] == "month"
+    assert len(reply["series"]) == 9 * 12 + 1
+    assert reply["totals"] == reply["previous"] == dict.fromkeys(FIGURES, 0)
+
+
+def test_series_are_in_the_time_zone_that_was_asked_for(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    visited(gateway, owner, code, people=1, bots=0)
+    for zone, offset in (("Etc/GMT+12", "-12:00"), ("Asia/Kolkata", "+05:30")):
+        reply = shown(gateway, owner, code, timezone=zone)
+        assert reply["range"]["timezone"] == zone
+        assert [row["start"][10:] for row in reply["series"]] == [f"T00:00:00{offset}"] * 30
+        assert summed(reply["series"]) == reply["totals"]["people"] == 1
+
+
+def test_all_links_are_added_up_and_the_most_visited_told(gateway: InProcess, owner: Owner) -> None:
+    assert shown(gateway, owner, None)["top"] == []
+    codes = [make(gateway, owner) for _ in range(4)]
+    for people, code in enumerate(codes):
+        visited(gateway, owner, code, people=people, bots=1)
+    another = new_guest()
+    visited(gateway, another, make(gateway, another), people=1, bots=0)
+    reply = shown(gateway, owner, None)
+    assert list(reply) == [*KEYS, "top"]
+    assert (reply["totals"]["people"], reply["totals"]["bots"]) == (6, 4)
+    assert summed(reply["series"]) == 6
+    assert [summed(people) for people in reply["breakdowns"].values()] == [6] * len(BREAKDOWNS)
+    expected = [{"code": codes[n], "people": n} for n in (3, 2, 1)]
+    assert reply["top"] == expected
+
+    gateway.data("removeLinks", {**owner, "codes": codes[3:]})
+    change = {"expires_at": "2020-01-01T00:00Z"}
+    gateway.data("changeLink", {**owner, "code": codes[1], "changes": change})
+    gateway.links.do(codes[2], links.block(links.BlockReason.SPAM))
+    reply = shown(gateway, owner, None)
+    assert reply["totals"]["people"] == 3
+    assert reply["top"] == expected[1:]
+    gateway.data("restoreLinks", {**owner, "codes": codes[3:]})
+    assert shown(gateway, owner, None)["top"] == expected
+
+
+def test_an_owner_of_too_many_links_is_told_so(
+    gateway: InProcess, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "MAX_OWNED_CODES", 2)
+    for _ in range(2):
+        make(gateway, owner)
+    assert shown(gateway, owner, None)["totals"]["people"] == 0
+    make(gateway, owner)
+    response = gateway.call("showStatistics", {**owner, "code": None})
+    assert reason_of(response) == "TOO_MANY_LINKS"
+
+
+# Who sees it.
+
+
+def test_statistics_are_their_owners_alone(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    others = (new_guest(), {"token": gateway.log_in(gateway.register())})
+    nobodies: tuple[dict[str, object], ...] = ({}, {"token": None, "guest": ""}, {"token": ""})
+    for other in others:
+        for foreign in (code, new_code(), "abc", "ñ", "", "a" * 5000):
+            assert gateway.data("showStatistics", {**other, "code": foreign}) == NO_EXIST
+    for nobody in nobodies:
+        for asked in (code, new_code(), "", None):
+            assert gateway.data("showStatistics", {**nobody, "code": asked}) == NO_LOGGED
+    bad = {"token": "no.session.token", "guest": new_guest()["guest"]}
+    for asked in (code, None):
+        assert gateway.data("showStatistics", {**bad, "code": asked}) == INVALID_TOKEN
+
+
+def test_public_statistics_are_everybodys_until_the_link_is_removed(
+    gateway: InProcess, owner: Owner
+) -> None:
+    code = make(gateway, owner)
+    changes = {
+        "title": "a secret title",
+        "tags": ["a secret tag"],
+        "url": "https://secret.example/",
+        "public_statistics": True,
+    }
+    gateway.data("changeLink", {**owner, "code": code, "changes": changes})
+    visited(gateway, owner, code, people=2, bots=1)
+    expected = shown(gateway, owner, code)
+    callers: tuple[dict[str, Any], ...] = (
+        *({}, {"token": "", "guest": None}, new_guest()),
+        {"token": gateway.log_in(gateway.register())},
+    )
+    for caller in callers:
+        reply = gateway.data("showStatistics", {**caller, "code": code})
+        assert reply == expected
+        assert "secret" not in json.dumps(reply)
+    # A bad token is told, whatever it is asked for.
+    bad = {"token": "no.session.token", "code": code}
+    assert gateway.data("showStatistics", bad) == INVALID_TOKEN
+
+    ended = {**owner, "code": code, "changes": {"expires_at": "2020-01-01T00:00Z"}}
+    gateway.data("changeLink", ended)
+    assert gateway.data("showStatistics", {"code": code}) == expected
+
+    gateway.data("removeLinks", {**owner, "codes": [code]})
+    assert shown(gateway, owner, code) == expected
+    assert gateway.data("showStatistics", {"code": code}) == NO_LOGGED
+    assert gateway.data("showStatistics", {**new_guest(), "code": code}) == NO_EXIST
+    gateway.data("restoreLinks", {**owner, "codes": [code]})
+    assert gateway.data("showStatistics", {"code": code}) == expected
+
+    private = {**owner, "code": code, "changes": {"public_statistics": False}}
+    gateway.data("changeLink", private)
+    assert gateway.data("showStatistics", {"code": code}) == NO_LOGGED
+
+
+def test_what_was_removed_30_days_ago_is_not_there(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    long_ago = datetime.now(UTC) - links.RESTORABLE_FOR
+    gateway.links.do(code, links.removal(long_ago))
+    assert gateway.data("showStatistics", {**owner, "code": code}) == NO_EXIST
+
+
+@pytest.mark.parametrize("away", ["links", "analytics"])
+def test_what_is_away_is_said(gateway: InProcess, owner: Owner, away: str) -> None:
+    code = make(gateway, owner)
+    part = getattr(gateway, away)
+    part.away = True
+    try:
+        for asked in (code, None):
+            response = gateway.call("showStatistics", {**owner, "code": asked})
+            error = response.json()["error"]
+            assert (response.status_code, error["status"]) == (503, "UNAVAILABLE")
+    finally:
+        part.away = False
+    assert shown(gateway, owner, code)["success"]
+
+
+# What can never be right.
+
+NO_RANGES: tuple[object, ...] = (
+    *(7, True, 1.5, math.nan, [], {}, ["30 days"], "", "30", "31 days", "30 Days", " 30 days"),
+    *("30 days\0", {"from": "2026-01-01"}, {"to": "2026-01-01"}),
+    {"from": "2026-01-01", "to": "2026-01-02", "step": "day"},
+    {"From": "2026-01-01", "To": "2026-01-02"},
+)
+NO_DATES: tuple[object, ...] = (
+    *(None, 7, True, 1.5, [], {}, "", "today", "2026-02-30", "2026-13-01", "2026-00-01"),
+    *("2026-1-1", "20260101", "2026-W01-1", "2026-01-01T00:00:00Z", "2026-01-01 ", "+2026-01-01"),
+    *("0000-01-01", "10000-01-01", "2026-01-01\0", "\uff12\uff10\uff12\uff16-01-01"),
+    "2026-001",
+)
+NO_ZONES: tuple[object, ...] = (
+    *(7, True, [], {}, "", "Nowhere", "utc ", "America", "america/nowhere", "Etc/", "/", "."),
+    *("..", "../UTC", "/etc/localtime", "UTC\0", "\ud800", "a" * 5000, "+02:00", "ñ", "UTC/x"),
+    *("tzdata.zi", "zone.tab", "posixrules/", "America/../UTC", "C:\\UTC"),
+)
+WRONG: dict[str, dict[str, object]] = {
+    "an unknown key": {"unknown": None},
+    "the key of a list": {"codes": ["abcdefgh"]},
+    "token a number": {"token": 7},
+    "token with NUL": {"token": "a\0b"},
+    "guest a number": {"guest": 7},
+    "guest too short": {"guest": "a" * 42},
+    "code a number": {"code": 7},
+    "code true": {"code": True},
+    "code a list": {"code": ["abcdefgh"]},
+    "code with NUL": {"code": "abc\0efgh"},
+    "code half a character": {"code": "abc\ud800efgh"},
+    **{f"range {value!r}": {"range": value} for value in NO_RANGES},
+    **{
+        f"range {edge} {value!r}": {
+            "range": {"from": "2026-01-01", "to": "2026-01-02"} | {edge: value}
+        }
+        for edge in ("from", "to")
+        for value in NO_DATES
+    },
+    "range turned round": {"range": {"from": "2026-01-02", "to": "2026-01-01"}},
+    "range too long": {"range": {"from": "2016-01-01", "to": "2026-01-01"}},
+    **{f"timezone {value!r}"[:40]: {"timezone": value} for value in NO_ZONES},
+}
+
+
+def reason_of(response: httpx.Response) -> str:
+    """Why a call is an invalid argument; fails for any other answer."""
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
+    assert error["status"] == "INVALID_ARGUMENT"
+    assert error["message"]
+    reason: str = error["details"]["reason"]
+    return reason
+
+
+@pytest.fixture(scope="module")
+def kept(gateway: InProcess) -> tuple[Owner, str]:
+    owner = new_guest()
+    return owner, make(gateway, owner)
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_bad_input_is_refused_with_a_reason(
+    gateway: InProcess, kept: tuple[Owner, str], what: str
+) -> None:
+    owner, code = kept
+    for asked in (code, None):
+        payload = {**owner, "code": asked, **WRONG[what]}
+        body = json.dumps({"data": payload})  # It writes what no other client would.
+        response = gateway.http.post(
+            f"{gateway.url}/showStatistics",
+            content=body,
+            headers={"content-type": "application/json"},
+        )
+        reason = reason_of(response)
+        if what.startswith("range"):
+            assert reason == "INVALID_RANGE"
+        elif "timezone" in WRONG[what] and isinstance(WRONG[what]["timezone"], str):
+            assert reason in ("INVALID_TIMEZONE", "INVALID_ARGUMENT")
+        else:
+            assert reason == "INVALID_ARGUMENT"
+
+
+def test_the_longest_range_is_that_of_ten_years(
+    gateway: InProcess, kept: tuple[Owner, str]
+) -> None:
+    owner, code = kept
+    longest = {"from": "2016-01-02", "to": "2026-01-01"}
+    assert len(shown(gateway, owner, code, range=longest)["series"]) == 121
+
+
+def test_code_is_never_left_out_by_chance(gateway: InProcess, kept: tuple[Owner, str]) -> None:
+    owner, _ = kept
+    assert reason_of(gateway.call("showStatistics", owner)) == "INVALID_ARGUMENT"
