@@ -548,7 +548,54 @@ LINKS = Dashboard(
     "links",
     "Atajo: links",
     "Codes and where they lead.",
-    [_state("links"), _calls("links"), _store("links"), _process("links")],
+    [
+        _state("links"),
+        _calls("links"),
+        Row(
+            "Abuse",
+            [
+                graph(
+                    "URLs refused",
+                    "ops",
+                    "By the class of the list that names them. The log has list and line.",
+                    (_rate("atajo_urls_refused_total", "reason"), "{{reason}}"),
+                ),
+                number(
+                    "Lists in use",
+                    "short",
+                    "Files of blocked addresses, and how much each names.",
+                    ("max(atajo_blocklists)", "lists"),
+                    ("max by (list) (atajo_blocklist_entries)", "{{list}}"),
+                ),
+                number(
+                    "Lists that are broken",
+                    "short",
+                    "What was read of them before goes on being used, if anything.",
+                    ("max by (list) (atajo_blocklist_broken)", "{{list}}"),
+                    limit=1,
+                    words=("well", "broken"),
+                    runbook="blocklist-not-loaded",
+                ),
+                graph(
+                    "Age of the lists",
+                    "s",
+                    "Since each file was changed, as it is in use; and since the folder was looked "
+                    "through.",
+                    (
+                        "time() - min by (list) (atajo_blocklist_changed_timestamp_seconds)",
+                        "{{list}}",
+                    ),
+                    (
+                        "max(time() - (atajo_blocklists_look_timestamp_seconds > 0))",
+                        "the folder",
+                    ),
+                    runbook="blocklist-not-loaded",
+                ),
+            ],
+        ),
+        _store("links"),
+        _process("links"),
+    ],
 )
 
 ANALYTICS = Dashboard(

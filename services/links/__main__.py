@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
 from services.links import store_mongo, store_sqlite
+from services.links.blocklists import Blocklists
 from services.links.domain import UrlPolicy
 from services.links.grpc_api import servicers
 from services.links.service import LinksService
@@ -25,8 +26,13 @@ ADAPTERS = stores.Adapters[LinkStore](
 @asynccontextmanager
 async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """The service over its opened store, closed at the end."""
-    urls = UrlPolicy(str(settings.public_url))
-    async with stores.opened(settings.store, "links", ADAPTERS) as (store, database):
+    async with AsyncExitStack() as ending:
+        blocklists = Blocklists(settings.blocklist_dir) if settings.blocklist_dir else None
+        if blocklists:
+            await ending.enter_async_context(blocklists.kept())
+        opening = stores.opened(settings.store, "links", ADAPTERS)
+        store, database = await ending.enter_async_context(opening)
+        urls = UrlPolicy(str(settings.public_url), blocklists)
         yield servicers(LinksService(store, urls, lambda: datetime.now(UTC))), database
 
 

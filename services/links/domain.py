@@ -13,6 +13,7 @@ from enum import Enum
 from hashlib import sha256
 from ipaddress import IPv4Address, ip_address
 from posixpath import normpath
+from typing import Protocol
 from urllib.parse import unquote
 
 import ada_url
@@ -141,6 +142,16 @@ class InvalidLease(InvalidArgument):
 
 class CodeTaken(AlreadyExists):
     default_reason = "CODE_TAKEN"
+
+
+class UrlRefused(InvalidArgument):
+    """A URL that a list names; `refusal` says which."""
+
+    default_reason = "URL_REFUSED"
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__("This link cannot be shortened.")
+        self.refusal = refusal
 
 
 class NoLink(NotFound):
@@ -360,7 +371,7 @@ class LinkChanges:
         """The edit that makes the changes.
 
         Raises NoChanges where nothing is to change, InvalidUrl, InvalidTitle, InvalidTags,
-        InvalidEndedUrl.
+        InvalidEndedUrl, UrlRefused, Unavailable.
         """
         if self == LinkChanges():
             raise NoChanges("Say what is to change.")
@@ -574,10 +585,34 @@ def check_lease(job: str, holder: str, duration: timedelta) -> None:
         raise InvalidLease("A lease has a job, a holder and up to an hour.")
 
 
-class UrlPolicy:
-    """Which URLs can be stored by a product that is reached at `public_url`."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What names a URL that is refused: the list, its class, and the line, from 1 on."""
 
-    def __init__(self, public_url: str) -> None:
+    reason: BlockReason
+    list: str
+    line: int
+
+
+class UrlGate(Protocol):
+    """Knows the hosts and paths to which no link may lead."""
+
+    def refusal(self, url: str) -> Refusal | None:
+        """What names a URL that could be stored otherwise; None where nothing does.
+
+        Raises Unavailable while that is not known yet.
+        """
+        ...
+
+
+class UrlPolicy:
+    """Which URLs can be stored by a product that is reached at `public_url`.
+
+    Without a gate, all can be that have the form.
+    """
+
+    def __init__(self, public_url: str, gate: UrlGate | None = None) -> None:
+        self._gate = gate
         own = ada_url.URL(public_url)
         self._host = _folded(own.hostname)
         self._ports = _own_ports(_port(own))
@@ -588,7 +623,7 @@ class UrlPolicy:
         Blanks around it go, `http://` comes in front where it has no scheme, and a Unicode host
         becomes punycode. Parsing is that of browsers (WHATWG URL), by ada.
 
-        Raises InvalidUrl.
+        Raises InvalidUrl, UrlRefused, Unavailable.
         """
         url = given.strip(BLANKS)
         if not MIN_URL_LENGTH <= len(url) <= MAX_URL_LENGTH:
@@ -609,10 +644,16 @@ class UrlPolicy:
             raise InvalidUrl("This is not a URL.")
         if self._is_short_address(parsed):
             raise InvalidUrl("This is a short address already.")
-        return _with_ascii_host(url, parsed.hostname)
+        url = _with_ascii_host(url, parsed.hostname)
+        if self._gate is not None and (refusal := self._gate.refusal(url)):
+            raise UrlRefused(refusal)
+        return url
 
     def normalize_ended(self, given: str) -> str:
-        """The same for where a link leads once it is expired. Raises InvalidEndedUrl."""
+        """The same for where a link leads once it is expired.
+
+        Raises InvalidEndedUrl, UrlRefused, Unavailable.
+        """
         try:
             return self.normalize(given)
         except InvalidUrl as error:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -36,6 +44,7 @@ from services.links.domain import (
     TooManyLinks,
     TooManyQueries,
     UrlPolicy,
+    UrlRefused,
     Wanted,
     block,
     check_code,
@@ -45,7 +54,9 @@ from services.links.domain import (
     restoration,
     text_of,
 )
+from services.links.metrics import REFUSED
 from services.links.store import LinkStore
+from services.runtime import logs
 from services.runtime.codes import is_code
 from services.runtime.turns import Turns
 
@@ -58,6 +69,8 @@ stays with the redirects."""
 SEARCHES_WAITING = 8
 """How many may wait for their turn. Each takes up to a fifth of a second for 100,000 links."""
 _RETRY_AFTER = 1.0
+_REFUSALS_TOLD = 10
+"""Most lines in the log for URLs that a class of lists refused, in a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,7 @@ class LinksService:
         self._urls = urls
         self._now = now
         self._searches = Turns(SEARCHES, SEARCHES_WAITING, _too_many_searches)
+        self._refusals = _Refusals()
 
     def now(self) -> datetime:
         """The moment, by the service's clock."""
@@ -88,10 +102,11 @@ class LinksService:
         The same one has the code, the URL that the link was made with, and the owner. What is
         returned is the link as it is now.
 
-        Raises InvalidCode, InvalidUrl, CodeTaken, Unavailable.
+        Raises InvalidCode, InvalidUrl, UrlRefused, CodeTaken, Unavailable.
         """
         check_code(code, owner)
-        wanted = Link(code, self._urls.normalize(url), owner, self._now())
+        with self._refusals.told():
+            wanted = Link(code, self._urls.normalize(url), owner, self._now())
         stored = await self._store.add(wanted)
         if stored is None or not wanted.repeats(stored):
             raise CodeTaken("This code is taken.")
@@ -178,11 +193,13 @@ class LinksService:
         """Change some of what belongs to a link; returns it as it is now.
 
         Raises InvalidOwner for nobody, NoChanges, InvalidUrl, InvalidTitle, InvalidTags,
-        InvalidEndedUrl, NoLink, TooManyUrls, Unavailable.
+        InvalidEndedUrl, UrlRefused, NoLink, TooManyUrls, Unavailable.
         """
         somebody = _somebody(owner)
         now = self._now()
-        (link,) = await self._edit(somebody, [code], changes.edit(self._urls, now), now)
+        with self._refusals.told():
+            edit = changes.edit(self._urls, now)
+        (link,) = await self._edit(somebody, [code], edit, now)
         return link
 
     async def remove(self, owner: Owner, codes: Sequence[str]) -> None:
@@ -350,6 +367,27 @@ class LinksService:
             start += len(codes)
             most = min(2 * most, MAX_CODES)
         return links, None
+
+
+class _Refusals:
+    """Counts URLs that were refused, and says in the log what named them."""
+
+    def __init__(self) -> None:
+        # Strangers can bring them about: some lines a minute tell what the figures do not.
+        self._log = logs.Throttled(__name__, most=_REFUSALS_TOLD)
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Tell of the URL that the body refuses. Of the URL itself nothing is told."""
+        try:
+            yield
+        except UrlRefused as error:
+            refusal = error.refusal
+            REFUSED.labels(refusal.reason.value).inc()
+            self._log.info(
+                "url_refused", reason=refusal.reason.value, list=refusal.list, line=refusal.line
+            )
+            raise
 
 
 def _somebody(owner: Owner) -> Account | Guest:

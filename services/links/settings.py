@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from services.runtime.settings import PublicUrl, ServiceSettings
 
 
@@ -10,3 +12,6 @@ class LinksSettings(ServiceSettings):
 
     public_url: PublicUrl
     """Where people reach the product: its own short addresses cannot be shortened again."""
+    blocklist_dir: Path | None = None
+    """Folder of lists of hosts and URLs to which no link may lead; none: all that is a URL can be
+    shortened."""

@@ -235,6 +235,25 @@ def test_a_gateway_keeps_its_journal_on_a_claim_of_its_own() -> None:
     assert {"name": "journal", "emptyDir": {}} in without["template"]["spec"]["volumes"]
 
 
+def test_links_reads_its_blocklists_where_they_are_mounted_and_changes_none() -> None:
+    sources: dict[str, dict[str, Any]] = {
+        "production": {
+            "persistentVolumeClaim": {"claimName": "blocklists", "readOnly": True},
+        },
+        "small": {"configMap": {"name": "blocklists"}},
+    }
+    for name, source in sources.items():
+        pod = pods(manifests(name))["links"]
+        assert {"name": "blocklists", **source} in pod["volumes"]
+        (path,) = [
+            mount["mountPath"]
+            for mount in pod["containers"][0]["volumeMounts"]
+            if mount["name"] == "blocklists"
+        ]
+        assert environment(pod)["ATAJO_BLOCKLIST_DIR"] == path
+    assert "ATAJO_BLOCKLIST_DIR" not in environment(pods(manifests("kind"))["links"])
+
+
 def test_an_autoscaler_and_the_chart_do_not_both_set_the_number() -> None:
     rendered = manifests("production")
     scaler = of_kind("HorizontalPodAutoscaler", rendered)
@@ -346,6 +365,7 @@ def test_an_unknown_value_is_refused(misspelt: str, path: str) -> None:
         ("links.env.ATAJO_STORE=mongodb://user:word@host/", "ATAJO_STORE"),
         ("publicUrl=https://atajo.example/path", "/publicUrl"),
         ("gateway.replicas=0", "/gateway/replicas"),
+        ("links.blocklists.configMap=both", "/links/blocklists"),
     ],
 )
 def test_a_value_that_cannot_be_right_is_refused(setting: str, complaint: str) -> None:

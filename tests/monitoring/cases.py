@@ -98,6 +98,8 @@ def healthy() -> dict[str, str]:
     for gateway in _HOMES["gateway"]:
         told |= _redirects(gateway) | _visits(gateway)
         told |= _calls(gateway, "/createShortLink") | _calls(gateway, "/verifyUser")
+    for links in _HOMES["links"]:
+        told |= _blocklists(links)
     return told | _log_ins("auth-0") | _tasks("reconciler-0") | _tasks("reconciler-1", rate=0)
 
 
@@ -192,6 +194,15 @@ def _tasks(
         told[_series(name, reconciler, task=task, result="done")] = _counter(done)
         told[_series(name, reconciler, task=task, result="failed")] = _counter(failed)
     return told
+
+
+def _blocklists(links: str, *, broken: Course = 0, looked: str = "") -> dict[str, str]:
+    """Two lists, of which one may be broken; when their folder was looked through."""
+    return {
+        _series("atajo_blocklist_broken", links, list="phishing.txt"): _level(broken),
+        _series("atajo_blocklist_broken", links, list="spam.txt"): _level(0),
+        _series("atajo_blocklists_look_timestamp_seconds", links): looked or f"0+60x{_LENGTH}",
+    }
 
 
 def _visits(
@@ -564,6 +575,31 @@ CASES: tuple[Case, ...] = (
         "one broke half an hour ago",
         40,
         _redirects("gateway-0", faults=f"0+0x{_TURN - 1} 1+0x100"),
+    ),
+    Case(
+        "AtajoBlocklistNotLoaded",
+        "one process cannot use a file that changed",
+        15,
+        _blocklists("links-0", broken=(0, 1)),
+        ("AtajoBlocklistNotLoaded ticket",),
+    ),
+    Case(
+        "AtajoBlocklistNotLoaded",
+        "a file was broken for a minute",
+        20,
+        _blocklists("links-0")
+        | {
+            _series("atajo_blocklist_broken", "links-0", list="phishing.txt"): (
+                f"0+0x{_TURN - 1} 1 0+0x100"
+            )
+        },
+    ),
+    Case(
+        "AtajoBlocklistNotLoaded",
+        "the folder hangs, and the lists are known",
+        20,
+        _blocklists("links-0", looked=f"0+60x{_TURN - 1} {60 * _TURN}+0x{_LENGTH - _TURN - 1}"),
+        ("AtajoBlocklistNotLoaded ticket",),
     ),
     Case(
         "AtajoBackgroundFailing",

@@ -97,6 +97,7 @@ DRILLS = (
         ("AtajoReconcilerStill",),
     ),
     Drill("lease taken away", ground.taken_lease, ("AtajoReconcilerStill",), ("AtajoDown",)),
+    Drill("broken blocklist", ground.broken_list, ("AtajoBlocklistNotLoaded",)),
     Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting",)),
     Drill(
         "journal disk full",

@@ -43,7 +43,11 @@ class Ground(Product):
 
     def __init__(self, folder: Path, database: Database | None = None) -> None:
         store = database.url if database else ""
-        super().__init__(folder, {"ATAJO_LIMITS": "off"}, store=store)
+        self.lists = folder / "lists"
+        self.lists.mkdir()
+        (self.lists / "phishing.txt").write_text("phish.example\n")
+        settings = {"ATAJO_LIMITS": "off", "ATAJO_BLOCKLIST_DIR": str(self.lists)}
+        super().__init__(folder, settings, store=store)
         self.database = database
         self.targets = {name: f"127.0.0.1:{free_port()}" for name in (*PROCESSES, _REPLICA)}
         self.replica: Process
@@ -264,6 +268,16 @@ def taken_lease(ground: Ground) -> Iterator[None]:
             yield
         finally:
             held(0)
+
+
+@contextmanager
+def broken_list(ground: Ground) -> Iterator[None]:
+    """What came in the place of a list is a page that says why it did not come."""
+    page = ground.lists / ".page"
+    page.write_text("<html>\n<body>\nbad gateway\n</body>\n</html>\n")
+    page.rename(ground.lists / "phishing.txt")
+    yield
+    (ground.lists / "phishing.txt").write_text("phish.example\n")
 
 
 def burst(ground: Ground) -> AbstractContextManager[None]:

@@ -61,8 +61,10 @@ class Watched:
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("product")
+    (folder / "lists").mkdir()
+    (folder / "lists" / "phishing.txt").write_text("phish.example\n")
     with (
-        Product(folder) as product,
+        Product(folder, {"ATAJO_BLOCKLIST_DIR": str(folder / "lists")}) as product,
         Prometheus(folder / "prometheus", free_port(), rules("x"), every="1s") as prometheus,
     ):
         product.start()

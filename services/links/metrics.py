@@ -1,0 +1,35 @@
+"""What the links service counts beside what every process does."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge
+
+from services.links.domain import BlockReason
+
+REFUSED = Counter(
+    "atajo_urls_refused",
+    "URLs of new and changed links that a blocklist names, by the class of the list.",
+    ["reason"],
+)
+LISTS = Gauge("atajo_blocklists", "Blocklists in use.")
+LOOKED = Gauge(
+    "atajo_blocklists_look_timestamp_seconds",
+    "When the folder of the blocklists was last looked through, or else the process started, in "
+    "Unix time; 0 where there is no such folder.",
+)
+ENTRIES = Gauge(
+    "atajo_blocklist_entries", "Hosts and URLs that a blocklist in use names.", ["list"]
+)
+CHANGED = Gauge(
+    "atajo_blocklist_changed_timestamp_seconds",
+    "When the file of a blocklist was changed last, as it was when it was read, in Unix time.",
+    ["list"],
+)
+BROKEN = Gauge(
+    "atajo_blocklist_broken",
+    "1 while the file of a blocklist cannot be used as it is now, so that what was read of it "
+    "before goes on being used, if anything; else 0.",
+    ["list"],
+)
+for _reason in BlockReason:
+    REFUSED.labels(_reason.value)  # There from the start: a rate over a series needs its zero.
