@@ -130,6 +130,10 @@ drill: $(DEV) mongo prometheus ## Break what the alerts speak of, and see that t
 bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
 	@exec $(PY) -m tests.load.bench
 
+.PHONY: bench-blocklists
+bench-blocklists: $(DEV) ## Measure creations while a list of a million hosts is read, and what it takes
+	@exec $(PY) -m tests.load.blocklists
+
 .PHONY: bench-scale
 bench-scale: $(DEV) ## Measure operations with up to 10 million links, and statistics with 100 million visits
 	@exec $(PY) -m tests.load.scale

@@ -152,6 +152,20 @@ describe('the home page', () => {
     expect(screen.queryByText(LONG)).toBeNull();
   });
 
+  it('says that a link cannot be shortened that leads to what is blocked', async () => {
+    const calls = serve({
+      createShortLink: () => error(400, 'INVALID_ARGUMENT', {}, { reason: 'URL_REFUSED' }),
+    });
+    const { user } = visit('/');
+    await user.type(field(), `${LONG}{Enter}`);
+    const words = 'This link cannot be shortened.';
+    expect(await screen.findByText(words, { selector: '[role=alert] *' })).toBeInTheDocument();
+    expect(field()).toHaveAccessibleDescription(words);
+    expect(field().value).toBe('');
+    expect(screen.queryByText('Shortening')).toBeNull();
+    expect(calls).toHaveLength(1);
+  });
+
   it('replaces a taken code unseen', async () => {
     let first = true;
     const calls = serve({

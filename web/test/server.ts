@@ -19,9 +19,9 @@ const realAdapter = axios.defaults.adapter;
 let answers: Promise<unknown>[] = [];
 
 export const data = (value: object): Reply => ({ body: { data: value } });
-export const error = (status: number, name: string, headers = {}): Reply => ({
+export const error = (status: number, name: string, headers = {}, details = {}): Reply => ({
   status,
-  body: { error: { status: name, message: name, details: {} } },
+  body: { error: { status: name, message: name, details } },
   headers,
 });
 export const never = () => new Promise<Reply>(() => undefined);

@@ -139,16 +139,18 @@ describe('the true spinner', () => {
   });
 
   it.each([
-    ['invalid-argument', 'invalid-url'],
-    ['invalid-token', 'invalid-token'],
-  ] as const)('stops on %s', async (code, kind) => {
+    ['invalid-argument', undefined, { kind: 'refused', problem: 'invalid' }],
+    ['invalid-argument', 'INVALID_CODE', { kind: 'refused', problem: 'invalid' }],
+    ['invalid-argument', 'URL_REFUSED', { kind: 'refused', problem: 'blocked' }],
+    ['invalid-token', undefined, { kind: 'invalid-token' }],
+  ] as const)('stops on %s %s', async (code, reason, outcome) => {
     const { shortening, requests, outcomes } = setUp(() =>
-      Promise.reject(new Failure('createShortLink', code)),
+      Promise.reject(new Failure('createShortLink', code, '', undefined, reason)),
     );
     shortening.submit(link);
     await settle(120_000);
     expect(requests).toHaveLength(1);
-    expect(outcomes).toEqual([{ kind }]);
+    expect(outcomes).toEqual([outcome]);
   });
 
   it('waits as long as it is asked to, online or not', async () => {

@@ -2,7 +2,7 @@
  * One submission at a time, tried until it is answered: the spinner it drives is true, because as
  * long as it turns something is really being tried or is waiting for its next try.
  */
-import { Failure, failureCode } from '../../api';
+import { Failure, failureCode, failureReason } from '../../api';
 import type { Owner } from '../../lib/owner';
 
 export interface Submission {
@@ -20,7 +20,7 @@ export interface Request {
 
 export type Outcome =
   | { kind: 'shortened'; code: string; url: string }
-  | { kind: 'invalid-url' }
+  | { kind: 'refused'; problem: 'invalid' | 'blocked' }
   /** Another link has the chosen code. */
   | { kind: 'taken'; url: string }
   | { kind: 'invalid-token' };
@@ -95,7 +95,8 @@ async function untilAnswered(
         taken += 1;
         if (taken % FRESH_CODES_IN_A_ROW !== 0) continue;
       } else if (failure === 'invalid-argument') {
-        return { kind: 'invalid-url' };
+        const isBlocked = failureReason(error) === 'URL_REFUSED';
+        return { kind: 'refused', problem: isBlocked ? 'blocked' : 'invalid' };
       } else if (failure === 'invalid-token') {
         return { kind: 'invalid-token' };
       } else if (failure === 'outdated' && ports.loadAnew(url)) {

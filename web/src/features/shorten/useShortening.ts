@@ -73,8 +73,8 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       announce(`Short address ready: ${shortAddress(result.code)}`);
     } else if (outcome.kind === 'taken') {
       chosen.onTaken(outcome.url);
-    } else if (outcome.kind === 'invalid-url') {
-      fail(urlMessages.invalid);
+    } else if (outcome.kind === 'refused') {
+      fail(urlMessages[outcome.problem]);
     } else {
       showToast(invalidToken);
       fail(invalidToken, true);

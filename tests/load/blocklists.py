@@ -1,0 +1,165 @@
+"""What a blocklist of a million hosts takes: `make bench-blocklists`.
+
+One links process over SQLite with an empty folder of lists is sent creations, one after the other
+and a pause between two, as over a quiet day: first for a while with no list, then while a list of a
+million hosts is read again and again, then while it is in use. Prints the time of a creation, the
+time that reading took, and what the process and its reader have resident, and writes
+`reports/bench-blocklists.json`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.runtime import client
+from tests.processes import ROOT, Process
+from tests.product import new_code
+
+HOSTS = 1_000_000
+CREATIONS = 2_000
+"""Least creations that a figure is made of."""
+PAUSE = 0.002
+TURNS = 4
+"""How often a list is read."""
+_SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
+
+
+class Bench:
+    """A links process, and what is asked of it."""
+
+    def __init__(self, process: Process, stub: pb_grpc.LinksServiceAsyncStub) -> None:
+        self._process = process
+        self._caller = client.Caller(_SERVICE)
+        self._stub = stub
+        self._number = 0
+        self.read: list[float] = []
+        """Seconds that each reader ran."""
+        self.reader_peak = 0
+        self._is_reading = False
+
+    async def creations(
+        self, over: Callable[[], bool] = lambda: True, *, reading: bool = False
+    ) -> dict[str, float]:
+        """Milliseconds of a creation, of those that are made until `over` says so.
+
+        With `reading`, of those alone that are made while a list is read.
+        """
+        taken: list[float] = []
+        watching = asyncio.create_task(self._watch())
+        while not (over() and len(taken) >= CREATIONS):
+            self._number += 1
+            url = f"https://www{self._number}.innocent.example/path"
+            request = pb.CreateLinkRequest(code=new_code(), url=url)
+            began = time.perf_counter()
+            await self._caller.unary("CreateLink", self._stub.CreateLink, request, 20)
+            if self._is_reading or not reading:
+                taken.append(1000 * (time.perf_counter() - began))
+            await asyncio.sleep(PAUSE)
+        watching.cancel()
+        cuts = statistics.quantiles(taken, n=100)
+        return {"p50": cuts[49], "p99": cuts[98], "most": max(taken), "of": len(taken)}
+
+    async def _watch(self) -> None:
+        """Look for readers, whether or not there are any: what that costs is in every figure."""
+        began = 0.0
+        while True:
+            readers = self._readers()
+            self._is_reading = bool(readers)
+            if readers and not began:
+                began = time.monotonic()
+            elif began and not readers:
+                self.read.append(time.monotonic() - began)
+                began = 0.0
+            self.reader_peak = max([self.reader_peak, *map(_resident, readers)])
+            await asyncio.sleep(0.05)
+
+    def resident(self) -> int:
+        """Bytes of the process."""
+        return _resident(str(self._process.popen.pid))
+
+    def metric(self, series: str) -> float:
+        text = httpx.get(f"http://{self._process.addresses['metrics']}/metrics").text
+        return sum(float(li.split()[-1]) for li in text.splitlines() if li.startswith(series + " "))
+
+    def _readers(self) -> list[str]:
+        found: list[str] = []
+        for task in Path(f"/proc/{self._process.popen.pid}/task").iterdir():
+            found += (task / "children").read_text().split()
+        return found
+
+
+def _resident(pid: str) -> int:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    found = [line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")]
+    return 1024 * int(found[0]) if found else 0
+
+
+async def _measure(folder: Path) -> dict[str, object]:
+    lists = folder / "lists"
+    lists.mkdir()
+    for turn in range(TURNS):  # Ahead of all figures: to write them takes this process's time.
+        hosts = (f"host{number:07}-{turn}.phish.example\n" for number in range(HOSTS))
+        (lists / f".{turn}").write_text("".join(hosts))
+    settings = {
+        "ATAJO_STORE": f"sqlite:///{folder}/links.sqlite3",
+        "ATAJO_PUBLIC_URL": "https://atajo.example",
+        "ATAJO_ADMIN_LISTEN": "127.0.0.1:0",
+        "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
+        "ATAJO_BLOCKLIST_DIR": str(lists),
+    }
+    with Process.start("services.links", settings, folder / "log") as process:
+        async with client.open_channel(process.grpc, _SERVICE) as channel:
+            bench = Bench(process, pb_grpc.LinksServiceStub(channel))
+            await bench.creations()  # Caches and files are warm from here on.
+            without = await bench.creations()
+            before = bench.resident()
+
+            def next_list() -> bool:
+                """Put the next list in its place once one was read; whether all were."""
+                if len(bench.read) == TURNS:
+                    return True
+                waiting = lists / f".{len(bench.read)}"
+                if waiting.exists():
+                    waiting.rename(lists / "phishing.txt")
+                return False
+
+            while_reading = await bench.creations(next_list, reading=True)
+            after = bench.resident()
+            with_list = await bench.creations()
+            return {
+                "hosts": bench.metric('atajo_blocklist_entries{list="phishing.txt"}'),
+                "creation, ms": {
+                    "without a list": without,
+                    "while it is read": while_reading,
+                    "with the list": with_list,
+                },
+                "reading, s": bench.read,
+                "more resident, MB": (after - before) / 1e6,
+                "reader at its peak, MB": bench.reader_peak / 1e6,
+            }
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="atajo-bench-") as folder:
+        told = json.dumps(asyncio.run(_measure(Path(folder))), indent=2)
+    print(told)
+    report = ROOT / "reports" / "bench-blocklists.json"
+    report.parent.mkdir(exist_ok=True)
+    report.write_text(told + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
