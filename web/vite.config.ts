@@ -1,15 +1,16 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { bootScript } from './build/boot-script.ts';
 import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
-import { bootScript } from './build/boot-script.ts';
+import { sampleChart } from './build/sample-chart.ts';
 import { CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
 
 const BACK_END = 'http://localhost:8080';
 const ANSWERED_THERE = [...Object.values(functions), ...Object.values(gateway)];
 
 export default defineConfig({
-  plugins: [react(), bootScript(), reactColorfulCss(), loading()],
+  plugins: [react(), bootScript(), reactColorfulCss(), sampleChart(), loading()],
   build: {
     outDir: 'dist',
     // A data: font or image would count against the budgets of the document and the CSP.

@@ -9,6 +9,7 @@ const budgets = {
   'home CSS': 8 * KB,
   fonts: 70 * KB,
   'QR page JavaScript': 60 * KB,
+  'link page JavaScript, with statistics': 40 * KB,
 };
 
 if (!existsSync(new URL('index.html', dist))) {
@@ -52,6 +53,7 @@ const measured = {
   'home JavaScript': zipped(scripts),
   'home CSS': zipped(styles),
   'QR page JavaScript': zipped(route('QrPage')),
+  'link page JavaScript, with statistics': zipped(route('LinkPage')),
   fonts: fonts.reduce((sum, name) => sum + statSync(new URL(`assets/${name}`, dist)).size, 0),
 };
 
@@ -70,6 +72,7 @@ const later = {
   'react-toastify': 'Toastify__',
   bcryptjs: 'Illegal salt',
   'qrcode.react': 'QRCodeCanvas',
+  'd3-scale': 'invalid format: ',
   'react-colorful': 'react-colorful__',
 };
 for (const [name, trace] of Object.entries(later)) {

@@ -84,7 +84,21 @@ const pages = [
   ['privacy', '/privacy-policies'],
   ['not-found', '/not-found'],
 ];
-const memberPages = [['account', '/my-account', (page) => page.getByRole('table').waitFor()]];
+const memberPages = [
+  ['account', '/my-account', (page) => page.getByRole('table').waitFor()],
+  [
+    'link',
+    '/my-account',
+    async (page) => {
+      await page
+        .getByRole('link', { name: /views of/ })
+        .first()
+        .click();
+      await page.getByRole('heading', { name: 'Statistics' }).waitFor();
+      await page.getByText('Days are those of').waitFor();
+    },
+  ],
+];
 
 async function open(browser, theme, width, storageState) {
   const context = await browser.newContext({

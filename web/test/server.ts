@@ -1,6 +1,7 @@
 /** A back end at the network's edge: axios believes it sends, and meets these answers. */
 import { act } from '@testing-library/react';
 import axios, { AxiosError, AxiosHeaders, type InternalAxiosRequestConfig } from 'axios';
+import { nobodyCame } from './statistics';
 
 export interface Reply {
   status?: number;
@@ -26,6 +27,9 @@ export const error = (status: number, name: string, headers = {}, details = {}):
 });
 export const never = () => new Promise<Reply>(() => undefined);
 
+/** What pages ask for beside what a test is about: answered so, and in no list of calls. */
+const beside: Record<string, Handler> = { showStatistics: () => nobodyCame() };
+
 /** Answers each call by its name; returns the list of what was called, or of the calls of one. */
 export function serve(handlers: Record<string, Handler>, only?: string): Call[] {
   const calls: Call[] = [];
@@ -33,11 +37,15 @@ export function serve(handlers: Record<string, Handler>, only?: string): Call[] 
   const reply = async (config: InternalAxiosRequestConfig) => {
     const name = (config.url ?? '').slice(1);
     const { data: payload } = JSON.parse(String(config.data)) as { data: Call['payload'] };
-    if (only === undefined || only === name) calls.push({ name, payload });
+    const isWanted = only === undefined ? name in handlers || !(name in beside) : name === only;
+    if (isWanted) calls.push({ name, payload });
     const aborted = new Promise<never>((_resolve, reject) => {
       config.signal?.addEventListener?.('abort', () => reject(new AxiosError('canceled')));
     });
-    const answer = await Promise.race([handlers[name]?.(payload) ?? 'network error', aborted]);
+    const answer = await Promise.race([
+      (handlers[name] ?? beside[name])?.(payload) ?? 'network error',
+      aborted,
+    ]);
     if (answer === 'network error') throw new AxiosError('Network Error', 'ERR_NETWORK');
     return {
       status: answer.status ?? 200,

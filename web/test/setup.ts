@@ -20,6 +20,18 @@ beforeEach(() => {
     unobserve = () => undefined;
     disconnect = () => undefined;
   };
+  // What is in the document is in sight.
+  window.IntersectionObserver = class {
+    root = null;
+    rootMargin = '';
+    scrollMargin = '';
+    thresholds = [];
+    constructor(private readonly tell: IntersectionObserverCallback) {}
+    observe = () => this.tell([{ isIntersecting: true } as IntersectionObserverEntry], this);
+    unobserve = () => undefined;
+    disconnect = () => undefined;
+    takeRecords = () => [];
+  };
   // jsdom knows of no modal dialogs: this one opens, has the focus, and hears Escape.
   HTMLDialogElement.prototype.showModal = function (this: HTMLDialogElement) {
     this.open = true;

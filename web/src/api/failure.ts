@@ -20,8 +20,10 @@ export const reasons = [
   'INVALID_ENDED_URL',
   'INVALID_EXPIRY',
   'INVALID_TAGS',
+  'INVALID_TIMEZONE',
   'INVALID_TITLE',
   'INVALID_URL',
+  'TOO_MANY_LINKS',
   'TOO_MANY_URLS',
   'URL_REFUSED',
 ] as const;

@@ -175,6 +175,77 @@ export async function restoreLinks(owner: Owner, codes: readonly string[]): Prom
   await succeed('restoreLinks', payload, { restored: v.array(code) }, isNotTheirs);
 }
 
+/** A span that ends now. */
+export type RecentSpan = '24 hours' | '7 days' | '30 days' | '90 days' | '12 months' | 'all';
+/** Days such as `2026-11-22`, both included. */
+export interface Dates {
+  from: string;
+  to: string;
+}
+export type Span = RecentSpan | Dates;
+
+export interface StatisticsQuery {
+  /** null for all links of the owner. */
+  code: string | null;
+  span: Span;
+  /** By its name in the IANA database. */
+  timezone: string;
+}
+
+const figures = v.object({ people: v.number(), bots: v.number(), visitors: v.number() });
+const date = v.pipe(v.string(), v.isoDate());
+const names = v.array(v.object({ name: v.string(), people: v.number() }));
+const statistics = {
+  range: v.object({
+    from: date,
+    to: date,
+    step: v.picklist(['hour', 'day', 'week', 'month']),
+    timezone: v.string(),
+  }),
+  totals: figures,
+  previous: v.nullable(figures),
+  series: v.array(
+    v.object({
+      start: moment,
+      people: v.number(),
+      bots: v.number(),
+      visitors: v.nullable(v.number()),
+    }),
+  ),
+  breakdowns: v.object({
+    referrer: names,
+    device: names,
+    browser: names,
+    system: names,
+    language: names,
+    country: names,
+    source: names,
+  }),
+  top: v.optional(v.array(v.object({ code, people: v.number() }))),
+  counted_from: v.optional(date),
+};
+
+/**
+ * Who visited, in a span. `previous` is the span of the same length before it, null for all;
+ * `series` has every step from the first to the last, each with its `start` in the time zone;
+ * `visitors` are null where a step is an hour. In `breakdowns`, the largest number first, '' is
+ * people whose name is not known and `*` those past the first hundred names of a day. `top` is there
+ * for all links alone. Before the day `counted_from`, which is there only where the span begins
+ * before it, neither visitors nor breakdowns but those of referrers were counted.
+ */
+export type Statistics = v.InferOutput<v.ObjectSchema<typeof statistics, undefined>>;
+export type Dimension = keyof Statistics['breakdowns'];
+
+/** The visits of one link or all links; of a link whose statistics are public for nobody, too. */
+export async function showStatistics(
+  owner: Owner,
+  { code: shortCode, span, timezone }: StatisticsQuery,
+  options: CallOptions = {},
+): Promise<Statistics> {
+  const payload = { ...credentials(owner), code: shortCode, range: span, timezone };
+  return (await succeed('showStatistics', payload, statistics, isNotTheirs, options)).data;
+}
+
 /** Gives a guest's links to an account; answers how many moved now. */
 export async function claimLinks(account: Account, guest: Guest): Promise<number> {
   const payload = { token: account.token, guest: guest.key };

@@ -14,6 +14,8 @@ export type {
   Access,
   BlockReason,
   Credentials,
+  Dates,
+  Dimension,
   FormerAddress,
   Link,
   LinkChanges,
@@ -21,6 +23,9 @@ export type {
   LinkQuery,
   LinkState,
   Login,
+  RecentSpan,
+  Span,
+  Statistics,
 } from './functions';
 export { loadAnew, Outdated } from './loading';
 
@@ -29,6 +34,15 @@ function load(): Promise<Functions> {
     const code = error instanceof Outdated ? 'outdated' : 'failed';
     throw new Failure('load', code, 'the code of the call did not load');
   });
+}
+
+/** The function of this name, whose code is loaded when it is called. */
+function later<N extends Exclude<keyof Functions, 'MOST_CODES'>>(name: N): Functions[N] {
+  const call = async (...args: never[]): Promise<unknown> => {
+    const loaded: (...args: never[]) => unknown = (await load())[name];
+    return loaded(...args);
+  };
+  return call as Functions[N];
 }
 
 /** Fetches what calls need ahead of the first one. */
@@ -51,34 +65,15 @@ export const createShortLink: Functions['createShortLink'] = async (link, owner,
   return code;
 };
 
-export const showLink: Functions['showLink'] = async (...args) => (await load()).showLink(...args);
-
-export const showLinks: Functions['showLinks'] = async (...args) =>
-  (await load()).showLinks(...args);
-
-export const changeLink: Functions['changeLink'] = async (...args) =>
-  (await load()).changeLink(...args);
-
-export const removeLinks: Functions['removeLinks'] = async (...args) =>
-  (await load()).removeLinks(...args);
-
-export const restoreLinks: Functions['restoreLinks'] = async (...args) =>
-  (await load()).restoreLinks(...args);
-
-export const claimLinks: Functions['claimLinks'] = async (...args) =>
-  (await load()).claimLinks(...args);
-
-export const accessLink: Functions['accessLink'] = async (...args) =>
-  (await load()).accessLink(...args);
-
-export const verifyUser: Functions['verifyUser'] = async (...args) =>
-  (await load()).verifyUser(...args);
-
-export const registerUser: Functions['registerUser'] = async (...args) =>
-  (await load()).registerUser(...args);
-
-export const changePassword: Functions['changePassword'] = async (...args) =>
-  (await load()).changePassword(...args);
-
-export const removeAccount: Functions['removeAccount'] = async (...args) =>
-  (await load()).removeAccount(...args);
+export const showLink = later('showLink');
+export const showLinks = later('showLinks');
+export const showStatistics = later('showStatistics');
+export const changeLink = later('changeLink');
+export const removeLinks = later('removeLinks');
+export const restoreLinks = later('restoreLinks');
+export const claimLinks = later('claimLinks');
+export const accessLink = later('accessLink');
+export const verifyUser = later('verifyUser');
+export const registerUser = later('registerUser');
+export const changePassword = later('changePassword');
+export const removeAccount = later('removeAccount');

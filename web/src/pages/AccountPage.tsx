@@ -2,6 +2,8 @@ import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
 import { AccountHeader } from '../features/links/AccountHeader';
 import { LinkList } from '../features/links/LinkList';
+import { Line } from '../features/statistics/Line';
+import { Overview } from '../features/statistics/Overview';
 import { Shortener } from '../features/shorten/Shortener';
 import { useOwner } from '../lib/owner';
 
@@ -13,7 +15,8 @@ export default function AccountPage() {
     <Page title="My account" description="Your short links, where they lead and their views.">
       <AccountHeader />
       <Shortener />
-      <LinkList key={owner.token} owner={owner} />
+      <Overview key={`all ${owner.token}`} owner={owner} />
+      <LinkList key={owner.token} owner={owner} Line={Line} />
     </Page>
   );
 }

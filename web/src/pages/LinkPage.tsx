@@ -1,14 +1,21 @@
+import type { ReactNode } from 'react';
 import { useParams } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
 import { LinkView } from '../features/links/LinkView';
+import { SessionEnded } from '../features/session/SessionEnded';
+import { PublicStatistics } from '../features/statistics/PublicStatistics';
+import { Statistics } from '../features/statistics/Statistics';
 import { isCode } from '../lib/codes';
 import { shortAddress } from '../lib/config';
 import { useGuest, useOwner, type Owner } from '../lib/owner';
 import { useSessionEnded } from '../lib/session';
 import { NotFoundPage } from './NotFoundPage';
 
-/** A link's page for its owner: the account, or else this browser as a guest. */
+/**
+ * A link's page for its owner: the account, or else this browser as a guest. Everybody else sees its
+ * statistics, where they are public.
+ */
 export default function LinkPage() {
   const { code = '' } = useParams();
   const owner = useOwner();
@@ -16,20 +23,34 @@ export default function LinkPage() {
   const ended = useSessionEnded();
   if (!isCode(code)) return <NotFoundPage />;
 
-  const nothing = ended ? <SignedOut /> : <NotFoundPage />;
-  const view = (as: Owner, otherwise = nothing) => (
+  const title = shortAddress(code);
+  const forAll = (
+    <PublicStatistics
+      key={code}
+      code={code}
+      page={(children: ReactNode) => (
+        <Page title={title} description="How often people followed a short link.">
+          <SessionEnded />
+          {children}
+        </Page>
+      )}
+      otherwise={ended ? <SignedOut /> : <NotFoundPage />}
+    />
+  );
+  const view = (as: Owner, otherwise = forAll) => (
     <LinkView
       key={`${as.kind} ${code}`}
       owner={as}
       code={code}
+      statistics={<Statistics owner={as} code={code} />}
       page={(children) => (
-        <Page title={shortAddress(code)} description="A short link and what belongs to it.">
+        <Page title={title} description="A short link and what belongs to it.">
           {children}
         </Page>
       )}
       otherwise={otherwise}
     />
   );
-  if (owner.kind === 'nobody') return nothing;
+  if (owner.kind === 'nobody') return forAll;
   return owner.kind === 'account' && guest ? view(owner, view(guest)) : view(owner);
 }

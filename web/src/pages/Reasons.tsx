@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react';
+import drawing from 'virtual:sample-chart';
+import { Bars } from '../components/Bars';
 import styles from './Reasons.module.css';
 
 /** The three reasons, each with a small true picture of the product. */
@@ -6,7 +8,7 @@ export function Reasons() {
   return (
     <section className={styles.reasons} aria-label="Why Atajo">
       <div className={styles.row}>
-        <Reason title="Advanced analytics" picture={<Bars />}>
+        <Reason title="Advanced analytics" picture={<SampleChart />}>
           See the views of every link. People are counted apart from bots, and each visit once.
         </Reason>
         <Reason title="Unique customization" picture={<SampleQr />}>
@@ -38,22 +40,10 @@ function Reason({ title, picture, children }: ReasonProps) {
   );
 }
 
-const HEIGHTS = [18, 26, 22, 38, 30, 52, 44, 61, 58, 92, 70];
-
-function Bars() {
-  const highest = Math.max(...HEIGHTS);
+function SampleChart() {
   return (
-    <svg viewBox="0 0 182 100">
-      {HEIGHTS.map((height, day) => (
-        <rect
-          key={day}
-          className={height === highest ? styles.sign : styles.ink}
-          x={day * 17}
-          y={100 - height}
-          width="12"
-          height={height}
-        />
-      ))}
+    <svg viewBox="0 -1 275 140">
+      <Bars drawing={drawing} />
     </svg>
   );
 }

@@ -11,6 +11,7 @@ import styles from './LinkDetails.module.css';
 import { current, remove, restore } from './links';
 import { changeMessages, viewsUnknown } from './messages';
 import { Part } from './Part';
+import { PublicSwitch } from './PublicSwitch';
 import { areTags, readTags } from './tags';
 import { TextEditor } from './TextEditor';
 
@@ -165,6 +166,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
         </p>
       )}
       {history !== undefined && history.length > 0 && <History history={history} />}
+      {!isRemoved && <PublicSwitch {...edits} />}
     </>
   );
 }

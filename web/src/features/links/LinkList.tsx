@@ -4,30 +4,35 @@ import type { LinkQuery } from '../../api';
 import { Button } from '../../components/Button';
 import { Choice } from '../../components/Choice';
 import { Field } from '../../components/Field';
+import { Offline } from '../../components/Offline';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
 import { formatNumber, plural } from '../../lib/format';
-import { useOnline } from '../../lib/online';
 import type { Owner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import { ChosenBar } from './ChosenBar';
 import styles from './LinkList.module.css';
-import type { RowActions } from './LinkRow';
+import type { LineOfLink, RowActions } from './LinkRow';
 import { LinkTable } from './LinkTable';
 import { belongs, remove, restore } from './links';
-import { emptyWords, loadError, offlineWords, viewsUnknown } from './messages';
+import { emptyWords, loadError, viewsUnknown } from './messages';
 import { useLinkList } from './useLinkList';
 import { LONGEST_SEARCH, orders, states, useListQuery } from './useListQuery';
 
 /** Milliseconds without a change after which the number of links is said. */
 const REST = 500;
 
+interface LinkListProps {
+  owner: Owner;
+  /** Stands in each row beside the views. */
+  Line: LineOfLink;
+}
+
 /** The links of an owner: looked for, put in order, chosen and changed. */
-export function LinkList({ owner }: { owner: Owner }) {
+export function LinkList({ owner, Line }: LinkListProps) {
   const { query, typed, setTyped, setOrder, setState } = useListQuery();
   const { list, reload, loadMore } = useLinkList(owner, query);
-  const online = useOnline();
 
   if (list.state === 'not-logged') return <Navigate to={paths.home} replace />;
 
@@ -59,7 +64,7 @@ export function LinkList({ owner }: { owner: Owner }) {
           onChange={(state) => setState(state === 'all' ? null : state)}
         />
       </div>
-      {!online && <p role="status">{offlineWords}</p>}
+      <Offline />
       {list.state === 'loading' && <Loading />}
       {list.state === 'failed' && (
         <Failed>
@@ -74,6 +79,7 @@ export function LinkList({ owner }: { owner: Owner }) {
           <Links
             key={`${query.text}\n${query.order}\n${query.state ?? ''}`}
             owner={owner}
+            Line={Line}
             query={query}
             list={list}
             loadMore={loadMore}
@@ -108,14 +114,13 @@ function Failed({ children }: { children: ReactNode }) {
   );
 }
 
-interface LinksProps {
-  owner: Owner;
+interface LinksProps extends LinkListProps {
   query: LinkQuery;
   list: Extract<ReturnType<typeof useLinkList>['list'], { state: 'loaded' }>;
   loadMore: () => void;
 }
 
-function Links({ owner, query, list, loadMore }: LinksProps) {
+function Links({ owner, Line, query, list, loadMore }: LinksProps) {
   const { links, total, rest } = list;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const touchedRef = useRef<string>(null);
@@ -187,6 +192,8 @@ function Links({ owner, query, list, loadMore }: LinksProps) {
       />
       {unknown && <p>{viewsUnknown}</p>}
       <LinkTable
+        owner={owner}
+        Line={Line}
         links={links}
         total={total}
         state={query.state}

@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef, type RefObject } from 'react';
+import { memo, useEffect, useRef, type ComponentType, type RefObject } from 'react';
 import { Link as RouterLink, useNavigate } from 'react-router-dom';
 import type { Link } from '../../api';
 import { Checkbox } from '../../components/Checkbox';
@@ -10,6 +10,7 @@ import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress, shortUrl } from '../../lib/config';
 import { linkPath } from '../../lib/edge';
 import { formatMoment, formatNumber, plural } from '../../lib/format';
+import type { Owner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import { canShare, share } from '../../lib/share';
 import styles from './LinkRow.module.css';
@@ -24,8 +25,13 @@ export interface RowActions {
   restore: (link: Link) => void;
 }
 
+/** The visits of a link in a small picture. */
+export type LineOfLink = ComponentType<{ owner: Owner; code: string; views: number | null }>;
+
 interface LinkRowProps {
+  owner: Owner;
   link: Link;
+  Line: LineOfLink;
   isChosen: boolean;
   actions: RowActions;
   /** The code of the row that something was just done with: what comes in its place has the focus. */
@@ -33,7 +39,9 @@ interface LinkRowProps {
 }
 
 export const LinkRow = memo(function LinkRow({
+  owner,
   link,
+  Line,
   isChosen,
   actions,
   touchedRef,
@@ -50,6 +58,7 @@ export const LinkRow = memo(function LinkRow({
     { text: 'Copy', onChoose: () => copy(shortUrl(code)) },
     { text: 'QR code', onChoose: () => void navigate(makeQr.to, { state: makeQr.state }) },
     ...(canShare() ? [{ text: 'Share', onChoose: () => void share(shortUrl(code)) }] : []),
+    { text: 'Statistics', onChoose: () => void navigate(linkPath(code)) },
     { text: 'Change', onChoose: () => void navigate(linkPath(code)) },
     link.state === 'removed'
       ? { text: 'Restore', onChoose: () => actions.restore(link) }
@@ -103,7 +112,10 @@ export const LinkRow = memo(function LinkRow({
       </div>
       <div role="cell" className={styles.views}>
         <RouterLink to={linkPath(code)}>
-          <Views views={views} /> <VisuallyHidden>of {address}</VisuallyHidden>
+          <Line owner={owner} code={code} views={views} />
+          <span>
+            <Views views={views} /> <VisuallyHidden>of {address}</VisuallyHidden>
+          </span>
         </RouterLink>
       </div>
       <div role="cell" className={styles.actions}>

@@ -10,7 +10,8 @@ import {
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { Link, LinkState } from '../../api';
 import { Button } from '../../components/Button';
-import { LinkRow, UndoLine, type RowActions } from './LinkRow';
+import type { Owner } from '../../lib/owner';
+import { LinkRow, UndoLine, type LineOfLink, type RowActions } from './LinkRow';
 import { belongs } from './links';
 import styles from './LinkTable.module.css';
 
@@ -20,6 +21,8 @@ const ROW = 74;
 const AHEAD = 30;
 
 interface LinkTableProps {
+  owner: Owner;
+  Line: LineOfLink;
   links: Link[];
   /** How many there are, with those that were not asked for yet. */
   total: number;
@@ -34,7 +37,7 @@ interface LinkTableProps {
 
 /** Only the rows in sight are in the document; the page's own scroll moves through them. */
 export function LinkTable(props: LinkTableProps) {
-  const { links, total, state, chosen, actions, touchedRef, rest, loadMore } = props;
+  const { owner, Line, links, total, state, chosen, actions, touchedRef, rest, loadMore } = props;
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -102,7 +105,9 @@ export function LinkTable(props: LinkTableProps) {
                 >
                   {belongs(link, state) ? (
                     <LinkRow
+                      owner={owner}
                       link={link}
+                      Line={Line}
                       isChosen={chosen.has(link.code)}
                       actions={actions}
                       touchedRef={touchedRef}

@@ -11,6 +11,8 @@ import { useLink } from './useLink';
 interface LinkViewProps {
   owner: Owner;
   code: string;
+  /** What follows what belongs to it. */
+  statistics: ReactNode;
   /** Around a page of the link. */
   page: (children: ReactNode) => ReactNode;
   /** In the place of a link that is not the owner's, or of none. */
@@ -18,7 +20,7 @@ interface LinkViewProps {
 }
 
 /** A link as its owner sees it. */
-export function LinkView({ owner, code, page, otherwise }: LinkViewProps) {
+export function LinkView({ owner, code, statistics, page, otherwise }: LinkViewProps) {
   const link = useLink(owner, code);
   if (link.state === 'no-exist' || link.state === 'not-logged') return otherwise;
   return page(
@@ -38,7 +40,10 @@ export function LinkView({ owner, code, page, otherwise }: LinkViewProps) {
         </div>
       )}
       {link.state === 'loaded' && (
-        <LinkDetails owner={owner} link={link.link} history={link.history} />
+        <>
+          <LinkDetails owner={owner} link={link.link} history={link.history} />
+          {statistics}
+        </>
       )}
     </>,
   );

@@ -225,7 +225,7 @@ function update(owner: Owner, codes: ReadonlySet<string>, change: (link: Link) =
  * What was on its way is asked for again.
  */
 async function quietly(owner: Owner, work: () => void | Promise<void>): Promise<void> {
-  const asked = { queryKey: [owner] } as const;
+  const asked = { queryKey: [owner] as Key, predicate: isOfLinks };
   const isAsked = cache.isFetching(asked) > 0;
   if (isAsked) await cache.cancelQueries(asked);
   try {
@@ -233,6 +233,11 @@ async function quietly(owner: Owner, work: () => void | Promise<void>): Promise<
   } finally {
     if (isAsked) void cache.invalidateQueries(asked);
   }
+}
+
+/** Whether a change of a link may change what is asked for: how often it was visited stays. */
+function isOfLinks({ queryKey: [, kind] }: { queryKey: Key }): boolean {
+  return kind !== 'statistics';
 }
 
 /** What is being made of links at the server: an answer that comes meanwhile may not know of it. */

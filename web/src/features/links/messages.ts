@@ -12,8 +12,6 @@ export const notRemoved = (count: number) =>
 export const notRestored = (count: number) =>
   `${plural(count, 'The link was', 'Some links were')} not restored. Please try again.`;
 
-export const offlineWords = 'You are offline. What you see may be old.';
-
 /** In place of the list. */
 export const emptyWords = {
   all: 'You have no links yet. The ones you shorten appear here.',

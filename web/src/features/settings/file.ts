@@ -1,5 +1,6 @@
 /** What a file of links has in it. */
 import type { Link } from '../../api';
+import { BOM, CSV_TYPE, csvLine, type Cell } from '../../lib/csv';
 
 export type Format = 'csv' | 'json';
 
@@ -20,9 +21,6 @@ const FIELDS = [
   'bots',
 ] as const;
 
-/** What a spreadsheet would take for the beginning of a formula. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-
 interface Form {
   type: string;
   head: string;
@@ -31,12 +29,12 @@ interface Form {
   foot: string;
 }
 
-/** RFC 4180 in UTF-8, with the mark by which spreadsheets know that; and an array of objects. */
+/** A table for spreadsheets, and an array of objects. */
 export const forms: Record<Format, Form> = {
   csv: {
-    type: 'text/csv;charset=utf-8',
-    head: `\ufeff${FIELDS.join(',')}\r\n`,
-    line: (link) => `${Object.values(recordOf(link)).map(cell).join(',')}\r\n`,
+    type: CSV_TYPE,
+    head: BOM + csvLine(FIELDS),
+    line: (link) => csvLine(Object.values(recordOf(link))),
     foot: '',
   },
   json: {
@@ -47,20 +45,10 @@ export const forms: Record<Format, Form> = {
   },
 };
 
-type Value = string | number | boolean | null | string[];
-
-function recordOf(link: Link): Record<(typeof FIELDS)[number], Value> {
+function recordOf(link: Link): Record<(typeof FIELDS)[number], Cell> {
   const all = { ...link, short_link: link.code };
   return Object.fromEntries(FIELDS.map((field) => [field, all[field]])) as Record<
     (typeof FIELDS)[number],
-    Value
+    Cell
   >;
-}
-
-/** A text that looks like a formula has a ' in front of it, so that no spreadsheet reckons with it. */
-function cell(value: Value): string {
-  if (value === null) return '';
-  const text = Array.isArray(value) ? value.join(';') : String(value);
-  const safe = typeof value !== 'number' && FORMULA.test(text) ? `'${text}` : text;
-  return /[",;\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

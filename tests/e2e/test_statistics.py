@@ -1,0 +1,202 @@
+"""Statistics in a real browser: for the owner, for everybody, live, by keyboard, in files and print."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.acts import keep_token, sideways
+from tests.e2e.conftest import Visitors
+from tests.product import Product
+
+BOT = "Googlebot/2.1 (+http://www.google.com/bot.html)"
+
+
+@pytest.fixture(scope="module")
+def site(product_with_pages: Product) -> Product:
+    return product_with_pages
+
+
+@pytest.fixture
+def owner(site: Product) -> str:
+    """The token of an account that has no link yet."""
+    return site.log_in(site.register())
+
+
+@pytest.fixture
+def account(page: Page, owner: str) -> Page:
+    page.goto("/terms-of-use")
+    keep_token(page, owner, 3600)
+    return page
+
+
+def _statistics(page: Page) -> Locator:
+    return page.get_by_role("region", name="Statistics", exact=True)
+
+
+def _figure(page: Page, name: str) -> Locator:
+    """What stands below the name of a figure."""
+    return _statistics(page).locator("dl > div", has_text=name).locator("dd").first
+
+
+def _chart(page: Page) -> Locator:
+    return page.get_by_role("slider", name=re.compile("^People by"))
+
+
+def _visited(site: Product, token: str, people: int = 2) -> str:
+    """The code of a link that people and one bot followed, whose visits are counted."""
+    code = site.shorten("https://example.org/visited", token)
+    for _ in range(people):
+        site.visit(code, {"referer": "https://news.example/today", "accept-language": "eu"})
+    site.visit(code, {"user-agent": BOT})
+    site.await_views(token, {code: people})
+    return code
+
+
+def test_the_owner_sees_visits_come_in_without_a_reload(
+    account: Page, site: Product, owner: str
+) -> None:
+    code = site.shorten("https://example.org/live", owner)
+    account.goto(f"/links/{code}")
+    expect(_statistics(account)).to_contain_text("Nobody came in this span.")
+    account.evaluate("window.sameDocument = true")
+    site.visit(code, {"referer": "https://news.example/today", "accept-language": "eu"})
+    site.visit(code, {"user-agent": BOT})
+    expect(_figure(account, "People")).to_have_text("1")
+    expect(_figure(account, "Bots, kept apart")).to_have_text("1")
+    expect(account.get_by_role("region", name="Where from")).to_contain_text("news.example")
+    expect(account.get_by_role("region", name="Languages")).to_contain_text("Basque")
+    assert account.evaluate("window.sameDocument")
+
+
+def test_a_page_that_nobody_looks_at_asks_nothing(
+    account: Page, site: Product, owner: str
+) -> None:
+    code = _visited(site, owner)
+    account.clock.install()
+    account.goto(f"/links/{code}")
+    expect(_chart(account)).to_be_visible()
+    with account.expect_request("**/showStatistics"):
+        account.clock.run_for(5_000)
+    account.evaluate(
+        "() => { document.hasFocus = () => false; dispatchEvent(new Event('blur')); }"
+    )
+    account.wait_for_load_state("networkidle")
+    asked: list[str] = []
+    account.on("request", lambda request: asked.append(request.url))
+    account.clock.run_for(60_000)
+    assert not [url for url in asked if url.endswith("/showStatistics")]
+
+
+def test_the_steps_are_reached_by_keyboard(account: Page, site: Product, owner: str) -> None:
+    code = _visited(site, owner)
+    account.goto(f"/links/{code}?range=7+days")
+    chart = _chart(account)
+    expect(chart).to_have_attribute("aria-valuetext", re.compile(": 2 people, 1 bot"))
+    # Hours of seven days in the viewer's zone; the one that runs is not the first.
+    chart.press("Home")
+    expect(chart).to_have_attribute("aria-valuenow", "1")
+    expect(chart).to_have_attribute("aria-valuetext", re.compile(": 0 people, 0 bots"))
+    chart.press("ArrowRight")
+    expect(chart).to_have_attribute("aria-valuenow", "2")
+    expect(account.locator("figcaption")).to_contain_text(
+        chart.get_attribute("aria-valuetext") or ""
+    )
+    account.get_by_role("button", name="Show as a table").click()
+    expect(account.get_by_role("table").get_by_role("row")).to_have_count(1 + 7 * 24)
+
+
+def test_what_is_shown_comes_as_a_file(
+    account: Page, site: Product, owner: str, tmp_path: Path
+) -> None:
+    code = _visited(site, owner)
+    account.goto(f"/links/{code}")
+    expect(_chart(account)).to_be_visible()
+    with account.expect_download() as download:
+        account.get_by_role("button", name="CSV").click()
+    file = tmp_path / "statistics.csv"
+    download.value.save_as(file)
+    assert file.read_bytes().startswith(b"\xef\xbb\xbf")
+    lines = list(csv.reader(file.read_text("utf-8-sig").splitlines()))
+    assert {len(line) for line in lines} == {6}
+    days = [line for line in lines if line[0] == "day"]
+    assert len(days) == 30
+    assert sum(int(line[2]) for line in days) == 2
+    assert ["Where from", "news.example", "2", "", "", ""] in lines
+    assert ["Languages", "Basque", "2", "", "", ""] in lines
+
+
+def test_everybody_sees_statistics_that_are_public_and_nothing_else(
+    account: Page, site: Product, owner: str, visitor: Visitors
+) -> None:
+    code = _visited(site, owner)
+    anyone = visitor().new_page()
+    anyone.goto(f"/links/{code}")
+    expect(anyone.get_by_role("heading", level=1)).to_have_text("PAGE NOT FOUND")
+
+    account.goto(f"/links/{code}")
+    switch = account.get_by_role("checkbox", name="Everybody can see the statistics")
+    switch.check()
+    expect(account.get_by_text(f"At {site.url}/links/{code}")).to_be_visible()
+
+    anyone.goto(f"/links/{code}")
+    expect(_figure(anyone, "People")).to_have_text("2")
+    expect(anyone.get_by_role("heading", level=1)).to_contain_text(code)
+    expect(anyone.get_by_text("example.org")).to_have_count(0)
+    expect(anyone.get_by_role("main").get_by_role("checkbox")).to_have_count(0)
+
+    switch.uncheck()
+    expect(account.get_by_text(f"At {site.url}/links/{code}")).to_have_count(0)
+    anyone.reload()
+    expect(anyone.get_by_role("heading", level=1)).to_have_text("PAGE NOT FOUND")
+
+
+def test_the_account_has_all_links_in_one_line(account: Page, site: Product, owner: str) -> None:
+    code = _visited(site, owner)
+    other = _visited(site, owner, 3)
+    account.goto("/my-account")
+    every = account.get_by_role("region", name="All links", exact=True)
+    expect(every).to_contain_text("5 people in 30 days")
+    row = account.get_by_role("link", name=re.compile(f"^2 views of .*{code}"))
+    expect(row.locator("svg")).to_be_visible()
+    account.get_by_role("button", name="Statistics of all links").click()
+    first = account.get_by_role("region", name="Most visited", exact=True).get_by_role("listitem")
+    expect(first.first).to_contain_text(other)
+    first.nth(1).get_by_role("link").click()
+    expect(account.get_by_role("heading", level=1)).to_contain_text(code)
+
+
+def test_print_has_the_figures_and_no_controls(account: Page, site: Product, owner: str) -> None:
+    code = _visited(site, owner)
+    account.emulate_media(color_scheme="dark")
+    account.goto(f"/links/{code}")
+    expect(_chart(account)).to_be_visible()
+    account.emulate_media(media="print", color_scheme="dark")
+    expect(_figure(account, "People")).to_be_visible()
+    expect(_chart(account)).to_be_visible()
+    expect(account.get_by_role("group", name="Span")).to_be_hidden()
+    expect(account.get_by_role("button", name="CSV")).to_be_hidden()
+    # Dark screens print on white paper.
+    assert account.evaluate("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(245, 246, 242)"
+    )
+
+
+@pytest.mark.parametrize("width", [320, 390, 1440])
+def test_nothing_is_pushed_aside(account: Page, site: Product, owner: str, width: int) -> None:
+    code = _visited(site, owner)
+    account.set_viewport_size({"width": width, "height": 800})
+    account.goto(f"/links/{code}")
+    expect(_chart(account)).to_be_visible()
+    account.get_by_role("button", name="Show as a table").click()
+    account.get_by_text("Dates", exact=True).click()
+    expect(account.get_by_label("First day")).to_be_visible()
+    assert sideways(account) == 0
+    account.goto("/my-account")
+    account.get_by_role("button", name="Statistics of all links").click()
+    expect(_chart(account)).to_be_visible()
+    assert sideways(account) == 0

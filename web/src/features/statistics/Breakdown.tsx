@@ -1,0 +1,57 @@
+import { useId, useState, type ReactNode } from 'react';
+import { TextButton } from '../../components/TextButton';
+import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { formatShare } from '../../lib/calendar';
+import { formatNumber, plural } from '../../lib/format';
+import styles from './Breakdown.module.css';
+
+/** How many are shown before one asks for all. */
+const FIRST = 6;
+
+interface BreakdownProps {
+  title: string;
+  /** What is to be known of all of them. */
+  note?: string | undefined;
+  /** The largest number first. */
+  rows: readonly { key: string; name: ReactNode; people: number }[];
+  /** Of what the shares are. */
+  whole: number;
+}
+
+/** People by something, each with a bar behind the words and the share. */
+export function Breakdown({ title, note, rows, whole }: BreakdownProps) {
+  const id = useId();
+  const [all, setAll] = useState(false);
+  const most = Math.max(1, ...rows.map(({ people }) => people));
+  return (
+    <section className={styles.breakdown} aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      {note !== undefined && <p className={styles.note}>{note}</p>}
+      <ol>
+        {rows.slice(0, all ? undefined : FIRST).map(({ key, name, people }) => (
+          <li key={key}>
+            <span
+              className={styles.bar}
+              style={{ inlineSize: `${(100 * people) / most}%` }}
+              aria-hidden="true"
+            />
+            <span className={styles.name} dir="auto">
+              {name}
+            </span>{' '}
+            <b>
+              {formatNumber(people)}{' '}
+              <VisuallyHidden>{plural(people, 'person', 'people')}</VisuallyHidden>
+            </b>{' '}
+            <span className={styles.share}>{formatShare(people, whole)}</span>
+          </li>
+        ))}
+      </ol>
+      {rows.length > FIRST && (
+        <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Show fewer' : `Show all ${formatNumber(rows.length)}`}{' '}
+          <VisuallyHidden>of {title}</VisuallyHidden>
+        </TextButton>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,199 @@
+import { useId, useState, type ReactNode } from 'react';
+import { Link } from 'react-router-dom';
+import type { Span } from '../../api';
+import { Button } from '../../components/Button';
+import { Choice } from '../../components/Choice';
+import { Offline } from '../../components/Offline';
+import { ShortAddress } from '../../components/ShortAddress';
+import { Spinner } from '../../components/Spinner';
+import { TextButton } from '../../components/TextButton';
+import { linkPath } from '../../lib/edge';
+import type { Owner } from '../../lib/owner';
+import { save } from '../../lib/save';
+import { Breakdown } from './Breakdown';
+import { Chart } from './Chart';
+import { DatesForm } from './DatesForm';
+import { Figures } from './Figures';
+import { isRecent, recentSpans, useSpan } from './spans';
+import styles from './Statistics.module.css';
+import { stepsOf } from './steps';
+import { StepTable } from './StepTable';
+import { tableOf } from './table';
+import { useStatistics, type StatisticsState } from './useStatistics';
+import {
+  dimensions,
+  isAlwaysCounted,
+  loadFailed,
+  nameOf,
+  nobodyCame,
+  notCounted,
+  notNew,
+  partHours,
+  theSpanBefore,
+  tooManyLinks,
+} from './words';
+
+interface StatisticsProps {
+  owner: Owner;
+  /** null for all links of the owner. */
+  code: string | null;
+  title?: string;
+}
+
+/** Who followed a link, or all of them: figures, a chart and lists, of a span that one chooses. */
+export function Statistics({ owner, code, title = 'Statistics' }: StatisticsProps) {
+  const id = useId();
+  const [span, choose] = useSpan();
+  const found = useStatistics(owner, code, span);
+  if (found.state === 'no-exist') return null;
+  return (
+    <section className={styles.statistics} aria-labelledby={id}>
+      <div className={styles.bar}>
+        <h2 id={id}>{title}</h2>
+        <SpanChoice span={span} choose={choose} found={found} />
+      </div>
+      <Offline />
+      {found.state === 'loading' && (
+        <div className={styles.loading}>
+          <Spinner label="Loading the statistics" />
+        </div>
+      )}
+      {found.state === 'failed' && (
+        <div className={styles.failed}>
+          <p>{found.tooMany ? tooManyLinks : loadFailed}</p>
+          {!found.tooMany && (
+            <Button busy={found.again} onClick={found.reload}>
+              Try again
+            </Button>
+          )}
+        </div>
+      )}
+      {found.state === 'loaded' && (
+        <div className={styles.shown} aria-busy={found.isOld || undefined}>
+          <Shown found={found} code={code} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface SpanChoiceProps {
+  span: Span;
+  choose: (span: Span) => void;
+  found: StatisticsState;
+}
+
+const choices = [...recentSpans, { value: 'dates', text: 'Dates' }] as const;
+
+function SpanChoice({ span, choose, found }: SpanChoiceProps) {
+  const [choosing, setChoosing] = useState(!isRecent(span));
+  const { from = '', to = '' } = found.state === 'loaded' ? found.statistics.range : {};
+  return (
+    <div className={styles.span}>
+      <Choice
+        label="Span"
+        options={choices}
+        value={choosing || !isRecent(span) ? 'dates' : span}
+        onChange={(value) => {
+          setChoosing(value === 'dates');
+          if (value !== 'dates') choose(value);
+        }}
+      />
+      {choosing && <DatesForm initial={isRecent(span) ? { from, to } : span} onChoose={choose} />}
+    </div>
+  );
+}
+
+interface ShownProps {
+  found: Extract<StatisticsState, { state: 'loaded' }>;
+  code: string | null;
+}
+
+function Shown({ found: { span, statistics, before, isLate }, code }: ShownProps) {
+  const { range, totals, breakdowns, top = [], counted_from: countedFrom } = statistics;
+  const shown = stepsOf(statistics, before, span);
+  const spanBefore = theSpanBefore(span);
+  const label = `People by ${range.step}`;
+  return (
+    <>
+      {isLate && <p role="status">{notNew}</p>}
+      <Figures statistics={statistics} before={before} spanBefore={spanBefore} />
+      {totals.people + totals.bots === 0 ? (
+        <p>{nobodyCame}</p>
+      ) : (
+        <>
+          <Chart
+            shown={shown}
+            label={label}
+            dotted={before && `The dotted line is ${spanBefore}.`}
+          />
+          <Behind
+            table={<StepTable shown={shown} label={label} spanBefore={spanBefore} />}
+            onDownload={() =>
+              save(tableOf(statistics, shown), `${code ?? 'links'} ${range.from} ${range.to}.csv`)
+            }
+          />
+        </>
+      )}
+      {totals.people > 0 && (
+        <div className={styles.breakdowns}>
+          {top.length > 0 && (
+            <Breakdown
+              title="Most visited"
+              rows={top.map((link) => ({
+                key: link.code,
+                name: (
+                  <Link to={linkPath(link.code)}>
+                    <ShortAddress code={link.code} />
+                  </Link>
+                ),
+                people: link.people,
+              }))}
+              whole={totals.people}
+            />
+          )}
+          {dimensions.map(({ key, text }) => (
+            <Breakdown
+              key={key}
+              title={text}
+              note={countedFrom && !isAlwaysCounted(key) ? notCounted(countedFrom) : undefined}
+              rows={breakdowns[key].map(({ name, people }) => ({
+                key: name,
+                name: nameOf(key, name),
+                people,
+              }))}
+              whole={breakdowns[key].reduce((sum, { people }) => sum + people, 0)}
+            />
+          ))}
+        </div>
+      )}
+      <p className={styles.note}>
+        Days are those of {range.timezone}
+        {range.timezone !== 'UTC' && '; the lists are of whole days in UTC'}.{' '}
+        {statistics.series.some(({ start }) => hasPartHours(start)) && partHours}
+      </p>
+    </>
+  );
+}
+
+/** Whether a moment in ISO 8601 is in a zone such as +05:30. */
+function hasPartHours(start: string): boolean {
+  return /[+-]\d\d:?(?!00)\d\d$/.test(start);
+}
+
+/** The table behind the chart, and what takes it away as a file. */
+function Behind({ table, onDownload }: { table: ReactNode; onDownload: () => void }) {
+  const id = useId();
+  const [open, setOpen] = useState(false);
+  return (
+    <div className={styles.behind}>
+      <div className={styles.actions}>
+        <TextButton aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+          {open ? 'Hide the table' : 'Show as a table'}
+        </TextButton>
+        <TextButton onClick={onDownload}>CSV</TextButton>
+      </div>
+      <div id={id}>{open && table}</div>
+    </div>
+  );
+}

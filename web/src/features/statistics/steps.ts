@@ -1,0 +1,119 @@
+/** The steps of a span as the page names them, each beside the same one of the span before. */
+import type { Dates, Span, Statistics } from '../../api';
+import {
+  addDays,
+  countDays,
+  nameDayShort,
+  nameMonth,
+  nameMonthShort,
+  nameWeekday,
+} from '../../lib/calendar';
+import { formatNumber, plural } from '../../lib/format';
+import { nameSpan } from './spans';
+import { notCounted } from './words';
+
+type StepLength = Statistics['range']['step'];
+
+export interface Step {
+  /** ISO 8601 in the time zone; no other step has the same. */
+  start: string;
+  /** 'Sun 22 Nov 2026'. */
+  name: string;
+  people: number;
+  bots: number;
+  /** null where they are not told by the hour, and where they were not counted then. */
+  visitors: number | null;
+  /** The people of the same step of the span before; null where there is none, or not known. */
+  before: number | null;
+}
+
+export interface Steps {
+  length: StepLength;
+  steps: Step[];
+  /** The day from which on visitors are counted, where some steps are earlier. */
+  countedFrom: string | undefined;
+  /** How long before it the same step of the span before is: '30 days'; null where there is none. */
+  distance: string | null;
+}
+
+const dayOf = (start: string) => start.slice(0, 10);
+const hourOf = (start: string) => start.slice(11, 13);
+
+/** The days of the span right before; null where there is none. */
+export function datesBefore({ range, previous }: Statistics, span: Span): Dates | null {
+  if (previous === null) return null;
+  const shift = -shiftOf(range, span);
+  return { from: addDays(range.from, shift), to: addDays(range.to, shift) };
+}
+
+/** Steps of a span; `before` are the statistics of the days of datesBefore, once they are known. */
+export function stepsOf(statistics: Statistics, before: Statistics | undefined, span: Span): Steps {
+  const { range, series, counted_from: countedFrom } = statistics;
+  const shift = shiftOf(range, span);
+  // Days and hours are found by what they are called: a span may have one hour more than another.
+  const place = (start: string, days: number) =>
+    addDays(dayOf(start), days) + (range.step === 'hour' ? hourOf(start) : '');
+  const byPlace = new Map(before?.series.map(({ start, people }) => [place(start, 0), people]));
+  const same = (start: string, index: number) => {
+    if (before === undefined) return null;
+    if (range.step === 'week' || range.step === 'month')
+      return before.series[index]?.people ?? null;
+    return byPlace.get(place(start, -shift)) ?? null;
+  };
+  return {
+    length: range.step,
+    countedFrom,
+    distance: before === undefined ? null : nameSpan(span).replace(/^day$/, '1 day'),
+    steps: series.map(({ start, people, bots, visitors }, index) => {
+      const end = dayOf(series[index + 1]?.start ?? addDays(range.to, 1));
+      const isCounted = countedFrom === undefined || end > countedFrom;
+      return {
+        start,
+        name: nameStep(range.step, start),
+        people,
+        bots,
+        visitors: isCounted ? visitors : null,
+        before: same(start, index),
+      };
+    }),
+  };
+}
+
+/** The figures of a step in one sentence. */
+export function sayStep(step: Step, { countedFrom, distance, length }: Steps): string {
+  const figures = [
+    people(step.people),
+    step.visitors === null ? '' : `${formatNumber(step.visitors)} daily visitors`,
+    `${formatNumber(step.bots)} ${plural(step.bots, 'bot', 'bots')}`,
+  ].filter((words) => words !== '');
+  const unknown =
+    step.visitors === null && length !== 'hour' && countedFrom !== undefined
+      ? `; daily visitors ${notCounted(countedFrom)}`
+      : '';
+  const before =
+    step.before === null || distance === null ? '' : `; ${distance} earlier ${people(step.before)}`;
+  return `${step.name}: ${figures.join(', ')}${unknown}${before}`;
+}
+
+/** A short name for below the chart. */
+export function tickOf(length: StepLength, start: string, withDay: boolean): string {
+  if (length === 'month') return nameMonthShort(dayOf(start));
+  if (length === 'hour' && !withDay) return start.slice(11, 16);
+  return nameDayShort(dayOf(start));
+}
+
+export function people(count: number): string {
+  return `${formatNumber(count)} ${plural(count, 'person', 'people')}`;
+}
+
+function nameStep(length: StepLength, start: string): string {
+  const day = dayOf(start);
+  if (length === 'month') return nameMonth(day);
+  if (length === 'week') return `Week of ${nameWeekday(day)}`;
+  if (length === 'day') return nameWeekday(day);
+  return `${nameWeekday(day)}, ${start.slice(11, 16)}`;
+}
+
+function shiftOf({ from, to }: Statistics['range'], span: Span): number {
+  return span === '24 hours' ? 1 : countDays(from, to);
+}

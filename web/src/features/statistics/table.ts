@@ -1,0 +1,53 @@
+/** All that the statistics show, as a table for spreadsheets. */
+import type { Dimension, Statistics } from '../../api';
+import { BOM, CSV_TYPE, csvLine, type Cell } from '../../lib/csv';
+import { shortUrl } from '../../lib/config';
+import type { Steps } from './steps';
+import { dimensions, nameOf } from './words';
+
+const FIELDS = ['kind', 'name', 'people', 'daily visitors', 'bots', 'people before'] as const;
+
+/**
+ * A file of lines that say in `kind` what they are of: the total, the span before, a step, or a name
+ * of a breakdown. An empty cell is a figure that there is not.
+ */
+export function tableOf(statistics: Statistics, shown: Steps): Blob {
+  const { range, totals, previous, top = [], counted_from: countedFrom } = statistics;
+  const lines: Cell[][] = [
+    [...FIELDS],
+    ['time zone', range.timezone],
+    ...(countedFrom === undefined ? [] : [['not all counted before', countedFrom]]),
+    [
+      'total',
+      `${range.from} to ${range.to}`,
+      totals.people,
+      totals.visitors,
+      totals.bots,
+      previous?.people ?? null,
+    ],
+    ...(previous === null
+      ? []
+      : [['span before', null, previous.people, previous.visitors, previous.bots]]),
+    ...shown.steps.map((step) => [
+      shown.length,
+      step.start,
+      step.people,
+      step.visitors,
+      step.bots,
+      step.before,
+    ]),
+    ...dimensions.flatMap(({ key, text }) =>
+      namesOf(statistics, key).map(({ name, people }) => [text, name, people]),
+    ),
+    ...top.map(({ code, people }) => ['Most visited', shortUrl(code), people]),
+  ];
+  const whole = lines.map((line) => [...line, ...FIELDS.map(() => null)].slice(0, FIELDS.length));
+  return new Blob([BOM, ...whole.map(csvLine)], { type: CSV_TYPE });
+}
+
+function namesOf({ breakdowns }: Statistics, dimension: Dimension) {
+  return breakdowns[dimension].map(({ name, people }) => ({
+    name: nameOf(dimension, name),
+    people,
+  }));
+}

@@ -1,0 +1,101 @@
+/**
+ * Days, shares, countries and languages as statistics name them. A day is a text such as
+ * `2026-11-22`, the same in every time zone. Apart from format.ts, which comes with every page.
+ */
+
+const DAY = 24 * 3_600_000;
+
+const days = once(() => formatter({ day: 'numeric', month: 'short', year: 'numeric' }));
+const weekdays = once(() =>
+  formatter({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' }),
+);
+const shortDays = once(() => formatter({ day: 'numeric', month: 'short' }));
+const months = once(() => formatter({ month: 'long', year: 'numeric' }));
+const shortMonths = once(() => formatter({ month: 'short', year: 'numeric' }));
+const compact = once(() => new Intl.NumberFormat('en', { notation: 'compact' }));
+const countries = once(() => new Intl.DisplayNames('en', { type: 'region' }));
+const languages = once(() => new Intl.DisplayNames('en', { type: 'language' }));
+
+/** The viewer's time zone by its name in the IANA database, 'Europe/Madrid'. */
+export function viewerZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** The day so many days later; earlier where there are fewer than none. */
+export function addDays(day: string, count: number): string {
+  return new Date(Date.parse(day) + count * DAY).toISOString().slice(0, 10);
+}
+
+/** How many days there are from the first to the last, both included. */
+export function countDays(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY) + 1;
+}
+
+/** Whether a text is a day that there is. */
+export function isDay(text: string): boolean {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);
+}
+
+/** '22 Nov 2026'. */
+export function nameDay(day: string): string {
+  return days().format(Date.parse(day));
+}
+
+/** 'Sun 22 Nov 2026'. */
+export function nameWeekday(day: string): string {
+  return weekdays().format(Date.parse(day)).replaceAll(',', '');
+}
+
+/** '22 Nov'. */
+export function nameDayShort(day: string): string {
+  return shortDays().format(Date.parse(day));
+}
+
+/** 'November 2026', of a day in it. */
+export function nameMonth(day: string): string {
+  return months().format(Date.parse(day));
+}
+
+/** 'Nov 2026', of a day in it. */
+export function nameMonthShort(day: string): string {
+  return shortMonths().format(Date.parse(day));
+}
+
+/** '12K', where there is little room. */
+export function formatCompact(value: number): string {
+  return compact().format(value);
+}
+
+/** A part of a whole, '42 %'; what is more than nothing is never called none. */
+export function formatShare(part: number, whole: number): string {
+  const percent = Math.round((100 * part) / whole);
+  return percent === 0 && part > 0 ? '< 1 %' : `${percent} %`;
+}
+
+/** 'Spain' for ES; what is no country is called as it is. */
+export function nameCountry(code: string): string {
+  return named(countries(), code);
+}
+
+/** 'Spanish' for es; what is no language is called as it is. */
+export function nameLanguage(code: string): string {
+  return named(languages(), code);
+}
+
+function named(names: Intl.DisplayNames, code: string): string {
+  try {
+    return names.of(code) ?? code;
+  } catch {
+    return code; // It has not the form that these codes have.
+  }
+}
+
+function formatter(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

@@ -1,0 +1,487 @@
+/** Statistics: of one link for its owner, for everybody where they are public, and of all links. */
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
+import type { Statistics } from '../src/api';
+import { expectNoAxeViolations, heading, logIn, visit } from './app';
+import { changed, details, link, page } from './links';
+import { answered, data, error, serve, type Reply } from './server';
+import { days, told } from './statistics';
+
+const CODE = 'fiesta-2026';
+const FIESTA = link(CODE, 'https://ayuntamiento.example/otro.pdf', { views: 46, bots: 5 });
+const PEOPLE = days([5, 0, 9, 30, 2], {
+  breakdowns: {
+    referrer: [
+      { name: '', people: 30 },
+      { name: 'news.example', people: 16 },
+    ],
+    country: [
+      { name: 'ES', people: 40 },
+      { name: '', people: 4 },
+      { name: '*', people: 2 },
+    ],
+    language: [{ name: 'eu', people: 46 }],
+    device: [{ name: 'phone', people: 46 }],
+    source: [
+      { name: 'link', people: 45 },
+      { name: 'qr', people: 1 },
+    ],
+  },
+});
+const BEFORE = days([1, 2, 3, 4, 0], { counted_from: undefined });
+BEFORE.series.forEach((step, index) => {
+  step.start = `2026-11-${String(13 + index)}T00:00:00+01:00`;
+});
+
+const statistics = () => screen.findByRole('region', { name: 'Statistics' });
+const chart = () => screen.findByRole('slider', { name: /^People by/ });
+const figure = (name: string) => screen.getByText(name, { selector: 'dt' }).parentElement;
+const list = (name: string) => screen.getByRole('region', { name });
+
+/** Statistics of spans that end now, and those of the span before them. */
+function spans(now: Statistics = PEOPLE, before: Statistics = BEFORE) {
+  return ({ range }: Record<string, unknown>): Reply =>
+    told(typeof range === 'string' ? now : before);
+}
+
+async function open(
+  showStatistics: Parameters<typeof serve>[0][string] = spans(),
+  handlers: Parameters<typeof serve>[0] = {},
+) {
+  logIn();
+  const calls = serve({ showLink: () => details(FIESTA), showStatistics, ...handlers });
+  const { user } = visit(`/links/${CODE}`);
+  await statistics();
+  return { user, asked: () => calls.filter(({ name }) => name === 'showStatistics'), calls };
+}
+
+describe('the statistics of a link', () => {
+  it('are of 30 days at first, beside the span before', async () => {
+    const { asked } = await open();
+    await screen.findByText(/^The dotted line/);
+    expect(asked().map(({ payload }) => payload)).toEqual([
+      { token: 'a-token', guest: null, code: CODE, range: '30 days', timezone: 'UTC' },
+      {
+        token: 'a-token',
+        guest: null,
+        code: CODE,
+        range: { from: '2026-11-13', to: '2026-11-17' },
+        timezone: 'UTC',
+      },
+    ]);
+    expect(figure('People')).toHaveTextContent('46360 % more than the 30 days before');
+    expect(figure('Daily visitors')).toHaveTextContent('23360 % more than');
+    expect(figure('Bots, kept apart')).toHaveTextContent('5150 % more than');
+    expect(await statistics()).toHaveTextContent('Days are those of Europe/Madrid');
+    await expectNoAxeViolations();
+  });
+
+  it('tell people by name, with shares', async () => {
+    await open();
+    await chart();
+    const rows = (name: string) =>
+      within(list(name))
+        .getAllByRole('listitem')
+        .map(({ textContent }) => textContent);
+    expect(rows('Where from')).toEqual(['No page 30 people 65 %', 'news.example 16 people 35 %']);
+    expect(rows('Countries')).toEqual([
+      'Spain 40 people 87 %',
+      'Unknown 4 people 9 %',
+      'Others 2 people 4 %',
+    ]);
+    expect(rows('Languages')).toEqual(['Basque 46 people 100 %']);
+    expect(rows('Devices')).toEqual(['Phone 46 people 100 %']);
+    expect(rows('Reached by')).toEqual(['Link 45 people 98 %', 'QR code 1 person 2 %']);
+  });
+
+  it('show the first names of many, and all of them to whoever asks', async () => {
+    const browser = Array.from({ length: 20 }, (_, index) => ({
+      name: `Browser ${index}`,
+      people: 20 - index,
+    }));
+    const { user } = await open(
+      spans({ ...PEOPLE, breakdowns: { ...PEOPLE.breakdowns, browser } }),
+    );
+    await chart();
+    expect(within(list('Browsers')).getAllByRole('listitem')).toHaveLength(6);
+    await user.click(screen.getByRole('button', { name: 'Show all 20 of Browsers' }));
+    expect(within(list('Browsers')).getAllByRole('listitem')).toHaveLength(20);
+  });
+
+  it('give the figures of each step to arrow keys, the pointer and a finger', async () => {
+    const { user } = await open();
+    await screen.findByText(/^The dotted line/);
+    const slider = await chart();
+    // The highest one.
+    const peak = 'Sat 21 Nov 2026: 30 people, 15 daily visitors, 1 bot; 30 days earlier 4 people';
+    expect(slider).toHaveAttribute('aria-valuetext', peak);
+    expect(slider).toHaveAttribute('aria-valuenow', '4');
+    screen.getByText(peak, { selector: 'figcaption span' });
+    act(() => slider.focus());
+    await user.keyboard('{ArrowLeft}');
+    expect(slider).toHaveAttribute('aria-valuetext', expect.stringMatching(/^Fri 20 Nov 2026: 9 /));
+    await user.keyboard('{Home}{ArrowLeft}');
+    expect(slider).toHaveAttribute('aria-valuenow', '1');
+    await user.keyboard('{End}{ArrowRight}');
+    expect(slider).toHaveAttribute('aria-valuenow', '5');
+    vi.spyOn(slider, 'getBoundingClientRect').mockReturnValue(new DOMRect(100, 0, 640, 300));
+    fireEvent(slider, pointer('pointermove', 'mouse', 101));
+    expect(slider).toHaveAttribute('aria-valuenow', '1');
+    fireEvent(slider, pointer('pointerout', 'mouse', 101));
+    expect(slider).toHaveAttribute('aria-valuenow', '5');
+    fireEvent(slider, pointer('pointerdown', 'touch', 400));
+    expect(slider).toHaveAttribute('aria-valuenow', '3');
+    fireEvent(slider, pointer('pointerout', 'touch', 400));
+    expect(slider).toHaveAttribute('aria-valuenow', '3');
+  });
+
+  it('have a table behind the chart', async () => {
+    const { user } = await open();
+    await screen.findByText(/^The dotted line/);
+    expect(screen.queryByRole('table')).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'Show as a table' }));
+    const rows = within(screen.getByRole('table', { name: 'People by day' })).getAllByRole('row');
+    expect(rows.map((row) => Array.from(row.children, (cell) => cell.textContent))).toEqual([
+      ['Day', 'People', 'Daily visitors', 'Bots', 'People in the 30 days before'],
+      ['Wed 18 Nov 2026', '5', '2', '1', '1'],
+      ['Thu 19 Nov 2026', '0', '0', '1', '2'],
+      ['Fri 20 Nov 2026', '9', '4', '1', '3'],
+      ['Sat 21 Nov 2026', '30', '15', '1', '4'],
+      ['Sun 22 Nov 2026', '2', '1', '1', '0'],
+    ]);
+    await expectNoAxeViolations();
+  });
+
+  it('are of the span that one chooses, and of own dates that are checked', async () => {
+    const { user, asked } = await open();
+    await chart();
+    await user.click(screen.getByRole('radio', { name: '7 days' }));
+    await waitFor(() =>
+      expect(asked().some(({ payload }) => payload['range'] === '7 days')).toBe(true),
+    );
+    expect(location.search).toBe('?range=7+days');
+    await user.click(screen.getByRole('radio', { name: 'Dates' }));
+    const first = screen.getByLabelText('First day');
+    const last = screen.getByLabelText('Last day');
+    const show = screen.getByRole('button', { name: 'Show' });
+    await expectNoAxeViolations();
+    const enter = async (from: string, to: string) => {
+      fireEvent.change(first, { target: { value: from } });
+      fireEvent.change(last, { target: { value: to } });
+      await user.click(show);
+    };
+    await enter('2026-11-02', '2026-11-01');
+    expect(first).toHaveAccessibleDescription('The first day is after the last one.');
+    await enter('', '2026-11-01');
+    expect(first).toHaveAccessibleDescription('Enter two dates.');
+    await enter('2016-01-01', '2026-11-01');
+    expect(first).toHaveAccessibleDescription('At most 3,653 days.');
+    const calls = asked().length;
+    await enter('2026-11-01', '2026-11-02');
+    expect(first).not.toBeInvalid();
+    await waitFor(() => expect(asked().length).toBeGreaterThan(calls));
+    expect(asked()[calls]?.payload['range']).toEqual({ from: '2026-11-01', to: '2026-11-02' });
+    expect(location.search).toBe('?from=2026-11-01&to=2026-11-02');
+  });
+
+  it('are by the hour beside the same hours of a day before', async () => {
+    const hours = (day: string, people: number[]): Statistics['series'] =>
+      people.map((count, hour) => ({
+        start: `${day}T${String(hour + 10)}:00:00+05:30`,
+        people: count,
+        bots: 0,
+        visitors: null,
+      }));
+    const range = { ...PEOPLE.range, step: 'hour' as const, timezone: 'Asia/Kolkata' };
+    logIn();
+    serve({
+      showLink: () => details(FIESTA),
+      showStatistics: spans(
+        { ...PEOPLE, range, series: hours('2026-11-22', [7, 1]) },
+        // The day before has hours that the span before has not.
+        { ...PEOPLE, range, series: hours('2026-11-21', [3, 4, 5, 6]) },
+      ),
+    });
+    visit(`/links/${CODE}?range=24+hours`);
+    await screen.findByText('Sun 22 Nov 2026, 10:00: 7 people, 0 bots; 24 hours earlier 3 people', {
+      selector: 'figcaption span',
+    });
+    screen.getByText(/This time zone is not a whole number of hours from UTC/);
+  });
+
+  it('say what was not counted before, and never call it none', async () => {
+    const counted = days([5, 0, 9, 30, 2], {
+      ...PEOPLE,
+      totals: { people: 46, bots: 5, visitors: 16 },
+      counted_from: '2026-11-21',
+    });
+    const { user } = await open(spans(counted));
+    const slider = await chart();
+    expect(figure('Daily visitors')).toHaveTextContent('16not counted before 21 Nov 2026');
+    expect(list('Countries')).toHaveTextContent('not counted before 21 Nov 2026');
+    expect(list('Where from')).not.toHaveTextContent('not counted');
+    act(() => slider.focus());
+    await user.keyboard('{Home}');
+    expect(slider.getAttribute('aria-valuetext')).toMatch(
+      /^Wed 18 Nov 2026: 5 people, 1 bot; daily visitors not counted before 21 Nov 2026/,
+    );
+    await user.click(screen.getByRole('button', { name: 'Show as a table' }));
+    const cells = Array.from(
+      screen.getByRole('row', { name: /^Wed 18/ }).children,
+      (cell) => cell.textContent,
+    );
+    expect(cells.slice(0, 4)).toEqual(['Wed 18 Nov 2026', '5', '–', '1']);
+  });
+
+  it('are in UTC where the server does not know the time zone', async () => {
+    let tries = 0;
+    await open(() => {
+      tries += 1;
+      return tries === 1
+        ? {
+            status: 400,
+            body: {
+              error: {
+                status: 'INVALID_ARGUMENT',
+                message: 'x',
+                details: { reason: 'INVALID_TIMEZONE' },
+              },
+            },
+          }
+        : told(PEOPLE);
+    });
+    await chart();
+  });
+
+  it('say that nobody came', async () => {
+    await open(
+      spans(days([0, 0], { totals: { people: 0, bots: 0, visitors: 0 }, previous: null })),
+    );
+    await screen.findByText('Nobody came in this span.');
+    expect(screen.queryByRole('slider')).toBeNull();
+    expect(figure('People')).toHaveTextContent(/^People0$/);
+  });
+
+  it('say that they did not load, and are asked for again', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    let down = true;
+    const { user } = await open(() => (down ? error(503, 'UNAVAILABLE') : told(PEOPLE)));
+    await screen.findByText('The statistics did not load.');
+    await expectNoAxeViolations();
+    down = false;
+    await user.click(screen.getByRole('button', { name: 'Try again' }));
+    await chart();
+  });
+
+  it('come anew while somebody looks, and not while nobody does', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const focus = vi.spyOn(document, 'hasFocus').mockReturnValue(true);
+    let people = 46;
+    const { asked } = await open((payload) =>
+      spans({ ...PEOPLE, totals: { ...PEOPLE.totals, people } })(payload),
+    );
+    await waitFor(() => expect(figure('People')).toHaveTextContent(/^People46/));
+    people = 47;
+    await act(() => vi.advanceTimersByTimeAsync(5_000));
+    await answered();
+    expect(figure('People')).toHaveTextContent(/^People47/);
+    focus.mockReturnValue(false);
+    act(() => void dispatchEvent(new Event('blur')));
+    const calls = asked().length;
+    await act(() => vi.advanceTimersByTimeAsync(60_000));
+    expect(asked()).toHaveLength(calls);
+  });
+
+  it('stay on the page with a word where newer ones do not come, and are then asked for less often', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    vi.spyOn(document, 'hasFocus').mockReturnValue(true);
+    let down = false;
+    const { asked } = await open((payload) =>
+      down ? error(503, 'UNAVAILABLE') : spans()(payload),
+    );
+    await chart();
+    down = true;
+    await act(() => vi.advanceTimersByTimeAsync(3_000));
+    await screen.findByText('These figures may be old: newer ones did not come.');
+    await chart();
+    const calls = asked().length;
+    await act(() => vi.advanceTimersByTimeAsync(20_000));
+    expect(asked()).toHaveLength(calls);
+  });
+
+  it('go into a file that a spreadsheet reads and does not reckon with', async () => {
+    const hostile = '=HYPERLINK("https://bad.example","x")';
+    const create = vi.fn<(blob: Blob) => string>(() => 'blob:x');
+    Object.assign(URL, { createObjectURL: create, revokeObjectURL: () => undefined });
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(() => undefined);
+    const referrer = [{ name: hostile, people: 46 }];
+    const { user } = await open(
+      spans({ ...PEOPLE, breakdowns: { ...PEOPLE.breakdowns, referrer } }),
+    );
+    await screen.findByText(/^The dotted line/);
+    await user.click(screen.getByRole('button', { name: 'CSV' }));
+    const file = create.mock.calls[0]?.[0] as Blob;
+    const bytes = await bytesOf(file);
+    expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    const lines = new TextDecoder().decode(bytes).split('\r\n');
+    expect(lines[0]).toBe('kind,name,people,daily visitors,bots,people before');
+    expect(lines).toContain('total,2026-11-18 to 2026-11-22,46,23,5,10');
+    expect(lines).toContain('day,2026-11-21T00:00:00+01:00,30,15,1,4');
+    expect(lines).toContain('Countries,Spain,40,,,');
+    expect(lines).toContain(`Where from,"'=HYPERLINK(""https://bad.example"",""x"")",46,,,`);
+  });
+});
+
+describe('the statistics that everybody can see', () => {
+  const notTheirs = { showLink: () => data({ success: false, error: 'no exist' }) };
+
+  it('are all that is shown of a link to somebody else', async () => {
+    logIn();
+    const calls = serve({ ...notTheirs, showStatistics: spans() }, 'showStatistics');
+    visit(`/links/${CODE}`);
+    await heading(`localhost:3000/${CODE}`);
+    await chart();
+    expect(calls[0]?.payload).toMatchObject({ token: null, guest: null, code: CODE });
+    const main = screen.getByRole('main');
+    expect(main).not.toHaveTextContent('Leads to');
+    expect(within(main).queryByRole('button', { name: /Remove|Change|Copy/ })).toBeNull();
+    expect(within(main).queryByRole('checkbox')).toBeNull();
+    await expectNoAxeViolations();
+  });
+
+  it('are not found where they are not public', async () => {
+    const calls = serve({
+      showStatistics: () => data({ success: false, error: 'no logged' }),
+    });
+    visit('/links/private-1');
+    await heading('PAGE NOT FOUND');
+    expect(calls).toHaveLength(1);
+  });
+
+  it('lead whose session ended to the log-in where they are not public', async () => {
+    logIn('old', -1);
+    serve({ showStatistics: () => data({ success: false, error: 'no logged' }) });
+    visit('/links/private-1');
+    await heading('Login');
+  });
+
+  it('are shown and hidden by the owner, who gets the address to hand on', async () => {
+    let now = FIESTA;
+    const { user, calls } = await open(spans(), {
+      showLink: () => details(now),
+      changeLink: ({ changes }) => changed((now = { ...now, ...(changes as object) })),
+    });
+    const box = screen.getByRole('checkbox', { name: 'Everybody can see the statistics' });
+    expect(box).not.toBeChecked();
+    await user.click(box);
+    await user.click(
+      await screen.findByRole('button', { name: 'Copy the address of the statistics' }),
+    );
+    expect(await navigator.clipboard.readText()).toBe(`http://localhost:3000/links/${CODE}`);
+    await expectNoAxeViolations();
+    await user.click(box);
+    await waitFor(() => expect(box).not.toBeChecked());
+    expect(
+      calls.filter(({ name }) => name === 'changeLink').map(({ payload }) => payload['changes']),
+    ).toEqual([{ public_statistics: true }, { public_statistics: false }]);
+  });
+
+  it('stay as they were where the server refuses', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const { user } = await open(spans(), { changeLink: () => error(503, 'UNAVAILABLE') });
+    const box = screen.getByRole('checkbox', { name: 'Everybody can see the statistics' });
+    await user.click(box);
+    await screen.findByText('This was not saved. Please try again.');
+    expect(box).not.toBeChecked();
+  });
+});
+
+describe('the statistics of all links', () => {
+  const ALL = { ...PEOPLE, top: [{ code: CODE, people: 40 }] };
+
+  it('stand in one line above the list, and whole behind it', async () => {
+    logIn();
+    const calls = serve(
+      { showLinks: () => page([FIESTA]), showStatistics: spans(ALL) },
+      'showStatistics',
+    );
+    const { user } = visit('/my-account');
+    const all = within(await screen.findByRole('region', { name: 'All links' }));
+    await all.findByText('46 people');
+    expect(all.getByText(/23 daily visitors, 5 bots/)).toBeInTheDocument();
+    expect(calls.map(({ payload }) => payload['code'])).toContain(null);
+    await user.click(screen.getByRole('button', { name: 'Statistics of all links' }));
+    await chart();
+    expect(
+      within(list('Most visited')).getByRole('link', { name: `localhost:3000/${CODE}` }),
+    ).toHaveAttribute('href', `/links/${CODE}`);
+    await expectNoAxeViolations();
+  });
+
+  it('are a picture in each row that has views, a few at a time', async () => {
+    logIn();
+    const many = Array.from({ length: 6 }, (_, index) =>
+      link(`visited${index}`, 'https://example.org/', { views: index }),
+    );
+    const release: (() => void)[] = [];
+    const calls = serve(
+      {
+        showLinks: () => page(many),
+        showStatistics: ({ code }) =>
+          code === null
+            ? told(ALL)
+            : new Promise<Reply>((resolve) => release.push(() => resolve(told(PEOPLE)))),
+      },
+      'showStatistics',
+    );
+    visit('/my-account');
+    const asked = () => calls.flatMap(({ payload }) => (payload['code'] as string | null) ?? []);
+    await waitFor(() => expect(asked()).toHaveLength(2));
+    act(() => release.shift()?.());
+    await waitFor(() => expect(asked()).toHaveLength(3));
+    for (let left = 4; left > 0; left -= 1) {
+      await waitFor(() => expect(release).not.toEqual([]));
+      act(() => release.shift()?.());
+    }
+    await waitFor(() => expect(asked()).toHaveLength(5));
+    expect(asked()).not.toContain('visited0');
+    await waitFor(() =>
+      expect(
+        screen.getByRole('link', { name: /^5 views of/ }).querySelector('svg'),
+      ).toBeInTheDocument(),
+    );
+  });
+
+  it('leave the list as it is where they fail', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    logIn();
+    const calls = serve(
+      {
+        showLinks: () => page([FIESTA, link('other-one', 'https://x.example/', { views: 3 })]),
+        showStatistics: () => error(503, 'UNAVAILABLE'),
+      },
+      'showStatistics',
+    );
+    visit('/my-account');
+    await screen.findByRole('link', { name: /^46 views of/ });
+    await screen.findByText('The statistics did not load.');
+    await answered();
+    expect(document.querySelector('[role=row] svg path')).toBeNull();
+    // The line, and two rows at a time: nothing more once they failed.
+    expect(calls.length).toBeLessThanOrEqual(3);
+  });
+});
+
+/** What a pointer does; jsdom's own events know no place. */
+function pointer(type: string, pointerType: string, clientX: number): Event {
+  return new PointerEvent(type, { pointerType, clientX, bubbles: true });
+}
+
+function bytesOf(file: Blob): Promise<Uint8Array> {
+  const reader = new FileReader();
+  return new Promise((resolve) => {
+    reader.onload = () => resolve(new Uint8Array(reader.result as ArrayBuffer));
+    reader.readAsArrayBuffer(file);
+  });
+}
