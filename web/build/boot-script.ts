@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plugin, Rolldown } from 'vite';
+import { minifySync, type Plugin, type Rolldown } from 'vite';
 import { pages } from '../src/lib/edge.ts';
 
 const SOURCE = new URL('../src/boot.js', import.meta.url);
@@ -41,8 +41,8 @@ export function bootScript(): Plugin {
 }
 
 function script(files: Record<string, string[]>): string {
-  const source = readFileSync(SOURCE, 'utf8').replace(/^\s*\/\/.*\n/gm, '');
-  return `(function (FILES) {\n${source}})(${JSON.stringify(files)});\n`;
+  const source = readFileSync(SOURCE, 'utf8');
+  return minifySync('boot.js', `(function (FILES) {\n${source}})(${JSON.stringify(files)});`).code;
 }
 
 /** What each page loads beyond what the document names, by its path; a page `qr` is QrPage.tsx. */
