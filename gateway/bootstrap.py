@@ -30,9 +30,12 @@ from gateway.site import Site
 from gateway.status import StatusPage
 from gateway.views import Views
 from gateway.visits.active import JournalFullError
+from gateway.visits.countries import CountriesFile, CountryOf, InvalidCountriesError, registered
 from gateway.visits.folder import JournalInUseError
 from gateway.visits.journal import Journal
+from gateway.visits.key import VisitorKeys
 from gateway.visits.pipeline import VisitPipeline
+from gateway.visits.visitors import Visitors
 from services.runtime.health import Health
 
 FLUSH_SECONDS = 1.0
@@ -52,10 +55,11 @@ class Gateway:
     resolver: Resolver
     changes: ChangeFollower
     visits: VisitPipeline
+    keys: VisitorKeys
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """Follow changes of links and send visits to analytics for as long as the block runs.
+        """Follow changes and the day's key, and send visits, for as long as the block runs.
 
         At its end the visits that are left are sent, for at most `FLUSH_SECONDS`, and look-ups in
         flight end.
@@ -64,6 +68,8 @@ class Gateway:
             ending.push_async_callback(self.resolver.close)
             await self.changes.start()
             ending.push_async_callback(self.changes.stop)
+            await self.keys.start()
+            ending.push_async_callback(self.keys.stop)
             self.visits.start()
             ending.push_async_callback(self.visits.stop, FLUSH_SECONDS)
             yield
@@ -76,7 +82,10 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     """
     edge = Edge.load()
     site = _read_site(settings, edge)
-    visits = VisitPipeline(_open_journal(settings), analytics)
+    clients = ClientAddresses(settings.trusted_proxies)
+    visitors = Visitors(clients.find, _countries(settings))
+    visits = VisitPipeline(_open_journal(settings), analytics, visitors)
+    keys = VisitorKeys(analytics, visitors)
     resolver = Resolver(
         links,
         settings.cache_bytes,
@@ -94,14 +103,14 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         },
         needed=(),
     )
-    functions = _functions(settings, auth, links, analytics, resolver, visits)
+    functions = _functions(settings, auth, links, analytics, resolver, visits, clients)
     origins = [settings.origin, *settings.cors_origins]
     status_page = StatusPage(edge, lambda: health.dependencies, lambda: visits.lag_seconds)
     requests = Requests(create_functions_app(functions, edge, origins), site, status_page, edge)
     redirect_metrics = RedirectMetrics()
     app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
-    metrics = GatewayCollector(redirect_metrics, resolver, changes, visits)
-    return Gateway(app, health, metrics, resolver, changes, visits)
+    metrics = GatewayCollector(redirect_metrics, resolver, changes, visits, keys)
+    return Gateway(app, health, metrics, resolver, changes, visits, keys)
 
 
 def _functions(
@@ -111,8 +120,8 @@ def _functions(
     analytics: Analytics,
     resolver: Resolver,
     visits: VisitPipeline,
+    clients: ClientAddresses,
 ) -> Mapping[str, Function]:
-    clients = ClientAddresses(settings.trusted_proxies)
     views = Views(analytics)
     reads = _limit("read", settings.reads, settings)
     return table(
@@ -152,6 +161,17 @@ def _profiles(settings: GatewaySettings, links: Links, views: Views) -> Profiles
     if settings.limits == "on":
         return Profiles(links, views)
     return Profiles(links, views, most_by_network=())
+
+
+def _countries(settings: GatewaySettings) -> CountryOf:
+    if settings.countries_file is None:
+        return registered
+    try:
+        return CountriesFile(settings.countries_file)
+    except (OSError, InvalidCountriesError) as error:
+        raise SystemExit(
+            f"Cannot use the countries in {settings.countries_file}: {error}"
+        ) from None
 
 
 def _open_journal(settings: GatewaySettings) -> Journal:

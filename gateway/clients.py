@@ -5,8 +5,10 @@ Plain values in, plain values out, a deadline each. Nothing else in the gateway 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -35,6 +37,7 @@ from gateway.ports import (
 from gateway.profiles import StoredLink
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution
 from gateway.views import Totals
+from gateway.visits import lines
 from gateway.visits.ledger import Batch
 from services.runtime.client import ServiceClient
 
@@ -52,6 +55,12 @@ CLAIM_SECONDS = 20.0
 """A thousand writes, on MongoDB."""
 CLOSE_SECONDS = 0.5
 """Short, since this call is made while the process ends."""
+KEY_SECONDS = 2.0
+
+_STEP_ROWS = 200
+"""Rows of a message that are made between two turns of the event loop: about a millisecond."""
+_REMEMBERED_FACTS = 4096
+"""Most facts of visits whose names are kept ready: 3 MB."""
 
 
 class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
@@ -246,23 +255,36 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         request = analytics_pb2.RecordVisitsRequest(
             gateway_id=batch.gateway_id,
             batch_number=batch.number,
-            visits=[
-                analytics_pb2.VisitCount(
-                    code=visit.code,
-                    hour=visit.hour,
-                    kind=_KINDS[visit.kind],
-                    referrer_host=visit.referrer_host,
-                    count=count,
-                )
-                for visit, count in batch.counts.items()
+            visitors=[
+                analytics_pb2.Visitors(code=code, day=day, numbers=numbers)
+                for (day, code), numbers in batch.visitors.items()
             ],
         )
+        for place, (visit, count) in enumerate(batch.counts.items(), 1):
+            request.visits.add(
+                code=visit.code,
+                hour=visit.hour,
+                kind=_KINDS[visit.kind],
+                referrer_host=visit.referrer_host,
+                count=count,
+                names=_names(visit.facts),
+            )
+            if place % _STEP_ROWS == 0:
+                await asyncio.sleep(0)
         await self._caller.unary("RecordVisits", self._stub.RecordVisits, request, CALL_SECONDS)
 
     async def close_gateway(self, gateway_id: str, number: int) -> None:
         """Say that a journal was closed with nothing in it, its last batch `number`."""
         request = analytics_pb2.CloseGatewayRequest(gateway_id=gateway_id, batch_number=number)
         await self._caller.unary("CloseGateway", self._stub.CloseGateway, request, CLOSE_SECONDS)
+
+    async def visitor_key(self) -> tuple[int, bytes]:
+        """The UTC day that runs, in whole days since the Unix epoch, and its key of 32 bytes."""
+        request = analytics_pb2.GetVisitorKeyRequest()
+        reply = await self._caller.unary(
+            "GetVisitorKey", self._stub.GetVisitorKey, request, KEY_SECONDS
+        )
+        return reply.day, reply.key
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         """Visits by code; links nobody visited are left out."""
@@ -315,6 +337,24 @@ def _statistics(message: analytics_pb2.GetStatisticsResponse) -> Statistics:
 
 def _figures(message: analytics_pb2.Figures) -> Figures:
     return Figures(message.people, message.bots, message.visitors)
+
+
+@lru_cache(_REMEMBERED_FACTS)
+def _names(facts: str) -> list[analytics_pb2.Name]:
+    """What is known of visits, from the text of their facts."""
+    known = lines.facts_of(facts)
+    return [
+        analytics_pb2.Name(dimension=dimension, name=name)
+        for dimension, name in (
+            (analytics_pb2.DIMENSION_DEVICE, known.device),
+            (analytics_pb2.DIMENSION_BROWSER, known.browser),
+            (analytics_pb2.DIMENSION_SYSTEM, known.system),
+            (analytics_pb2.DIMENSION_LANGUAGE, known.language),
+            (analytics_pb2.DIMENSION_COUNTRY, known.country),
+            (analytics_pb2.DIMENSION_SOURCE, known.source),
+        )
+        if name
+    ]
 
 
 def _owner(owner: Owner) -> links_pb2.Owner:

@@ -58,8 +58,13 @@ class Shortcut(Protocol):
     before_sending: Callable[[], None]
     """Is called before anything is handed to a transport: visits that it answers go on file."""
 
-    def hit(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
-        """The whole answer, the server's own headers in it, if memory has it."""
+    def hit(
+        self, path: bytes, headers: Headers, host: str, server_headers: Headers
+    ) -> bytes | None:
+        """The whole answer, the server's own headers in it, if memory has it.
+
+        `host` is where the connection comes from, empty where that is not known.
+        """
         ...
 
     def lookup(self, scope: Scope) -> asyncio.Future[Any] | None:
@@ -84,11 +89,13 @@ class _Protocol(HttpToolsProtocol):
     shortcut: Shortcut
     _head_bytes = 0
     _was_hit = False
+    _host = ""
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         corked = _CorkedTransport(transport, self.loop, self.shortcut.before_sending)
         super().connection_made(corked)  # type: ignore[arg-type]
+        self._host = self.client[0] if self.client else ""
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
@@ -173,7 +180,7 @@ class _Protocol(HttpToolsProtocol):
             state = self.scope["state"]
             try:
                 response = self.shortcut.hit(
-                    self.url, self.headers, self.server_state.default_headers
+                    self.url, self.headers, self._host, self.server_state.default_headers
                 )
             except Exception as error:
                 state[BROKEN] = error

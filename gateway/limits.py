@@ -11,13 +11,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network
 from typing import Self
 
 from starlette.requests import Request
 
 from gateway.metrics import LIMITED
 from services.runtime import addresses
+from services.runtime.addresses import Address
 from services.runtime.errors import ResourceExhausted
 
 _RATE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,5})?(second|minute|hour|day)s?")
@@ -28,6 +29,11 @@ _NETWORK_SHARE = 16
 """How many times the limit of one address a whole network of IPv6 has."""
 MOST_WINDOWS = 65_536
 """Most windows of one limit, which take 20 MB: 100 MB for the five limits."""
+
+_LOOKED_AT = 512
+"""Bytes at the end of an X-Forwarded-For header that are looked at."""
+_MOST_HOPS = 10
+"""Hops that are looked at, the connection's own included."""
 
 Networks = tuple[bytes, ...]
 """What a request is counted under: its IPv4 address, or of an IPv6 one the /64 and then the /48."""
@@ -147,14 +153,25 @@ class ClientAddresses:
             return (client.packed,)
         return tuple(client.packed[:length] for length in _IPV6_BYTES)
 
-    def _client(self, request: Request) -> IPv4Address | IPv6Address | None:
-        hop = request.client.host if request.client else ""
-        forwarded = ",".join(request.headers.getlist("x-forwarded-for"))
+    def find(self, host: str, forwarded: bytes) -> Address | None:
+        """The same by the host of the connection and the header X-Forwarded-For, None for none."""
+        hops = forwarded.decode("latin-1")
+        if len(hops) > _LOOKED_AT:  # What is cut may have been another address before.
+            hops = hops[-_LOOKED_AT:].partition(",")[2]
         client = None
         # What stands left of a hop that is no address, or that is not trusted, cannot be believed.
-        while (address := addresses.parse(hop.strip())) is not None:
+        for _ in range(_MOST_HOPS):
+            address = addresses.parse(host.strip())
+            if address is None:
+                break
             client = address
             if not any(address in network for network in self._trusted):
                 break
-            forwarded, _, hop = forwarded.rpartition(",")
+            hops, _, host = hops.rpartition(",")
         return client
+
+    def _client(self, request: Request) -> Address | None:
+        forwarded = b",".join(
+            value for name, value in request.headers.raw if name == b"x-forwarded-for"
+        )
+        return self.find(request.client.host if request.client else "", forwarded)

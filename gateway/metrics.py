@@ -20,6 +20,7 @@ from prometheus_client.registry import Collector
 
 from gateway.changes import ChangeFollower
 from gateway.resolver import Resolver
+from gateway.visits.key import VisitorKeys
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime.metrics import LATENCY_BUCKETS
 
@@ -75,17 +76,20 @@ class GatewayCollector(Collector):
         resolver: Resolver,
         changes: ChangeFollower,
         visits: VisitPipeline,
+        keys: VisitorKeys,
     ) -> None:
         self._redirects = redirects
         self._resolver = resolver
         self._changes = changes
         self._visits = visits
+        self._keys = keys
 
     def collect(self) -> Iterable[Metric]:
         yield from self._of_redirects()
         yield from self._of_cache()
         yield from self._of_changes()
         yield from self._of_visits()
+        yield from self._of_visitors()
         yield from self._of_journal()
 
     def _of_redirects(self) -> Iterable[Metric]:
@@ -198,6 +202,28 @@ class GatewayCollector(Collector):
             "Age of the oldest visit that analytics has not acknowledged; one of an earlier run, "
             "or one that may still be found, is as old as this run.",
             value=self._visits.lag_seconds,
+        )
+
+    def _of_visitors(self) -> Iterable[Metric]:
+        yield _counter(
+            "atajo_visits_unknown",
+            "People whose visits analytics has, and of whom this is not known: browser, by their "
+            "User-Agent; country, by their address.",
+            "dimension",
+            self._visits.unknown,
+        )
+        yield _counter(
+            "atajo_visitor_key_requests",
+            "Questions for the key of the day, under which visitors are told apart, by result: "
+            "changed, there is a key now; refused, it was another day's and is not used; failed, "
+            "there was no answer.",
+            "result",
+            self._keys.asked,
+        )
+        yield GaugeMetricFamily(
+            "atajo_visitor_key_known",
+            "1 while there is a key of the day; while it is 0, people count and visitors do not.",
+            value=self._keys.has_key,
         )
 
     def _of_journal(self) -> Iterable[Metric]:

@@ -22,6 +22,7 @@ from gateway.profiles import LinkList
 from gateway.resolution import BlockReason, LinkState, Resolution
 from gateway.resolver import LinkSource
 from gateway.views import ViewCounts
+from gateway.visits.key import KeySource
 from gateway.visits.sender import VisitSink
 
 
@@ -290,7 +291,7 @@ class Links(Service, LinkSource, LinkList, Protocol):
         ...
 
 
-class Analytics(Service, VisitSink, ViewCounts, Protocol):
+class Analytics(Service, VisitSink, KeySource, ViewCounts, Protocol):
     """How often links are followed: the analytics service."""
 
     async def statistics(

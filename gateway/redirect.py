@@ -20,7 +20,7 @@ from gateway.metrics import RedirectMetrics
 from gateway.resolution import LinkState, Resolution, location_of
 from gateway.resolver import Resolver
 from gateway.site import Site
-from gateway.visits.classify import PURPOSES, Headers, looks_ahead
+from gateway.visits.classify import Headers
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import logs, tracing
 from services.runtime.codes import ROUTES, is_code
@@ -74,14 +74,16 @@ class Redirects:
         self._server_headers: Headers = ()
         self._head = b""
 
-    def hit(self, path: bytes, headers: Headers, server_headers: Headers) -> bytes | None:
+    def hit(
+        self, path: bytes, headers: Headers, host: str, server_headers: Headers
+    ) -> bytes | None:
         """The whole answer to a GET, its visit taken down, if memory has an active link."""
         started = time.perf_counter()
         code = path[1:].decode("latin-1")
         location = self._resolver.hit(code)
         if location is None:
             return None
-        return self._redirected(code, location, headers, server_headers, started)
+        return self._redirected(code, location, headers, host, server_headers, started)
 
     def lookup(self, scope: Scope) -> asyncio.Future[Resolution | None] | None:
         """What a short address answers, to be awaited; the scope keeps the look-up.
@@ -114,14 +116,21 @@ class Redirects:
             scope["path"][1:],
             location_of(resolution.url),
             scope["headers"],
+            _host_of(scope),
             server_headers,
             lookup.started,
         )
 
     def _redirected(
-        self, code: str, location: bytes, headers: Headers, server_headers: Headers, started: float
+        self,
+        code: str,
+        location: bytes,
+        headers: Headers,
+        host: str,
+        server_headers: Headers,
+        started: float,
     ) -> bytes:
-        self._visit(code, headers)
+        self._visits.take(code, headers, host)
         if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
             self._server_headers = server_headers
             self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
@@ -148,7 +157,7 @@ class Redirects:
             resolution = await (lookup.resolution if lookup else self._resolver.lookup(code))
             is_active = resolution is not None and resolution.state is LinkState.ACTIVE
             if is_active and scope["method"] == "GET":
-                self._visit(code, scope["headers"])
+                self._visits.take(code, scope["headers"], _host_of(scope))
         except Exception as error:
             self._tell(error, time.perf_counter() - started)
             await self._site.failing(scope, receive, send_with_id)
@@ -176,17 +185,11 @@ class Redirects:
         else:
             self._log.error("redirect_broke", exc_info=error, **fields)
 
-    def _visit(self, code: str, headers: Headers) -> None:
-        """Take a visit down, unless a browser only looks ahead."""
-        user_agent = referrer = b""
-        for name, value in headers:
-            if name == b"user-agent":
-                user_agent = value
-            elif name == b"referer":
-                referrer = value
-            elif name in PURPOSES and looks_ahead(name, value):  # No call for all the others.
-                return
-        self._visits.record(code, user_agent, referrer)
+
+def _host_of(scope: Scope) -> str:
+    """Where the connection of a request comes from, empty where that is not known."""
+    client = scope.get("client")
+    return client[0] if client else ""
 
 
 def _is_followed(path: str) -> bool:

@@ -52,6 +52,8 @@ class GatewaySettings(ProcessSettings):
     """Further origins, by commas, that may call the functions from a browser."""
     trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
     """CIDRs, by commas, whose X-Forwarded-For is believed."""
+    countries_file: Path | None = None
+    """File in MaxMind's format with the countries of addresses; None for what iptocc knows."""
     limits: Literal["on", "off"] = "on"
     """`off` lifts the limits by address, for load tests."""
     limit_creations: OptionalRate = None
@@ -74,12 +76,12 @@ class GatewaySettings(ProcessSettings):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
 
-    @field_validator("journal_dir", "web_dir", mode="before")
+    @field_validator("journal_dir", "web_dir", "countries_file", mode="before")
     @classmethod
-    def _is_named(cls, folder: Any) -> Any:
-        if folder == "":  # To Path, the folder the process happens to be in.
-            raise ValueError("this names no folder")
-        return folder
+    def _is_named(cls, path: Any) -> Any:
+        if path == "":  # To Path, the folder the process happens to be in.
+            raise ValueError("this names nothing")
+        return path
 
     @property
     def origin(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from gateway.ports import Session
 from gateway.profiles import StoredLink
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution
 from gateway.views import Totals
+from gateway.visits import lines
 from gateway.visits.ledger import Batch
 from services.analytics import domain as analytics
 from services.analytics import spans
@@ -376,10 +378,13 @@ class FakeAnalytics(Fake):
         super().__init__()
         self.closed: dict[str, int] = {}
         """Last batch of each journal that was said to be closed empty."""
+        self.now: Callable[[], float] = time.time
+        """By which a day's key is made, in seconds since the Unix epoch."""
         self.visits: list[analytics.VisitCount] = []
         """Every row that was counted."""
         self.visitors: dict[tuple[int, str], set[int]] = {}
         """Numbers of visitors by day and code."""
+        self._keys: dict[int, bytes] = {}
         self._last: dict[str, int] = {}
         self._visits: Counter[tuple[str, analytics.VisitKind]] = Counter()
 
@@ -390,16 +395,19 @@ class FakeAnalytics(Fake):
                 visit.code,
                 visit.hour,
                 analytics.VisitKind(visit.kind),
-                {analytics.Dimension.REFERRER: visit.referrer_host},
+                {analytics.Dimension.REFERRER: visit.referrer_host, **_names(visit.facts)},
                 count,
             )
             for visit, count in batch.counts.items()
         )
-        analytics.check_batch(analytics.Batch(batch.gateway_id, batch.number, visits))
+        visitors = {place: frozenset(numbers) for place, numbers in batch.visitors.items()}
+        analytics.check_batch(analytics.Batch(batch.gateway_id, batch.number, visits, visitors))
         if batch.number <= self._last.get(batch.gateway_id, 0):
             return
         self._last[batch.gateway_id] = batch.number
         self.visits += visits
+        for place, numbers in visitors.items():
+            self.visitors.setdefault(place, set()).update(numbers)
         for visit in visits:
             self._visits[visit.code, visit.kind] += visit.count
 
@@ -407,6 +415,12 @@ class FakeAnalytics(Fake):
         self._reach("close_gateway")
         analytics.check_number(gateway_id, number)
         self.closed[gateway_id] = number
+
+    async def visitor_key(self) -> tuple[int, bytes]:
+        self._reach("visitor_key")
+        day = int(self.now()) // 86_400
+        self._keys = {day: self._keys.get(day) or secrets.token_bytes(32)}
+        return day, self._keys[day]
 
     async def statistics(
         self, codes: Sequence[str], span: ports.Span, timezone: str, top: int
@@ -485,3 +499,9 @@ def _statistics(found: sums.Statistics) -> ports.Statistics:
 
 def _figures(figures: sums.Figures) -> ports.Figures:
     return ports.Figures(figures.people, figures.bots, figures.visitors)
+
+
+def _names(facts: str) -> dict[analytics.Dimension, str]:
+    known = lines.facts_of(facts)._asdict()
+    known.pop("visitor")
+    return {analytics.Dimension[name.upper()]: value for name, value in known.items() if value}

@@ -14,7 +14,6 @@ from gateway.metrics import LINKS_CREATED
 from gateway.ports import Auth, Links
 from gateway.resolution import LinkState, Resolution
 from gateway.resolver import Resolver
-from gateway.visits.classify import looks_ahead
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import codes
 
@@ -57,12 +56,10 @@ class ShortAddresses:
         code = payload.code
         resolution = await self.resolver.lookup(code) if codes.is_code(code) else None
         is_active = resolution is not None and resolution.state is LinkState.ACTIVE
-        if is_active and not any(looks_ahead(*header) for header in request.headers.raw):
-            self.visits.record(
-                code,
-                request.headers.get("user-agent", "").encode("latin-1"),
-                b"",  # The page that called is our own; where its visitor came from is not told.
-            )
+        if is_active:
+            # The page that called is our own; where its visitor came from is not told.
+            told = [header for header in request.headers.raw if header[0] != b"referer"]
+            self.visits.take(code, told, request.client.host if request.client else "")
         return _access_reply(resolution)
 
 

@@ -7,7 +7,7 @@ looked at and remembered, and a new one costs microseconds, whatever is in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal, TypeVar
 
 import ada_url
@@ -16,14 +16,14 @@ import re2
 from ahocorasick_rs import BytesAhoCorasick
 
 Kind = Literal["person", "bot"]
-Headers = Iterable[tuple[bytes, bytes]]
+Headers = Collection[tuple[bytes, bytes]]
 Verdict = TypeVar("Verdict")
 
 # Every browser people use says Mozilla or, on small devices, Opera; clients that do not are
 # programs. The kept list has the crawlers and previews that say Mozilla too; these it lacks.
 _BROWSERS = (b"Mozilla/", b"Opera/")
 _PROGRAMS = (b"PowerShell/", b"Postman")
-_LONGEST = 512
+LONGEST = 512
 """Bytes of a header that are looked at; the longest User-Agent the list quotes has 285."""
 _REMEMBERED = 4096
 """Most headers of a kind whose verdict is kept: 4 MB if all are long."""
@@ -51,15 +51,15 @@ _TO_HOST = re.compile(rb"[^:/?#]+:[/\\]*[^/\\?#]+[/\\?#]")
 """A URL up to its host, and what shows that the host ends there."""
 
 
-class _Verdicts(dict[bytes, Verdict]):
-    """Verdicts by header, a bounded number of them, and no header longer than `_LONGEST`."""
+class Verdicts(dict[bytes, Verdict]):
+    """Verdicts by header, a bounded number of them, and no header longer than `LONGEST`."""
 
     def __init__(self, judge: Callable[[bytes], Verdict]) -> None:
         super().__init__()
         self._judge = judge
 
     def __missing__(self, header: bytes) -> Verdict:
-        beginning = header[:_LONGEST]
+        beginning = header[:LONGEST]
         if beginning in self:
             return self[beginning]
         if len(self) >= _REMEMBERED:
@@ -75,7 +75,7 @@ def _kind_of(user_agent: bytes) -> Kind:
 
 
 def _host_of(referrer: bytes) -> str:
-    if len(referrer) == _LONGEST and not _TO_HOST.match(referrer):
+    if len(referrer) == LONGEST and not _TO_HOST.match(referrer):
         return ""  # It may have been cut within its host.
     try:
         url = ada_url.URL(referrer.decode("ascii"))
@@ -85,8 +85,8 @@ def _host_of(referrer: bytes) -> str:
     return host if len(host) <= 253 else ""
 
 
-_kinds = _Verdicts(_kind_of)
-_hosts = _Verdicts(_host_of)
+_kinds = Verdicts(_kind_of)
+_hosts = Verdicts(_host_of)
 
 
 def kind_of(user_agent: bytes) -> Kind:
@@ -99,12 +99,25 @@ def host_of(referrer: bytes) -> str:
     return _hosts[referrer]
 
 
-PURPOSES = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
+_PURPOSES = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
 """Headers in which a browser says what it asks for a page for."""
+_AHEAD = (b"prefetch", b"preview", b"prerender")
 
 
-def looks_ahead(name: bytes, value: bytes) -> bool:
-    """Whether a header says that a browser prefetches or prerenders: nobody saw the page."""
-    if name not in PURPOSES:
+def by_name(headers: Headers) -> Mapping[bytes, bytes]:
+    """Headers by their names in small letters; those of one name are joined (RFC 9110, 5.3)."""
+    alone = dict(headers)
+    if len(alone) == len(headers):
+        return alone
+    joined: dict[bytes, bytes] = {}
+    for name, value in headers:
+        joined[name] = b"%s, %s" % (joined[name], value) if name in joined else value
+    return joined
+
+
+def looks_ahead(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether headers say that a browser prefetches or prerenders: nobody saw the page."""
+    if _PURPOSES.isdisjoint(headers):
         return False
-    return b"prefetch" in value or b"preview" in value or b"prerender" in value
+    values = [headers[name] for name in _PURPOSES if name in headers]
+    return any(purpose in value for value in values for purpose in _AHEAD)

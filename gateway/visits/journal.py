@@ -19,7 +19,7 @@ from pathlib import Path
 from gateway.visits import lines, segments
 from gateway.visits.active import ActiveSegment, JournalFullError
 from gateway.visits.folder import Folder
-from gateway.visits.ledger import Batch, Entry, Ledger
+from gateway.visits.ledger import Batch, Entry, Ledger, batch_of
 from gateway.visits.lines import Counts, Visit
 from gateway.visits.restore import Restore
 from gateway.visits.retention import Retention
@@ -210,7 +210,7 @@ class Journal:
         if entry is None or entry.number > self._synced_number:
             return None
         counts = await self._ledger.read(entry)  # Which may find less of them.
-        return Batch(self.gateway_id, entry.number, counts, entry.visits)
+        return await batch_of(self.gateway_id, entry, counts)
 
     def acknowledge(self, number: int) -> None:
         """Note that analytics has the oldest batch, and drop segments nobody needs."""

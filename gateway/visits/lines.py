@@ -1,7 +1,7 @@
 """The journal's line format: `<crc32> <kind> <fields>`, ASCII, each with a line end.
 
 h  gateway id, number of the next batch            first line of every segment
-v  code, hour, kind, referrer host, name=value...  one visit
+v  code, hour, kind, referrer host, name=value...  one visit; what the names are: `Facts`
 b  number, count                                   the visits since the last `b` are batch `number`
 a  number                                          the analytics service has batch `number`
 
@@ -31,7 +31,7 @@ VERSION = 1
 """The latest version of the format that is read, and the one that is written."""
 LONGEST_BYTES = 600
 """No line has more: a visit with the longest code and referrer's host has 310, and 290 are for its
-further fields."""
+facts."""
 LEAST_VISIT_BYTES = 24
 """Bytes that every visit's line has."""
 SLICE_BYTES = 32 << 10
@@ -45,31 +45,38 @@ _KEPT_ENTRY_BYTES = 300
 
 _KINDS: dict[str, Kind] = {"p": "person", "b": "bot"}
 _HEADER = re.compile(rb"h ([!-~]+) ([0-9]{1,18})(?: ([0-9]{1,9})(?: .*)?)?")
+_VISITOR = re.compile(r" visitor=([0-9a-f]{8})(?![^ ])")
 _CONTROL = re.compile(rb"^[0-9a-f]{8} ([ab]) ([0-9]{1,18})(?: [0-9]{1,18})?\n", re.MULTILINE)
 
 
 class Visit(NamedTuple):
-    """What is kept of a visit. `hour` is in whole UTC hours since the Unix epoch.
-
-    What follows the referrer's host is optional, and empty where it is not known. Nothing fills it
-    yet; it has its place in a line.
-    """
+    """What is kept of a visit. `hour` is in whole UTC hours since the Unix epoch."""
 
     code: str
     hour: int
     kind: Kind
     referrer_host: str
+    facts: str = ""
+    """What else is known of a person, as `text_of` writes it: so visitors who come again cost
+    nothing to write down."""
+
+
+class Facts(NamedTuple):
+    """What else is known of the person who visits, by the names that stand in a line.
+
+    What is not known is empty, and has no name in the line.
+    """
+
     device: str = ""
     browser: str = ""
     system: str = ""
     language: str = ""
     country: str = ""
     source: str = ""
+    """Nothing fills it yet."""
     visitor: str = ""
+    """Number of the visitor on this day, in 8 hexadecimal digits."""
 
-
-_NAMED = tuple(Visit._field_defaults)
-"""The fields of a visit that have their name in its line, and are not there where it is empty."""
 
 Counts = dict[Visit, int]
 
@@ -129,11 +136,28 @@ def of_acknowledgement(number: int) -> bytes:
 
 def of_visit(visit: Visit) -> bytes:
     """The line of a visit."""
-    text = f"v {visit.code} {visit.hour} {visit.kind[0]} {visit.referrer_host}"
-    for name, value in zip(_NAMED, visit[-len(_NAMED) :], strict=True):
-        if value:
-            text += f" {name}={quote(str(value), safe='')}"
-    return line(text)
+    code, hour, kind, host, facts = visit
+    return line(f"v {code} {hour} {kind[0]} {host}{facts}")
+
+
+def text_of(facts: Facts) -> str:
+    """Facts as they stand in the line of a visit, behind the referrer's host."""
+    named = zip(Facts._fields, facts, strict=True)
+    return "".join(f" {name}={quote(value, safe='')}" for name, value in named if value)
+
+
+def facts_of(text: str) -> Facts:
+    """The facts of such a text. Names that are not known are passed over."""
+    named = dict(field.partition("=")[::2] for field in text.split(" ")[1:])
+    return Facts(*(unquote(named.get(name, "")) for name in Facts._fields))
+
+
+def without_visitor(text: str) -> tuple[str, int | None]:
+    """Such a text for all visitors that are alike, and the number of this one, None for none."""
+    found = _VISITOR.search(text)
+    if found is None:
+        return text, None
+    return text[: found.start()] + text[found.end() :], int(found[1], 16)
 
 
 def is_good(text: bytes) -> bool:
@@ -160,17 +184,10 @@ def header_of(text: bytes) -> Header | None:
 
 
 def visit_of(text: bytes) -> Visit | None:
-    """The visit of a line for which `is_visit` holds, None if it is written as none is here.
-
-    Named fields that are not known are passed over.
-    """
+    """The visit of a line for which `is_visit` holds, None if it is written as none is here."""
     try:
-        code, hour, kind, host, *further = text[11:].decode("ascii").split(" ")
-        if not further:
-            return Visit(code, int(hour), _KINDS[kind], host)
-        named = dict(field.partition("=")[::2] for field in further)
-        values = [unquote(named.get(name, "")) for name in _NAMED]
-        return Visit(code, int(hour), _KINDS[kind], host, *values)
+        code, hour, kind, host, *facts = text[11:].decode("ascii").split(" ", 4)
+        return Visit(code, int(hour), _KINDS[kind], host, " " + facts[0] if facts else "")
     except (KeyError, ValueError):
         return None
 

@@ -7,11 +7,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 
-from gateway.visits import classify
 from gateway.visits.active import JournalFullError
+from gateway.visits.classify import Headers, by_name, host_of, looks_ahead
 from gateway.visits.journal import Journal
 from gateway.visits.lines import Visit
 from gateway.visits.sender import Sender, VisitSink
+from gateway.visits.visitors import Visitors
 from services.runtime import background, logs
 from services.runtime.errors import AppError, Unavailable
 
@@ -35,10 +36,17 @@ class VisitPipeline:
     """
 
     def __init__(
-        self, journal: Journal, sink: VisitSink, clock: Callable[[], float] = time.time
+        self,
+        journal: Journal,
+        sink: VisitSink,
+        visitors: Visitors,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._journal = journal
+        self._visitors = visitors
         self._clock = clock
+        self._hour = -1
+        self._hour_begins = self._hour_ends = 0.0
         self._sender = Sender(journal, sink, self._note_oldest, self._lose)
         self._held: list[Visit] = []
         self._recorded = asyncio.Event()
@@ -62,6 +70,11 @@ class VisitPipeline:
     def batches(self) -> dict[str, int]:
         """Batches sent since the start, by what became of it; one that failed is sent again."""
         return self._sender.batches
+
+    @property
+    def unknown(self) -> dict[str, int]:
+        """People in acknowledged batches of whom something is not known, by what it is."""
+        return self._sender.unknown
 
     @property
     def lost(self) -> int:
@@ -105,12 +118,45 @@ class VisitPipeline:
         if not await self._journal.has_room():
             raise Unavailable("The journal is full.", "JOURNAL_FULL")
 
-    def record(self, code: str, user_agent: bytes, referrer: bytes) -> None:
-        """Take a visit down, to be put on file by the next `flush`: at the latest by the tick's."""
-        kind = classify.kind_of(user_agent)
-        host = classify.host_of(referrer) if referrer else ""
+    def take(self, code: str, headers: Headers, host: str) -> None:
+        """Take the visit of a request down, unless a browser only looks ahead.
+
+        `host` is that of its connection, empty where it is not known.
+        """
+        sent = by_name(headers)
+        if looks_ahead(sent):
+            return
+        value = sent.get
+        self.record(
+            code,
+            value(b"user-agent", b""),
+            value(b"referer", b""),
+            value(b"accept-language", b""),
+            host,
+            value(b"x-forwarded-for", b""),
+        )
+
+    def record(
+        self,
+        code: str,
+        user_agent: bytes,
+        referrer: bytes,
+        language: bytes = b"",
+        host: str = "",
+        forwarded: bytes = b"",
+    ) -> None:
+        """Take a visit down, to be put on file by the next `flush`: at the latest by the tick's.
+
+        `host` is that of the connection, the rest headers: User-Agent, Referer, Accept-Language and
+        X-Forwarded-For.
+        """
+        now = self._clock()
+        if not self._hour_begins <= now < self._hour_ends:
+            self._begin_hour(now)
+        kind, facts = self._visitors[host, forwarded, user_agent, language]
+        referrer_host = host_of(referrer) if referrer else ""
         held = self._held
-        held.append(Visit(code, int(self._clock()) // 3600, kind, host))
+        held.append(Visit(code, self._hour, kind, referrer_host, facts))
         if len(held) >= _MOST_HELD:
             self.flush()
         self._recorded.set()
@@ -168,6 +214,13 @@ class VisitPipeline:
         await journal.close()
         if journal.last_number and journal.is_empty:
             await self._sender.say_closed()
+
+    def _begin_hour(self, now: float) -> None:
+        """Go on in this hour: numbers of visitors must be of the day that their visit is of."""
+        self._hour = int(now) // 3600
+        self._hour_begins = self._hour * 3600.0
+        self._hour_ends = self._hour_begins + 3600.0
+        self._visitors.begin(self._hour // 24)
 
     async def _close_batches(self) -> None:
         """Every tick with visits: make a batch unless one waits to be sent, and sync."""

@@ -51,6 +51,8 @@ class Sender:
         self._throttled = logs.Throttled(__name__)
         self.batches = {"acknowledged": 0, "refused": 0, "failed": 0}
         """Batches sent since the start, by what became of it; one that failed is sent again."""
+        self.unknown = dict.fromkeys(("browser", "country"), 0)
+        """People in acknowledged batches of whom one of these is not known."""
 
     def wake(self) -> None:
         """Say that there may be a batch to send."""
@@ -101,9 +103,19 @@ class Sender:
         try:
             await self._sink.record(batch)
             self.batches["acknowledged"] += 1
+            self._count_unknown(batch)
         except InvalidArgument as error:
             self.batches["refused"] += 1
             self._lose(batch.visits, f"batch {batch.number} refused: {error.reason}")
         except AppError:
             self.batches["failed"] += 1
             raise
+
+    def _count_unknown(self, batch: Batch) -> None:
+        for name in self.unknown:
+            sign = f" {name}="
+            self.unknown[name] += sum(
+                count
+                for visit, count in batch.counts.items()
+                if visit.kind == "person" and sign not in visit.facts
+            )

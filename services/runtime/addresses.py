@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
+Address = IPv4Address | IPv6Address
+
 HOUSEHOLD_BITS = 64
 NETWORK_BITS = 48
 
 
-def parse(text: str) -> IPv4Address | IPv6Address | None:
+def parse(text: str) -> Address | None:
     """The address of a text; None for what is none.
 
     An IPv4 address that is written as an IPv6 one, such as `::ffff:192.0.2.1`, is the IPv4 one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from gateway.ports import (
 )
 from gateway.views import Totals
 from gateway.visits.ledger import Batch
-from gateway.visits.lines import Visit
+from gateway.visits.lines import Facts, Visit, text_of
 from services.runtime.errors import InvalidArgument
 from tests import services
 from tests.fakes import FakeAnalytics
@@ -222,3 +223,29 @@ async def test_a_hundred_thousand_links_are_the_most_of_one_question(analytics: 
     with pytest.raises(InvalidArgument) as refused:
         await analytics.statistics([*codes, "abcdefgh"], DAY, "UTC", 100)
     assert refused.value.reason == "TOO_MANY_CODES"
+
+
+async def test_the_key_of_a_day_is_the_same_whoever_asks(analytics: Analytics) -> None:
+    before = int(time.time()) // 86_400
+    first, again = await analytics.visitor_key(), await analytics.visitor_key()
+    day, key = again
+    assert before <= first[0] <= day <= int(time.time()) // 86_400
+    assert len(key) == 32
+    assert first == again or first[0] < day, "another day, another key"
+
+
+async def test_the_largest_batch_there_can_be_is_taken(analytics: Analytics) -> None:
+    known = Facts("desktop", "b" * 40, "s" * 40, "haw", "US", "link")
+    visits = [
+        Visit(f"{n:032d}", 9_999_999, "person", f"{n:0253d}", text_of(known)) for n in range(5_500)
+    ]
+    sent = Batch(
+        "g" * 64,
+        1,
+        dict.fromkeys(visits, 50_000),
+        50_000 * len(visits),
+        {(416_666, visit.code): {0xFFFF_FFFF} for visit in visits},
+    )
+    await analytics.record(sent)
+    code = visits[-1].code
+    assert await analytics.totals([code]) == {code: Totals(50_000)}

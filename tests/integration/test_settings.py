@@ -66,6 +66,7 @@ NONSENSE: Mapping[type[ProcessSettings], Mapping[str, tuple[str, ...]]] = {
         "JOURNAL_DIR": ("", NOT_TEXT),
         "JOURNAL_BYTES": ("0", "-1", "much", "9" * 30),
         "WEB_DIR": ("", NOT_TEXT),
+        "COUNTRIES_FILE": ("", NOT_TEXT),
         "TRUSTED_PROXIES": ("somebody", "192.0.2.1/99"),
         "LIMITS": ("perhaps",),
         "CACHE_FRESH_SECONDS": ("-1", "nan", "inf", "long"),

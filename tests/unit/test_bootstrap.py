@@ -20,12 +20,15 @@ class Services:
     def __init__(self) -> None:
         self.auth, self.links, self.analytics = FakeAuth(), FakeLinks(URL), FakeAnalytics()
 
-    def gateway(self, folder: Path, web_dir: Path | None = None) -> Gateway:
+    def gateway(
+        self, folder: Path, web_dir: Path | None = None, countries_file: Path | None = None
+    ) -> Gateway:
         """A gateway over them with its journal in the folder."""
         settings = GatewaySettings(
             public_url=URL,  # type: ignore[arg-type]
             journal_dir=folder / "journal",
             web_dir=web_dir,
+            countries_file=countries_file,
             auth_address="auth:1",
             links_address="links:1",
             analytics_address="analytics:1",
@@ -83,5 +86,19 @@ async def test_a_folder_without_pages_is_refused_in_one_line(tmp_path: Path) -> 
     with pytest.raises(SystemExit) as refused:
         Services().gateway(tmp_path, web_dir=tmp_path)
     assert str(refused.value).startswith(f"Cannot read the pages in {tmp_path}: ")
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "journal").exists()
+
+
+@pytest.mark.parametrize("content", [None, b"no countries"])
+def test_a_file_without_countries_is_refused_in_one_line(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "countries.mmdb"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SystemExit) as refused:
+        Services().gateway(tmp_path, countries_file=path)
+    assert str(refused.value).startswith(f"Cannot use the countries in {path}: ")
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "journal").exists()

@@ -13,7 +13,7 @@ import pytest
 from gateway.http import _CorkedTransport
 from gateway.visits.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
-from tests.unit.test_pipeline import Sink
+from tests.unit.test_pipeline import Sink, strangers
 
 ANSWER = b"HTTP/1.1 302 Found\r\n\r\nRedirecting..."
 
@@ -66,7 +66,7 @@ async def visit_in_turns(wire: Wire) -> None:
 
 
 async def test_each_visit_is_on_file_before_its_answer_is_handed_over(tmp_path: Path) -> None:
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
     wire = Wire(tmp_path, pipeline)
     await visit_in_turns(wire)
     await asyncio.sleep(0)
@@ -80,7 +80,7 @@ async def test_where_the_disk_takes_a_part_the_rest_is_said_to_be_lost_before_th
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int
 ) -> None:
     sink = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
     wire = Wire(tmp_path, pipeline)
     write = os.write
 
@@ -106,7 +106,7 @@ async def test_where_the_disk_takes_a_part_the_rest_is_said_to_be_lost_before_th
 async def test_the_visits_of_a_turn_are_one_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
     wire = Wire(tmp_path, pipeline)
     written: list[int] = []
     write = os.write

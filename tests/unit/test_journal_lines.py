@@ -7,13 +7,11 @@ import zlib
 import pytest
 
 from gateway.visits import lines
-from gateway.visits.lines import Header, Visit, VisitLines
+from gateway.visits.lines import Facts, Header, Visit, VisitLines
 
 PLAIN = Visit("abcdefgh", 498_667, "person", "news.example")
-FULL = PLAIN._replace(
-    device="phone", browser="Mobile Safari", system="iOS", language="es", country="ES",
-    source="qr", visitor="3q2-7w",
-)  # fmt: skip
+FACTS = Facts("phone", "Mobile Safari", "iOS", "es", "ES", "qr", "0123abcd")
+FULL = PLAIN._replace(facts=lines.text_of(FACTS))
 
 
 def line(body: str) -> bytes:
@@ -30,8 +28,7 @@ def test_a_visit_without_further_fields_is_written_as_version_33cf8fd_did() -> N
         PLAIN,
         PLAIN._replace(kind="bot", referrer_host=""),
         FULL,
-        PLAIN._replace(browser="a=b c%20\nv \u00e9\u4e2d"),
-        PLAIN._replace(referrer_host="", visitor="x"),
+        PLAIN._replace(referrer_host="", facts=" visitor=0123abcd"),
     ],
 )
 def test_a_visit_is_read_as_it_was_written(visit: Visit) -> None:
@@ -41,9 +38,48 @@ def test_a_visit_is_read_as_it_was_written(visit: Visit) -> None:
     assert lines.visit_of(written[:-1]) == visit
 
 
+def test_facts_are_named_in_a_line() -> None:
+    assert lines.of_visit(FULL) == (
+        line(
+            "v abcdefgh 498667 p news.example device=phone browser=Mobile%20Safari system=iOS "
+            "language=es country=ES source=qr visitor=0123abcd"
+        )
+        + b"\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        Facts(),
+        FACTS,
+        Facts(country="ES"),
+        Facts("other", "a=b c%20\nv \u00e9\u4e2d", visitor="00000000"),
+    ],
+)
+def test_facts_are_read_as_they_were_written(facts: Facts) -> None:
+    written = lines.of_visit(PLAIN._replace(facts=lines.text_of(facts)))
+    assert written.count(b"\n") == 1
+    read = lines.visit_of(written[:-1])
+    assert read is not None
+    assert lines.facts_of(read.facts) == facts
+    alike, number = lines.without_visitor(read.facts)
+    assert lines.facts_of(alike) == facts._replace(visitor="")
+    assert number == (int(facts.visitor, 16) if facts.visitor else None)
+
+
 def test_named_fields_that_nobody_knows_are_passed_over() -> None:
-    text = line("v abcdefgh 498667 p news.example mood=good country=ES flag next=")
-    assert lines.visit_of(text) == PLAIN._replace(country="ES")
+    text = line("v abcdefgh 498667 p news.example mood=good visitor=0000000a country=ES flag next=")
+    read = lines.visit_of(text)
+    assert read is not None
+    assert lines.facts_of(read.facts) == Facts(country="ES", visitor="0000000a")
+    assert lines.without_visitor(read.facts) == (" mood=good country=ES flag next=", 10)
+
+
+@pytest.mark.parametrize("visitor", ["", "3q2-7w", "0123abcde", "0123ABCD", "0123abc"])
+def test_a_visitor_without_a_number_is_none(visitor: str) -> None:
+    text = f" country=ES visitor={visitor}"
+    assert lines.without_visitor(text) == (text, None)
 
 
 @pytest.mark.parametrize(
@@ -85,10 +121,8 @@ def test_a_first_line_is_written_as_version_33cf8fd_did() -> None:
 
 
 def test_no_line_is_longer_than_the_longest() -> None:
-    visit = FULL._replace(
-        code="c" * 32, hour=9_999_999, referrer_host="h" * 253, browser="b" * 64, system="s" * 64,
-        language="abcdefgh", visitor="v" * 32,
-    )  # fmt: skip
+    facts = FACTS._replace(browser="b" * 64, system="s" * 64, language="abcdefgh")
+    visit = Visit("c" * 32, 9_999_999, "person", "h" * 253, lines.text_of(facts))
     assert len(lines.of_visit(visit)) <= lines.LONGEST_BYTES
 
 

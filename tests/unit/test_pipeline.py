@@ -12,10 +12,18 @@ import structlog
 from gateway.visits import lines
 from gateway.visits.journal import Journal
 from gateway.visits.ledger import Batch
+from gateway.visits.lines import Visit
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
+from gateway.visits.visitors import Visitors
 from services.runtime import background
+from services.runtime.addresses import parse
 from services.runtime.errors import Unavailable
 from tests.unit.test_journal import abandon
+
+
+def strangers() -> Visitors:
+    """Visitors at addresses that belong to no country, of a day that has no key yet."""
+    return Visitors(lambda host, _: parse(host), lambda _: "")
 
 
 class Sink:
@@ -36,7 +44,7 @@ async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_ti
     tmp_path: Path,
 ) -> None:
     sink = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 64 << 20), sink)
+    pipeline = VisitPipeline(Journal(tmp_path, 64 << 20), sink, strangers())
     pipeline.start()
     for n in range(3 * MOST_ROWS):
         host = ".".join((f"h{n}", "x" * 60, "y" * 60, "z" * 60, "example"))
@@ -49,11 +57,11 @@ async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_ti
 async def test_visits_on_file_without_a_batch_are_sent_though_nobody_comes(tmp_path: Path) -> None:
     journal = Journal(tmp_path, 1 << 20)
     sink = Sink()
-    pipeline = VisitPipeline(journal, sink)
+    pipeline = VisitPipeline(journal, sink, strangers())
     pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
     pipeline.flush()
     await abandon(journal)
-    second = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
+    second = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
     second.start()
     await second.stop(5)
     assert [batch.visits for batch in sink.batches] == [1]
@@ -65,7 +73,7 @@ async def test_a_batch_of_which_nothing_can_be_read_is_lost_and_not_sent(tmp_pat
     there = lines.line("v bbbbbbbb 498667 p ") + lines.of_batch(2, 1)
     (tmp_path / "0000000001.journal").write_bytes(first + gone + there)
     sink = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
     pipeline.start()
     await pipeline.stop(5)
     assert [(batch.number, batch.visits) for batch in sink.batches] == [(2, 1)]
@@ -84,7 +92,7 @@ async def test_a_journal_closed_empty_is_said_to_be_and_one_with_visits_is_not(
 ) -> None:
     unused, used, away = Sink(), Sink(), Away()
     for sink, visits in ((unused, 0), (used, 3), (away, 3)):
-        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
+        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
         pipeline.start()
         for _ in range(visits):
             pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
@@ -114,18 +122,88 @@ async def test_a_journal_that_will_send_its_last_batch_again_is_not_said_to_be_e
 ) -> None:
     with monkeypatch.context() as patch:
         sink = FillsTheDisk(patch)
-        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink)
+        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
         pipeline.start()
         pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
         await pipeline.stop(5)
     assert (len(sink.batches), sink.closed) == (1, [])
 
     again = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), again)
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), again, strangers())
     pipeline.start()
     await pipeline.stop(5)
     assert again.batches == sink.batches
     assert again.closed == [(again.batches[0].gateway_id, 1)]
+
+
+MIDNIGHT = 20_780 * 86_400.0
+CHROME = b"Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36"
+
+
+async def test_visitors_of_a_batch_are_told_apart_and_their_visits_are_not(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 1 << 20)
+    visitors = strangers()
+    visitors.begin(20_779)
+    visitors.use(bytes(32))
+    pipeline = VisitPipeline(journal, Sink(), visitors, lambda: MIDNIGHT - 1)
+    for code, host in (("aaaaaaaa", "192.0.2.1"), ("bbbbbbbb", "192.0.2.1")):
+        pipeline.record(code, CHROME, b"", b"es", host)
+    for host in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
+        pipeline.record("aaaaaaaa", CHROME, b"", b"es", host)
+    pipeline.record("aaaaaaaa", b"curl/8", b"", b"es", "192.0.2.4")
+    pipeline.flush()
+    await abandon(journal)
+    first, sink = Sink(), Sink()
+    for taking in (first, sink):  # It is the same batch again where nothing was noted.
+        journal = Journal(tmp_path, 1 << 20)
+        await journal.restore()
+        batch = await journal.first_batch()
+        assert batch is not None
+        await taking.record(batch)
+        await abandon(journal)
+    [batch] = sink.batches
+    assert first.batches == sink.batches
+    facts = " device=desktop browser=Chrome system=Linux language=es"
+    hour = 20_780 * 24 - 1
+    assert batch.counts == {
+        Visit("aaaaaaaa", hour, "person", "", facts): 4,
+        Visit("bbbbbbbb", hour, "person", "", facts): 1,
+        Visit("aaaaaaaa", hour, "bot", ""): 1,
+    }
+    assert {place: len(numbers) for place, numbers in batch.visitors.items()} == {
+        (20_779, "aaaaaaaa"): 3,
+        (20_779, "bbbbbbbb"): 1,
+    }
+    assert set(batch.visitors[20_779, "bbbbbbbb"]) <= set(batch.visitors[20_779, "aaaaaaaa"])
+
+
+async def test_a_visit_is_told_apart_under_the_key_of_its_own_day(tmp_path: Path) -> None:
+    clock = [0.0]
+    visitors = strangers()
+    visitors.begin(20_779)
+    visitors.use(b"1" * 32)
+    sink = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors, lambda: clock[0])
+    moments = {
+        "aaaaaaaa": MIDNIGHT - 3600, "bbbbbbbb": MIDNIGHT - 0.001, "cccccccc": MIDNIGHT,
+        "dddddddd": MIDNIGHT + 7200, "eeeeeeee": MIDNIGHT + 7201, "ffffffff": MIDNIGHT - 1,
+    }  # fmt: skip
+    for code, clock[0] in moments.items():
+        if code == "eeeeeeee":
+            visitors.use(b"2" * 32)
+        pipeline.record(code, CHROME, b"", b"es", "192.0.2.1")
+    pipeline.start()
+    await pipeline.stop(5)
+    [batch] = sink.batches
+    hours = {visit.code: visit.hour for visit in batch.counts}
+    assert hours == {code: int(moment) // 3600 for code, moment in moments.items()}
+    assert sorted(batch.visitors) == [
+        (20_779, "aaaaaaaa"),
+        (20_779, "bbbbbbbb"),
+        (20_780, "eeeeeeee"),
+    ]
+    first, same, other = (set(batch.visitors[place]) for place in sorted(batch.visitors))
+    assert first == same != other
 
 
 class Breaks(Sink):
@@ -141,7 +219,7 @@ async def test_a_sender_that_breaks_stops_the_process(
     monkeypatch.setattr(background, "_process", background._Process())
     stop = asyncio.Event()
     background.stop_on_failure(stop)
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Breaks())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Breaks(), strangers())
     pipeline.start()
     pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
     await asyncio.wait_for(stop.wait(), 10)
@@ -151,13 +229,13 @@ async def test_a_sender_that_breaks_stops_the_process(
 
 
 async def test_a_backlog_that_is_being_read_lags_and_is_no_empty_journal(tmp_path: Path) -> None:
-    first = VisitPipeline(Journal(tmp_path, 1 << 20), Away())
+    first = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), strangers())
     first.start()
     for _ in range(3):
         first.record("abcdefgh", b"Mozilla/5.0", b"")
     await first.stop(0.2)
     now = 1_800_000_000.0
-    again = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), lambda: now)
+    again = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), strangers(), lambda: now)
     now += 1
     assert (again.restoring, again.pending, again.lag_seconds) == (True, 0, 1.0)
     again.start()
@@ -171,7 +249,7 @@ async def test_a_backlog_that_is_being_read_lags_and_is_no_empty_journal(tmp_pat
 async def test_a_disk_that_is_full_at_a_start_is_told_of_in_few_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = VisitPipeline(Journal(tmp_path, 1 << 20), Away())
+    first = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), strangers())
     first.start()
     first.record("abcdefgh", b"Mozilla/5.0", b"")
     await first.stop(0.1)
@@ -197,7 +275,7 @@ async def test_a_disk_that_is_full_at_a_start_is_told_of_in_few_words(
     monkeypatch.setattr("gateway.visits.folder._free_bytes", left)
     with monkeypatch.context() as full, structlog.testing.capture_logs() as told:
         full.setattr("gateway.visits.active.os.write", no_room)
-        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink())
+        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
         pipeline.start()
         with pytest.raises(Unavailable) as raised:
             await pipeline.check_journal()
