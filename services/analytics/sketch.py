@@ -11,9 +11,9 @@ As bytes, none is an empty sketch. Up to `_MOST_LISTED` registers are listed, ea
 in the order of its number: the number in two, most significant first, then the rank. More of them
 are a byte each, all of them. So the same registers are always the same bytes.
 
-The libraries that we tried keep other bytes for the same visitors in another order, and take more:
-a day with one visitor is three bytes here and at least twelve with DataSketches, which brings
-NumPy into the process.
+Of the libraries, DataSketches 5.2 takes 12 bytes for one visitor and 20 for three, which are 3 and
+9 here, keeps other bytes for the same visitors in another order, and brings NumPy: 19 MB of memory.
+HLL 3.0 has no form as bytes.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -36,7 +37,7 @@ from services.analytics.domain import (
     VisitKind,
 )
 from services.analytics.store import AnalyticsStore
-from services.runtime import mongo
+from services.runtime import mongo, sqlite
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told
 from tests.contract.conftest import NewStore, opened_anew, opened_at
@@ -883,6 +884,48 @@ async def test_announcements_that_nobody_asks_for_are_cleared_away(opened: Opene
         # On MongoDB old ones are looked for now and then.
         assert (await store.announcements(1)).lost
         assert not (await store.announcements(102)).lost
+
+
+async def test_on_sqlite_who_reads_days_holds_up_neither_writers_nor_other_readers(
+    tmp_path: Path,
+) -> None:
+    reached, may = threading.Event(), threading.Event()
+
+    def take(code: str, day: Day) -> None:
+        reached.set()
+        may.wait(20)
+
+    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+        await store.apply(Batch("one", 1, (visit(),)), NOW)
+        reading = asyncio.create_task(store.days([CODE], DAY, DAY, take))
+        await asyncio.to_thread(reached.wait, 20)
+        await store.apply(Batch("one", 2, (visit(),)), NOW)
+        assert await store.totals([CODE]) == {CODE: Totals(2, 0)}
+        assert not reading.done()
+        may.set()
+        await reading
+
+
+async def test_on_sqlite_many_days_are_read_a_few_at_a_time(tmp_path: Path) -> None:
+    codes = [f"code{n:04}" for n in range(600)]
+    visits = [visit(code, HOUR + 24 * day) for code in codes for day in range(3)]
+    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+        await store.apply(Batch("one", 1, tuple(visits)), NOW)
+        database = store._database  # type: ignore[attr-defined]
+        taken = [0]
+
+        async def read(name: str, operation: Any) -> Any:
+            taken.append(0)
+            return await sqlite.Database.read(database, name, operation)
+
+        def take(code: str, day: Day) -> None:
+            taken[-1] += 1
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(database, "read", read)
+            await store.days(codes, DAY, DAY + 2, take)
+    assert sum(taken) == len(visits)
+    assert max(taken) <= 500
 
 
 async def test_on_sqlite_a_batch_and_its_announcement_are_one(tmp_path: Path) -> None:
