@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -904,6 +904,36 @@ async def test_on_sqlite_who_reads_days_holds_up_neither_writers_nor_other_reade
         assert not reading.done()
         may.set()
         await reading
+
+
+async def test_on_sqlite_a_month_that_changed_is_summed_up_again(tmp_path: Path) -> None:
+    """`DAY` is the first of a month."""
+    path = tmp_path / "store.sqlite3"
+
+    def months() -> list[str]:
+        with closing(sqlite3.connect(path)) as connection:
+            return [code for (code,) in connection.execute("SELECT code FROM months")]
+
+    visits = [visit(hour=HOUR + 24 * day, host=f"h{day % 2}") for day in range(40)]
+    seldom = [visit("seldom--", hour=HOUR + 24 * day) for day in range(5)]
+    late = (visit(hour=HOUR + 24 * 3, host="h1"),)
+    async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
+        await store.apply(Batch("one", 1, (*visits, *seldom)), NOW)
+        await summed_up(store, DAY + 30)
+        assert months() == [], "it is not over"
+        await summed_up(store, DAY + 31)
+        assert months() == [CODE]
+        before = await added_up(store, [CODE], DAY, DAY + 50)
+        handed = [len(day.breakdowns) for day in await days_of(store, CODE, DAY, DAY + 50)]
+        assert handed == [1] + [0] * 30 + [1] * 9, "names of the month come once"
+
+        await store.apply(Batch("one", 2, late), NOW)
+        assert months() == []
+        after = await added_up(store, [CODE], DAY, DAY + 50)
+        assert after.names - before.names == Counter({(REFERRER, "h1"): 1})
+        await summed_up(store, DAY + 31)
+        assert months() == [CODE]
+        assert await added_up(store, [CODE], DAY, DAY + 50) == after
 
 
 async def test_on_sqlite_many_days_are_read_a_few_at_a_time(tmp_path: Path) -> None:

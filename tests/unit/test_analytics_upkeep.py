@@ -39,8 +39,13 @@ class Clock:
 
 
 def files_with(folder: Path, key: bytes) -> list[str]:
-    """The files of a folder that have these bytes."""
-    return [path.name for path in folder.iterdir() if key in path.read_bytes()]
+    """The files of a folder that have any eight bytes of a key."""
+    parts = [key[start : start + 8] for start in range(len(key) - 7)]
+    return [
+        path.name
+        for path in folder.iterdir()
+        if any(part in data for data in (path.read_bytes(),) for part in parts)
+    ]
 
 
 async def until(condition: Callable[[], bool]) -> None:
