@@ -1,9 +1,9 @@
 """Counts of visits in a MongoDB database.
 
-    days      _id "code:day", people, bots, hours.<hour of the day>, people by name in a dimension
-              (referrers.<host>, devices.<name> and so on), hosts (below), seen.<gateway id>
-    totals    _id code, people, bots, seen.<gateway id>
-    gateways  see `gateways_mongo`
+    days, totals, blocks   see `documents_mongo`
+    gateways       see `gateways_mongo`
+    visitor_keys   _id day, key
+    notes          _id "counted_from", day: of the counts that the version before left, else null
     announcements  see `services.runtime.feed_mongo`
 
 **Every visit once, without a transaction.** A document says in `seen` which batch of a gateway it
@@ -16,11 +16,14 @@ is lower and that whatever else decided is as it was read. Where another writer 
 is a duplicate or the condition fails: then the chunk is read again, until every document holds the
 batch.
 
-**At most 100 names in a dimension.** `hosts` counts the names that ever came into a document, those
-of all dimensions together. (It has its name from a version that knew referrers alone, and that
-writes to the same documents while it is replaced.) A name that is new to a document comes in on the
-condition that `hosts` is as it was read: two writers cannot both take the last place. A name that
-is there stays, so counting on needs no condition.
+**At most 100 names in a dimension.** A name that is new to a document comes in on the condition
+that `hosts` is as it was read: two writers cannot both take the last place. A name that is there
+stays, so counting on needs no condition.
+
+**Visitors.** A sketch takes the place of the one that it was made of, on the condition that this is
+as it was read. One that has all visitors of a batch already stays, without a condition.
+
+**Days first.** Totals come after the days that they count (`days_mongo` says why).
 
 **Gateways that went away.** A gateway that was idle for long, or for an hour after it closed, is
 dropped: its document says up to which batch, and from then on those numbers are refused. Only then
@@ -31,53 +34,32 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from pymongo import ASCENDING, IndexModel, InsertOne, UpdateOne
-from pymongo.errors import BulkWriteError
+from pymongo.errors import BulkWriteError, DuplicateKeyError
 
-from services.analytics.domain import (
-    FEED,
-    HOURS_A_DAY,
-    OTHER_NAMES,
-    Batch,
-    Day,
-    Dimension,
-    Totals,
-    count_names,
-    sums_of,
-    totals_of,
-)
+from services.analytics.days_mongo import Days, chunks
+from services.analytics.documents_mongo import Addition, additions
+from services.analytics.domain import FEED, Batch, Day, Totals
 from services.analytics.gateways_mongo import Gateways
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told
 from services.runtime.feed_mongo import MongoFeed
-from services.runtime.mongo import Database, Document, Schema
+from services.runtime.moments import EPOCH
+from services.runtime.mongo import Database, Document, Documents, Schema
 
 SCHEMA: Schema = (
     {"gateways": [IndexModel([("live", ASCENDING), ("seen_at", ASCENDING)], name="gateways_idle")]},
 )
 
 CHUNK = 500
-"""Most documents in one command."""
+"""Most documents in one command that writes."""
 _TURNS = 200
 """How often other writers may be faster before a batch is given up until its resend."""
 _PATIENT_TURNS = 3
 _LONGEST_PAUSE = 0.02
-_DAY_DIGITS = 7
-"""Those of the calendar's last day: texts of equal length sort like their numbers."""
-_FIELDS = {
-    Dimension.REFERRER: "referrers",
-    Dimension.DEVICE: "devices",
-    Dimension.BROWSER: "browsers",
-    Dimension.SYSTEM: "systems",
-    Dimension.LANGUAGE: "languages",
-    Dimension.COUNTRY: "countries",
-    Dimension.SOURCE: "sources",
-}
-"""Where a day's document has its people by name."""
 
 
 class MongoAnalyticsStore:
@@ -86,7 +68,10 @@ class MongoAnalyticsStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._gateways = Gateways(database)
+        self._days = Days(database)
         self._feed = MongoFeed(database, FEED, "analytics")
+        self._noted: Document | None = None
+        """The note on what is counted since when, once it is there for certain."""
 
     async def apply(self, batch: Batch, now: datetime) -> bool:
         await self._gateways.forget_idle(now)
@@ -98,49 +83,103 @@ class MongoAnalyticsStore:
     async def _apply(self, batch: Batch, now: datetime) -> bool:
         if not await self._gateways.begin(batch, now):
             return False
-        days, totals = _additions(batch)
+        await self._note(now)
+        days, totals = additions(batch)
         for collection, added in (("days", days), ("totals", totals)):
-            for chunk in _chunks(added):
-                await self._add(collection, chunk, batch)
+            # Writers that all lock in the same order never wait for each other in a circle.
+            for chunk in chunks(sorted(added), CHUNK):
+                await self._add(collection, {key: added[key] for key in chunk}, batch)
         return await self._gateways.finish(batch)
 
     async def close_gateway(self, gateway_id: str, number: int, now: datetime) -> None:
         await self._gateways.close(gateway_id, number, now)
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
-        found = await self._read("totals", codes, ("people", "bots"))
+        found = await self._read("totals", codes, {"people": 1, "bots": 1})
         return {one["_id"]: Totals(one["people"], one["bots"]) for one in found}
 
-    async def days(self, code: str, first: int, last: int) -> list[Day]:
-        query = {"_id": {"$gte": _day_id(code, first), "$lte": _day_id(code, last)}}
-        found = await self._database.read(
-            "analytics_days",
-            lambda db: db.days.find(query, {"seen": 0}, sort=[("_id", ASCENDING)]).to_list(None),
+    async def days(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, Day], None]
+    ) -> None:
+        await self._days.read(codes, first, last, take)
+
+    async def first_day(self, codes: Sequence[str]) -> int | None:
+        return await self._days.first(codes)
+
+    async def counted_from(self) -> int | None:
+        day: int | None = (await self._note(datetime.now(UTC)))["day"]
+        return day
+
+    async def visitor_key(self, day: int, fresh: bytes) -> bytes:
+        key: bytes = (await self._keep("visitor_keys", {"_id": day, "key": fresh}))["key"]
+        return key
+
+    async def forget_keys(self, before: int) -> int:
+        query = {"_id": {"$lt": before}}
+        deleted = await self._database.write(
+            "analytics_forget_keys", lambda db: db.visitor_keys.delete_many(query)
         )
-        return [_day(one) for one in found]
+        return deleted.deleted_count
+
+    async def forget_days(self, before: int) -> int:
+        return await self._days.forget(before)
+
+    async def sum_up(self, before: int) -> bool:
+        return await self._days.sum_up(before)
 
     async def remove(self, codes: Sequence[str]) -> None:
         named = {"_id": {"$in": list(codes)}}
         await self._database.write("analytics_remove", lambda db: db.totals.delete_many(named))
         for code in codes:
-            # Every day of the code: a semicolon comes next after the colon.
-            days = {"_id": {"$gte": f"{code}:", "$lt": f"{code};"}}
-            await self._remove_days(days)
+            await self._days.remove(code)
 
     async def announcements(self, mark: int | None) -> Told:
         return await self._feed.since(mark)
 
-    async def _remove_days(self, query: Document) -> None:
-        await self._database.write("analytics_remove", lambda db: db.days.delete_many(query))
+    async def _note(self, now: datetime) -> Document:
+        """What is noted on since when all is counted, ahead of the first batch of this version.
 
-    async def _add(self, collection: str, chunk: Mapping[str, _Addition], batch: Batch) -> None:
+        Who finds days without the note finds those of the version before: replicas of this one
+        make it before they write a day.
+        """
+        if self._noted is None:
+            days = await self._database.read(
+                "analytics_noted", lambda db: db.days.find_one({}, {"_id": 1})
+            )
+            # Of today the version before counted some, and it may while it is replaced.
+            day = (now - EPOCH).days + 1 if days else None
+            self._noted = await self._keep("notes", {"_id": "counted_from", "day": day})
+        return self._noted
+
+    async def _keep(self, collection: str, document: Document) -> Document:
+        """The document of this `_id`: the one that is there, or this one, which then is."""
+
+        def find(db: Documents) -> Awaitable[Document | None]:
+            return db[collection].find_one({"_id": document["_id"]})
+
+        held = await self._database.read_majority(f"analytics_{collection}", find)
+        if held is not None:
+            return held
+        try:
+            await self._database.write(
+                f"analytics_keep_{collection}", lambda db: db[collection].insert_one(document)
+            )
+        except DuplicateKeyError:
+            return await self._database.read_held(f"analytics_{collection}", find)
+        return document
+
+    async def _add(self, collection: str, chunk: dict[str, Addition], batch: Batch) -> None:
         """Add to each document what the batch has for it, unless it holds the batch already."""
-        fields = ("seen", "hosts", *_FIELDS.values())
+        read = next(iter(chunk.values())).read
+        projection = dict.fromkeys(("seen", *read), 1)
         for turn in range(_TURNS):
             if turn >= _PATIENT_TURNS:
                 await asyncio.sleep(random.uniform(0, _LONGEST_PAUSE))  # noqa: S311
-            held = {one["_id"]: one for one in await self._read(collection, chunk, fields)}
-            chunk = {key: one for key, one in chunk.items() if not _has(held.get(key), batch)}
+            held = {one["_id"]: one for one in await self._read(collection, chunk, projection)}
+            for key in [key for key in chunk if _has(held.get(key), batch)]:
+                added = chunk.pop(key)
+                if turn:  # Not by the same batch before.
+                    added.written()
             if not chunk:
                 return
             dropped = await self._gateways.dropped(
@@ -153,23 +192,25 @@ class MongoAnalyticsStore:
                 for key, one in chunk.items()
             ]
             if await self._write(collection, changes):
+                for added in chunk.values():
+                    added.written()
                 return
         raise Unavailable("The counts are written by too many at once.", "STORE_OVERLOADED")
 
     async def _read(
-        self, collection: str, keys: Iterable[str], fields: Sequence[str]
+        self, collection: str, keys: Iterable[str], projection: Mapping[str, int]
     ) -> list[Document]:
         named = list(keys)
         return await self._database.read(
             f"analytics_{collection}",
             lambda db: (
                 db[collection]
-                .find({"_id": {"$in": named}}, dict.fromkeys(fields, 1), batch_size=len(named))
+                .find({"_id": {"$in": named}}, projection, batch_size=len(named))
                 .to_list(None)
             ),
         )
 
-    async def _write(self, collection: str, changes: list[_Change]) -> bool:
+    async def _write(self, collection: str, changes: list[_Write]) -> bool:
         """Make the changes; False where another writer was faster at one of them."""
         try:
             result = await self._database.write(
@@ -181,48 +222,7 @@ class MongoAnalyticsStore:
         return result.inserted_count + result.matched_count == len(changes)
 
 
-@dataclass
-class _Addition:
-    """What a batch adds to one document."""
-
-    visits: dict[str, int]
-    """`people` and `bots`."""
-    hours: dict[str, int] | None = None
-    """People by hour of the day; None for a document of totals."""
-    names: dict[str, dict[str, int]] = field(default_factory=dict)
-    """People by field of a dimension, such as `referrers`, and by the name's key in it."""
-
-
-_Change = InsertOne[Document] | UpdateOne
-
-
-def _additions(batch: Batch) -> tuple[dict[str, _Addition], dict[str, _Addition]]:
-    """What a batch adds to the documents of days and of totals, by `_id`."""
-    sums = sums_of(batch)
-    days: dict[str, _Addition] = {}
-    for (day, code), one in sums.items():
-        visits = {"people": sum(one.people.values()), "bots": sum(one.bots.values())}
-        hours = {str(hour): people for hour, people in one.people.items()}
-        names = {
-            _FIELDS[dimension]: {_key(name): people for name, people in breakdown.items()}
-            for dimension, breakdown in one.names.items()
-        }
-        days[_day_id(code, day)] = _Addition(visits, hours, names)
-    totals = {
-        code: _Addition({"people": one.people, "bots": one.bots})
-        for code, one in totals_of(sums).items()
-    }
-    return days, totals
-
-
-def _chunks(added: Mapping[str, _Addition]) -> Iterator[dict[str, _Addition]]:
-    """At most `CHUNK` documents each, in the order of their keys.
-
-    Writers that all lock in the same order never wait for each other in a circle.
-    """
-    keys = sorted(added)
-    for start in range(0, len(keys), CHUNK):
-        yield {key: added[key] for key in keys[start : start + CHUNK]}
+_Write = InsertOne[Document] | UpdateOne
 
 
 def _has(held: Document | None, batch: Batch) -> bool:
@@ -230,68 +230,17 @@ def _has(held: Document | None, batch: Batch) -> bool:
     return held is not None and held["seen"].get(batch.gateway_id, 0) >= batch.number
 
 
-def _insert(key: str, added: _Addition, batch: Batch) -> InsertOne[Document]:
-    document: Document = {"_id": key, **added.visits}
-    if added.hours is not None:
-        names, new = _named(added, {})
-        document |= {"hosts": new, "hours": added.hours, "referrers": {}, **names}
-    return InsertOne({**document, "seen": {batch.gateway_id: batch.number}})
+def _insert(key: str, added: Addition, batch: Batch) -> InsertOne[Document]:
+    return InsertOne({"_id": key, **added.new(), "seen": {batch.gateway_id: batch.number}})
 
 
-def _update(
-    held: Document, added: _Addition, batch: Batch, dropped: Mapping[str, int]
-) -> UpdateOne:
+def _update(held: Document, added: Addition, batch: Batch, dropped: Mapping[str, int]) -> UpdateOne:
+    change = added.change(held)
     seen = f"seen.{batch.gateway_id}"
-    condition: Document = {"_id": held["_id"], seen: {"$not": {"$gte": batch.number}}}
-    names, new = _named(added, held)
-    increments: Document = dict(added.visits)
-    for parent, counts in {"hours": added.hours or {}, **names}.items():
-        increments |= {f"{parent}.{key}": people for key, people in counts.items()}
-    if new:
-        condition["hosts"] = held["hosts"]
-        increments["hosts"] = new
-    change: Document = {"$inc": increments, "$set": {seen: batch.number}}
+    condition = {"_id": held["_id"], seen: {"$not": {"$gte": batch.number}}, **change.as_read}
+    update: Document = {"$inc": change.increments, "$set": {seen: batch.number, **change.values}}
     for gateway, number in held["seen"].items():
         if gateway != batch.gateway_id and number <= dropped.get(gateway, 0):
             condition[f"seen.{gateway}"] = number
-            change.setdefault("$unset", {})[f"seen.{gateway}"] = ""
-    return UpdateOne(condition, change)
-
-
-def _named(added: _Addition, held: Document) -> tuple[dict[str, dict[str, int]], int]:
-    """The names under which a batch counts in a document, and how many of them are new to it."""
-    names: dict[str, dict[str, int]] = {}
-    new = 0
-    for name, breakdown in added.names.items():
-        known = held.get(name, {})
-        names[name] = count_names(breakdown, known)
-        new += sum(key not in known and key != OTHER_NAMES for key in names[name])
-    return names, new
-
-
-def _key(name: str) -> str:
-    """A name as the name of a field: `a.example` is `a%2Eexample`, as a dot would part fields."""
-    return name.replace("%", "%25").replace(".", "%2E").replace("$", "%24")
-
-
-def _name(key: str) -> str:
-    return key.replace("%24", "$").replace("%2E", ".").replace("%25", "%")
-
-
-def _day_id(code: str, day: int) -> str:
-    return f"{code}:{day:0{_DAY_DIGITS}}"
-
-
-def _day(document: Document) -> Day:
-    hours = document["hours"]
-    return Day(
-        day=int(document["_id"].partition(":")[2]),
-        people=document["people"],
-        bots=document["bots"],
-        people_by_hour=tuple(hours.get(str(hour), 0) for hour in range(HOURS_A_DAY)),
-        breakdowns={
-            dimension: {_name(key): people for key, people in document[name].items()}
-            for dimension, name in _FIELDS.items()
-            if document.get(name)
-        },
-    )
+            update.setdefault("$unset", {})[f"seen.{gateway}"] = ""
+    return UpdateOne(condition, update)

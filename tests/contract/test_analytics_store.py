@@ -41,6 +41,7 @@ from services.runtime import mongo, sqlite
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told
 from tests.contract.conftest import NewStore, opened_anew, opened_at
+from tests.contract.faulty import Crash, Faulty
 
 Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
 
@@ -602,36 +603,6 @@ def test_whatever_is_sent_again_every_batch_counts_once(
     asyncio.run(drive())
 
 
-class Crash(Exception):
-    """The process ended in the midst of its writes."""
-
-
-class Faulty:
-    """A database, of either kind, on which a process ends at a write: before it or just after."""
-
-    def __init__(self, database: Any) -> None:
-        self._database = database
-        self.read = database.read
-        if hasattr(database, "read_majority"):
-            self.read_majority = database.read_majority
-        self._left: int | None = None
-        self._done = False
-
-    def arm(self, writes: int, *, done: bool) -> None:
-        """Crash at the write that comes after so many; `done` says whether it still takes place."""
-        self._left, self._done = writes, done
-
-    async def write(self, name: str, operation: Any) -> Any:
-        if self._left is None:
-            return await self._database.write(name, operation)
-        if self._left == 0:
-            if self._done:
-                await self._database.write(name, operation)
-            raise Crash
-        self._left -= 1
-        return await self._database.write(name, operation)
-
-
 @dataclass(frozen=True)
 class Send:
     """A gateway sends its next batch, after an old one where `replay` says how old.
@@ -823,7 +794,7 @@ async def test_mongodb_refuses_half_a_batch_that_was_dropped_from_seen(mongo_url
     half = Batch("one", 1, (visit(), visit("other---")))
     async with mongo.opened(mongo_url, "", store_mongo.SCHEMA) as database:
         faulty = Faulty(database)
-        faulty.arm(2, done=False)
+        faulty.arm(3, done=False)
         with pytest.raises(Crash):
             await store_mongo.MongoAnalyticsStore(cast("mongo.Database", faulty)).apply(half, NOW)
         assert len(await database.read("", lambda db: db.days.find().to_list(None))) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pymongo
@@ -31,6 +31,8 @@ from services.runtime.feed import Told
 
 CREATED = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MICROS = 1_772_368_215_123_456
+CREATED_DAY = 20_513
+"""The UTC day of that moment."""
 
 
 @pytest.fixture
@@ -113,13 +115,23 @@ async def test_counts(mongo_url: str, before: Any) -> None:
 
 REFERRER, BROWSER = Dimension.REFERRER, Dimension.BROWSER
 DAY = 20_513
+NOTED_AT = datetime.fromtimestamp(1, UTC)
 
 
 def batch(number: int, host: str, browser: str = "Firefox") -> Batch:
     """One visit of a person in the eighth hour of the day."""
     names = {REFERRER: host, BROWSER: browser}
     visit = VisitCount("abcdefgh", DAY * 24 + 7, VisitKind.PERSON, names, 1)
-    return Batch("one", number, (visit,))
+    return Batch("one", number, (visit,), {(DAY, "abcdefgh"): frozenset({number << 20})})
+
+
+async def days_of(
+    store: analytics.MongoAnalyticsStore, first: int = DAY, last: int = DAY
+) -> list[Day]:
+    """The days of the link, oldest first."""
+    days: list[Day] = []
+    await store.days(["abcdefgh"], first, last, lambda _, day: days.append(day))
+    return sorted(days, key=lambda day: day.day)
 
 
 async def test_days_of_the_version_before_are_kept_and_go_on(mongo_url: str, before: Any) -> None:
@@ -151,26 +163,84 @@ async def test_days_of_the_version_before_are_kept_and_go_on(mongo_url: str, bef
             "seen": seen,
         }
     )
-    now = datetime.fromtimestamp(1, UTC)
     async with opened(mongo_url, analytics.SCHEMA, before) as database:
         store = analytics.MongoAnalyticsStore(database)
         named = {key.replace("%2E", "."): people for key, people in hosts.items()}
-        hours = (0,) * 7 + (90,) + (0,) * 15 + (10,)
-        assert await store.days("abcdefgh", DAY, DAY) == [
-            Day(DAY, 100, 2, hours, {REFERRER: named})
-        ]
+        # It did not say at which hour bots came.
+        kept = Day(DAY, {7: 90, 23: 10}, {0: 2}, {REFERRER: named}, 0)
+        for _ in range(2):
+            assert await days_of(store) == [kept]
+            assert await store.first_day(["abcdefgh"]) == DAY
 
-        assert not await store.apply(batch(3, "a.example"), now)
+        assert not await store.apply(batch(3, "a.example"), NOTED_AT)
         for number, host in enumerate(("a.example", "b.example", "h0.example"), start=4):
-            assert await store.apply(batch(number, host), now)
-        (day,) = await store.days("abcdefgh", DAY, DAY)
-        assert (day.people, day.people_by_hour[7]) == (103, 93)
+            assert await store.apply(batch(number, host), NOTED_AT)
+        bot = VisitCount("abcdefgh", DAY * 24 + 9, VisitKind.BOT, {}, 5)
+        assert await store.apply(Batch("one", 7, (bot,)), NOTED_AT)
+        (day,) = await days_of(store)
+        assert (day.people, day.bots, day.visitors) == ({7: 93, 23: 10}, {0: 2, 9: 5}, 3)
         # One place was left.
         assert day.breakdowns == {
             REFERRER: {**named, "h0.example": 2, "a.example": 1, "*": 1},
             BROWSER: {"Firefox": 3},
         }
-        assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(103, 2)}
+        assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(103, 7)}
+
+
+def of_the_version_before(before: Any, gateway: str, day: int, people: int, bots: int) -> None:
+    """Count visits as that version does: the day first, and then totals."""
+    visits = {"people": people, "bots": bots}
+    fields = {"hosts": 1, "hours": {"7": people}, "referrers": {"a%2Eexample": people}}
+    seen = {gateway: 1}
+    key = f"abcdefgh:{day:07}"
+    if before.days.find_one({"_id": key}) is None:
+        before.days.insert_one({"_id": key, **visits, **fields, "seen": seen})
+    else:
+        added = {**visits, "hours.7": people, "referrers.a%2Eexample": people}
+        change = {"$inc": added, "$set": {f"seen.{gateway}": 1}}
+        assert before.days.update_one({"_id": key}, change).modified_count == 1
+    if before.totals.find_one({"_id": "abcdefgh"}) is None:
+        before.totals.insert_one({"_id": "abcdefgh", **visits, "seen": seen})
+    else:
+        change = {"$inc": visits, "$set": {f"seen.{gateway}": 1}}
+        assert before.totals.update_one({"_id": "abcdefgh"}, change).modified_count == 1
+
+
+async def test_days_that_the_version_before_makes_meanwhile_are_found(
+    mongo_url: str, before: Any
+) -> None:
+    """While it is replaced, both write to the same links."""
+    async with opened(mongo_url, analytics.SCHEMA, before) as database:
+        store = analytics.MongoAnalyticsStore(database)
+        of_the_version_before(before, "old", DAY - 1, 2, 1)
+        assert [day.day for day in await days_of(store, DAY - 9, DAY + 9)] == [DAY - 1]
+        await store.apply(batch(1, "a.example"), NOTED_AT)
+        for number, day in enumerate((DAY, DAY + 5, DAY - 7)):
+            of_the_version_before(before, f"old-{number}", day, 3, 2)
+            days = await days_of(store, DAY - 9, DAY + 9)
+            visits = sum(sum(day.people.values()) + sum(day.bots.values()) for day in days)
+            totals = (await store.totals(["abcdefgh"]))["abcdefgh"]
+            assert visits == totals.people + totals.bots
+        assert [day.day for day in days] == [DAY - 7, DAY - 1, DAY, DAY + 5]
+        assert await store.first_day(["abcdefgh"]) == DAY - 7
+        assert (days[2].people, days[2].bots, days[2].visitors) == ({7: 4}, {0: 2}, 1)
+        assert days[2].breakdowns == {REFERRER: {"a.example": 4}, BROWSER: {"Firefox": 1}}
+
+
+async def test_since_when_all_is_counted_is_noted_once(mongo_url: str, before: Any) -> None:
+    of_the_version_before(before, "old", DAY, 1, 0)
+    async with opened(mongo_url, analytics.SCHEMA, before) as database:
+        await analytics.MongoAnalyticsStore(database).apply(batch(1, ""), CREATED)
+        for _ in range(2):
+            store = analytics.MongoAnalyticsStore(database)
+            await store.apply(batch(2, ""), CREATED + timedelta(days=9))
+            assert await store.counted_from() == CREATED_DAY + 1
+
+
+async def test_a_new_database_counts_all_from_the_start(mongo_url: str, before: Any) -> None:
+    async with opened(mongo_url, analytics.SCHEMA, before) as database:
+        await analytics.MongoAnalyticsStore(database).apply(batch(1, ""), CREATED)
+        assert await analytics.MongoAnalyticsStore(database).counted_from() is None
 
 
 async def test_the_version_before_can_add_to_a_day_that_this_one_made(
@@ -189,9 +259,9 @@ async def test_the_version_before_can_add_to_a_day_that_this_one_made(
         assert before.days.update_one(as_read, change).modified_count == 1
 
         await store.apply(batch(2, "a.example"), CREATED)
-        (day,) = await store.days("abcdefgh", DAY, DAY)
+        (day,) = await days_of(store)
         assert day.breakdowns == {REFERRER: {"a.example": 2}, BROWSER: {"Firefox": 2}}
-        assert (day.people, day.people_by_hour[7]) == (3, 3)
+        assert (day.people, day.visitors) == ({7: 3}, 2)
 
 
 async def test_an_index_that_went_missing_is_made_again(mongo_url: str, before: Any) -> None:

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from services.analytics import domain as analytics_domain
+from services.analytics import store_mongo as analytics
 from services.auth import store_mongo as auth
 from services.auth.domain import Account
 from services.links import domain as owners
@@ -27,6 +29,7 @@ from tests.mongo import server
 pytestmark = pytest.mark.real_mongod
 
 NOW = datetime.now(UTC)
+PERSON = analytics_domain.VisitKind.PERSON
 
 
 @pytest.fixture
@@ -112,6 +115,48 @@ async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
             # What it passes over is not read, and for codes or a number no document is.
             of_links = "title" in query["command"].get("projection", {})
             assert query["docsExamined"] <= (query["nreturned"] + 1 if of_links else 0)
+
+
+async def test_days_of_links_are_found_by_their_ids(url: str) -> None:
+    """Also those that the version before made, of which totals do not say which there are."""
+    codes = [f"code{n:04}" for n in range(60)]
+    day = 20_512
+    visits = [
+        analytics_domain.VisitCount(code, (day + n) * 24, PERSON, {}, 1)
+        for n in range(40)
+        for code in codes
+    ]
+    told: list[int] = []
+    async with mongo.opened(url, "", analytics.SCHEMA) as database:
+        store = analytics.MongoAnalyticsStore(database)
+        await store.apply(analytics_domain.Batch("one", 1, tuple(visits)), NOW)
+        await database.write(
+            "",
+            lambda db: db.totals.update_many(
+                {"_id": {"$gte": codes[50]}}, {"$unset": {"visited": "", "noted": ""}}
+            ),
+        )
+        await database.write(
+            "", lambda db: db.command("profile", 2, filter={"ns": {"$regex": "days|totals|blocks"}})
+        )
+        await store.days(codes, day + 10, day + 14, lambda _, found: told.append(found.day))
+        assert await store.first_day(codes) == day
+        while await store.sum_up(day + 40):
+            pass
+        while await store.forget_days(day + 20):
+            pass
+        await database.write("", lambda db: db.command("profile", 0))
+        assert len(told) == 5 * len(codes)
+
+        seen = await database.read("", lambda db: db["system.profile"].find().to_list(None))
+        assert len(seen) > 5
+        for query in seen:
+            plan = query.get("planSummary", "IDHACK")
+            for part in plan.split(", "):
+                assert re.match(r"IXSCAN \{ _id: 1|IDHACK", part), plan
+            assert not query.get("hasSortStage")
+            if query["op"] == "query":
+                assert query["docsExamined"] <= query["nreturned"]
 
 
 async def test_closed_accounts_are_found_by_their_index(url: str) -> None:

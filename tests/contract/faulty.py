@@ -1,0 +1,36 @@
+"""A store's database on which a process ends in the midst of its writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Crash(Exception):
+    """The process ended in the midst of its writes."""
+
+
+class Faulty:
+    """A database, of either kind, on which a process ends at a write: before it or just after."""
+
+    def __init__(self, database: Any) -> None:
+        self._database = database
+        self.read = database.read
+        for name in ("read_majority", "read_held"):  # What only MongoDB has.
+            if hasattr(database, name):
+                setattr(self, name, getattr(database, name))
+        self._left: int | None = None
+        self._done = False
+
+    def arm(self, writes: int, *, done: bool) -> None:
+        """Crash at the write that comes after so many; `done` says whether it still takes place."""
+        self._left, self._done = writes, done
+
+    async def write(self, name: str, operation: Any) -> Any:
+        if self._left is None:
+            return await self._database.write(name, operation)
+        if self._left == 0:
+            if self._done:
+                await self._database.write(name, operation)
+            raise Crash
+        self._left -= 1
+        return await self._database.write(name, operation)
