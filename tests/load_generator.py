@@ -12,8 +12,8 @@ import socket
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,6 +25,66 @@ _MOST_OWNED = 100
 """Links of an owner, each of which is looked at in the end."""
 _AWAY = (503, 504)
 """What a part that is away is answered as."""
+
+
+@dataclass(frozen=True, eq=False)
+class Guise:
+    """What a visitor shows, and under which names it is to be counted."""
+
+    headers: Mapping[str, str]
+    names: Mapping[str, str] = field(default_factory=dict)
+    """By dimension; a name that is left out is unknown."""
+    is_bot: bool = False
+
+
+PERSON = Guise(
+    {"user-agent": BROWSER}, {"device": "desktop", "browser": "Chrome", "system": "Linux"}
+)
+GUISES = (
+    PERSON,
+    Guise(
+        {
+            **PERSON.headers,
+            "accept-language": "es-CL,es;q=0.9",
+            "referer": "https://news.example/a",
+        },
+        {**PERSON.names, "language": "es", "referrer": "news.example"},
+    ),
+    Guise(
+        {
+            "user-agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) "
+            "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1",
+            "accept-language": "en-US,en;q=0.9",
+            "x-forwarded-for": "8.8.8.8",
+        },
+        {
+            "device": "phone",
+            "browser": "Safari",
+            "system": "iOS",
+            "language": "en",
+            "country": "US",
+        },
+    ),
+    Guise(
+        {
+            "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:142.0) "
+            "Gecko/20100101 Firefox/142.0",
+            "accept-language": "ja",
+            "referer": "https://search.example/?q=camino",
+            "x-forwarded-for": "133.11.0.1",
+        },
+        {
+            "device": "desktop",
+            "browser": "Firefox",
+            "system": "Windows",
+            "language": "ja",
+            "country": "JP",
+            "referrer": "search.example",
+        },
+    ),
+    Guise({"user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)"}, is_bot=True),
+)
+"""A forwarded address counts where the product trusts this machine as a proxy."""
 
 
 class NotReachedError(Exception):
@@ -39,8 +99,13 @@ class Connection:
         """Where the last answer led."""
         self._http = http.client.HTTPConnection(url.removeprefix("http://"), timeout=seconds)
 
-    def ask(self, method: str, path: str, data: object = None) -> tuple[int, bytes]:
-        """One request; returns the status and the body."""
+    def ask(
+        self, method: str, path: str, data: object = None, guise: Guise | None = None
+    ) -> tuple[int, bytes]:
+        """One request, as a person with a browser or as what `guise` says.
+
+        Returns the status and the body.
+        """
         if self._http.sock is not None and _ended(self._http.sock):
             self._http.close()
         if self._http.sock is None:
@@ -49,7 +114,7 @@ class Connection:
             except OSError as error:
                 self._http.close()
                 raise NotReachedError from error
-        headers = {"user-agent": BROWSER}
+        headers = dict((guise or PERSON).headers)
         body = None
         if data is not None:
             headers["content-type"] = "application/json"
@@ -89,11 +154,12 @@ class Kept:
 class Load:
     """Threads that use the product, bounded in number and pace, until the block ends.
 
-    `answered` are visits, by short address or function, whose answer arrived whole: each must be
-    counted once. `unanswered` are those whose connection broke: each may have been counted or
-    not. `created` are the links of the account whose success arrived, `anonymous` those of
-    nobody, `registered` the accounts, `owned` the links of owners who change and remove them,
-    restore them and take them along to the account. What no answer may ever be is in `failures`.
+    `answered` are visits of people, by short address or function, whose answer arrived whole: each
+    must be counted once. `unanswered` are those whose connection broke: each may have been counted
+    or not. `seen` and `unseen` are the same by code and guise, bots among them. `created` are the
+    links of the account whose success arrived, `anonymous` those of nobody, `registered` the
+    accounts, `owned` the links of owners who change and remove them, restore them and take them
+    along to the account. What no answer may ever be is in `failures`.
 
     `life` tells which life of the gateway this is, 0 while there is none: a code that was
     answered in a life must be answered for the rest of it.
@@ -112,12 +178,14 @@ class Load:
         owners: int = 0,
         pause: float = 0.0,
         life: Callable[[], int] = lambda: 0,
+        guises: Sequence[Guise] = (PERSON,),
     ) -> None:
         self._product = product
         self._token = token
         self._codes = list(codes)
         self._pause = pause
         self._life = life
+        self.guises = tuple(guises)
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._warm: dict[int, set[str]] = defaultdict(set)
@@ -130,6 +198,8 @@ class Load:
         ]
         self.answered: Counter[str] = Counter()
         self.unanswered: Counter[str] = Counter()
+        self.seen: Counter[tuple[str, Guise]] = Counter()
+        self.unseen: Counter[tuple[str, Guise]] = Counter()
         self.statuses: Counter[int] = Counter()
         """Of visits: 0 where the connection broke, -1 where there was none."""
         self.calls: Counter[int] = Counter()
@@ -195,8 +265,9 @@ class Load:
             known = turn % 25 != 0 or not self._pause
             code = self._codes[chance.randrange(len(self._codes))] if known else new_code()
             method = "HEAD" if turn % 20 == 1 else "GET"
+            guise = chance.choice(self.guises)
             life, started = self._life(), time.perf_counter()
-            status, _ = self._ask(connection, method, f"/{code}")
+            status, _ = self._ask(connection, method, f"/{code}", guise=guise)
             seconds = time.perf_counter() - started
             with self._lock:
                 self.statuses[status] += 1
@@ -207,10 +278,8 @@ class Load:
                             self.failures.append(f"cached {code} answered {status}")
                     elif status == 302:
                         self._warm[life].add(code)
-                if status == 302 and method == "GET":
-                    self.answered[code] += 1
-                elif status == 0 and method == "GET":
-                    self.unanswered[code] += 1
+                if status in (302, 0) and method == "GET":
+                    self._note(code, guise, answered=status == 302)
                 elif status == 404 and known:
                     self.failures.append(f"{code} answered 404")
                 elif status not in (-1, 0, 302, 404, 503):
@@ -228,9 +297,9 @@ class Load:
             with self._lock:
                 self.statuses[status] += 1
                 if status == 200 and json.loads(body)["data"]["longUrl"]:
-                    self.answered[code] += 1
+                    self._note(code, PERSON, answered=True)
                 elif status == 0:
-                    self.unanswered[code] += 1
+                    self._note(code, PERSON, answered=False)
                 elif status not in (-1, *_AWAY):
                     self.failures.append(f"accessLink {code} answered {status} {body!r}")
             if status != 200:
@@ -362,12 +431,32 @@ class Load:
         self._stop.wait(0.02)
         return None
 
+    def visit_in_all_guises(self, codes: Sequence[str], url: str) -> None:
+        """Visit links once in every guise at a gateway, when the load is over and all is there."""
+        connection = Connection(url, 10)
+        for code, guise in itertools.product(codes, self.guises):
+            status, body = connection.ask("GET", f"/{code}", guise=guise)
+            assert status == 302, body
+            self._note(code, guise, answered=True)
+        connection.close()
+
+    def _note(self, code: str, guise: Guise, *, answered: bool) -> None:
+        """Note a visit to an active link; `answered` says whether its answer came."""
+        if not guise.is_bot:
+            (self.answered if answered else self.unanswered)[code] += 1
+        (self.seen if answered else self.unseen)[code, guise] += 1
+
     def _ask(
-        self, connection: Connection, method: str, path: str, data: object = None
+        self,
+        connection: Connection,
+        method: str,
+        path: str,
+        data: object = None,
+        guise: Guise | None = None,
     ) -> tuple[int, bytes]:
         """Status and body: -1 where nobody was reached, 0 where no answer came."""
         try:
-            return connection.ask(method, path, data)
+            return connection.ask(method, path, data, guise)
         except NotReachedError:
             return -1, b""
         except OSError:

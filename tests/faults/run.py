@@ -2,9 +2,10 @@
 
 STORE is `sqlite` or `mongodb`; without it there is a run on each.
 
-At its end every acknowledged link, every acknowledged account, each answered visit and all that an
-owner was told of a link that was changed, removed, restored or claimed is compared with what is
-stored: none lost, none twice, and no cached redirect failed while its gateway was up.
+At its end every acknowledged link, every acknowledged account, each answered visit, under each name
+that is known of it, the visitors, and all that an owner was told of a link that was changed,
+removed, restored or claimed is compared with what is stored: none lost, none twice, and no cached
+redirect failed while its gateway was up.
 """
 
 from __future__ import annotations
@@ -15,17 +16,22 @@ import sys
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
+import grpc
 import httpx
 
+from atajo.analytics.v1 import analytics_pb2 as pb
+from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from tests.faults.database import Database, mongodb
 from tests.faults.fleet import Fleet, Storm
-from tests.load_generator import Load
+from tests.load_generator import GUISES, Guise, Load
 from tests.product import PROCESSES, Product
-from tests.waiting import SETTLED
+from tests.waiting import SETTLED, await_that
+from tests.web import gateway_beside
 
 KILLS = 60
 STORES = ("sqlite", "mongodb")
@@ -34,6 +40,7 @@ SETTINGS = {
     "ATAJO_CACHE_STALE_SECONDS": "1",
     "ATAJO_JOURNAL_BYTES": str(1 << 20),
     "ATAJO_LIMIT_REGISTRATIONS": "10000/second",
+    "ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128",  # So that visitors come from other addresses.
 }
 """So that entries are asked for again and segments change in the midst of faults."""
 
@@ -73,7 +80,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
 def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summary:
     store = "mongodb" if database else "sqlite"
     url = database.url if database else ""
-    started = time.monotonic()
+    started, started_on = time.monotonic(), datetime.now(UTC).date()
     chance = random.Random(seed)
     with Fleet(folder, SETTINGS, store=url) as fleet:
         fleet.start()
@@ -91,6 +98,7 @@ def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summ
             owners=2,
             pause=0.01,
             life=fleet.life,
+            guises=GUISES,
         ) as load:
             load.await_more(visits=50, created=5)
             while fleet.kills < kills:
@@ -100,11 +108,19 @@ def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summ
                     load.await_more(visits=chance.randint(10, 150), created=chance.randint(1, 5))
             fleet.await_all()
             load.await_more(visits=100, created=10)
-        compare(fleet, token, load)
+        await_that(lambda: fleet.metric("atajo_visitor_key_known") == 1, SETTLED)
+        load.visit_in_all_guises(codes, fleet.url)
+        with gateway_beside(fleet, folder / "beside", SETTINGS) as beside:
+            load.visit_in_all_guises(codes, f"http://{beside.addresses['http']}")
+        # It was killed; what it took down it hands over in its next life.
+        with gateway_beside(fleet, folder / "beside", SETTINGS):
+            compare(fleet, token, load)
+            compare_statistics(fleet, codes, load, started_on)
         # What waits in a journal or a log is played back at a start: nothing may come twice.
         fleet.strike(*PROCESSES)
         fleet.await_all()
         compare(fleet, token, load)
+        compare_statistics(fleet, codes, load, started_on)
         return Summary(
             seed=seed,
             store=store,
@@ -162,6 +178,63 @@ def compare(product: Product, token: str, load: Load) -> None:
     assert not wrong(), f"visits were lost or counted twice: {wrong()}"
     time.sleep(1.0)
     assert not wrong(), f"visits came on top: {wrong()}"
+
+
+def compare_statistics(product: Product, codes: list[str], load: Load, since: date) -> None:
+    """The same for all that is told of the visits to each code. Raises AssertionError.
+
+    Each guise visited each code while visitors were told apart. Two of them may look like one (in
+    one of a thousand codes), but resends, restarts and other gateways make no more of them, each
+    day since `since`.
+    """
+    # A visitor is an address with a User-Agent.
+    visitors = len(
+        {
+            (guise.headers["user-agent"], guise.headers.get("x-forwarded-for"))
+            for guise in load.guises
+            if not guise.is_bot
+        }
+    )
+    days = (datetime.now(UTC).date() - since).days + 1
+    wrong = []
+    with grpc.insecure_channel(product.address("analytics")) as channel:
+        stub = pb_grpc.AnalyticsServiceStub(channel)
+        for code in codes:
+            span = pb.GetStatisticsRequest(
+                codes=[code], recent=pb.RECENT_SPAN_7_DAYS, timezone="UTC"
+            )
+            told = stub.GetStatistics(span, timeout=20)
+            assert visitors - 1 <= told.totals.visitors <= visitors * days, (
+                f"{code} has {told.totals}"
+            )
+            for breakdown in told.breakdowns:
+                dimension = (
+                    pb.Dimension.Name(breakdown.dimension).removeprefix("DIMENSION_").lower()
+                )
+                names = {one.name: one.people for one in breakdown.names}
+                wrong += _differences(load, code, dimension, names)
+            wrong += _differences(load, code, "bots", {"": told.totals.bots})
+    assert not wrong, f"visits are told wrongly: {wrong}"
+
+
+def _differences(load: Load, code: str, dimension: str, told: dict[str, int]) -> list[str]:
+    """How people by their names, or bots, differ from those who were answered."""
+
+    def by_name(visits: Counter[tuple[str, Guise]]) -> Counter[str]:
+        names = Counter[str]()
+        for (visited, guise), count in visits.items():
+            if visited == code and guise.is_bot == (dimension == "bots"):
+                unknown = "link" if dimension == "source" else ""
+                names[guise.names.get(dimension, unknown)] += count
+        return names
+
+    answered, unanswered = by_name(load.seen), by_name(load.unseen)
+    return [
+        f"{code}, {dimension} {name!r}: {answered[name]} answered, {unanswered[name]} unanswered, "
+        f"{told.get(name, 0)} told"
+        for name in told.keys() | answered.keys()
+        if not answered[name] <= told.get(name, 0) <= answered[name] + unanswered[name]
+    ]
 
 
 def main() -> None:
