@@ -42,7 +42,7 @@ function Reason({ title, picture, children }: ReasonProps) {
 
 function SampleChart() {
   return (
-    <svg viewBox="0 -1 275 140">
+    <svg viewBox="3 -1 269 140">
       <Bars drawing={drawing} />
     </svg>
   );

@@ -26,7 +26,7 @@ const BOTTOM = 30;
 const GAP = 12;
 const DIGIT = 9;
 /** From the middle of one name to that of the next one. */
-const NAME = { hour: 64, day: 64, week: 64, month: 88 };
+const NAME = { hour: 72, day: 88, week: 88, month: 120 };
 /** Until the page is laid out. */
 const FIRST_WIDTH = 640;
 /** From this on numbers beside the grid lines are said in short. */

@@ -4,6 +4,8 @@ import type { Drawing } from '../../components/Bars';
 
 /** Of a step, what is left free between its bar and the next one. */
 const FREE = 0.28;
+/** How wide the bar that is looked at is at least, among bars that are too many to be seen apart. */
+const LEAST = 4;
 
 interface Size {
   width: number;
@@ -42,14 +44,15 @@ export function plot(
     .paddingInner(FREE)
     .paddingOuter(FREE / 2);
 
-  const bar = (index: number) => {
+  const middle = (index: number) => (x(index) ?? 0) + x.bandwidth() / 2;
+  const bar = (index: number, width = x.bandwidth()) => {
     const value = values[index] ?? 0;
     if (value === 0) return '';
     // What is not nothing can be seen.
-    const top = Math.min(y(value), height - 1);
-    return `M${short(x(index) ?? 0)} ${short(height)}V${short(top)}h${short(x.bandwidth())}V${short(height)}z`;
+    const top = short(Math.min(y(value), height - 1));
+    const left = short(middle(index) - width / 2);
+    return `M${left} ${short(height)}V${top}h${short(width)}V${short(height)}z`;
   };
-  const middle = (index: number) => (x(index) ?? 0) + x.bandwidth() / 2;
 
   return {
     step: x.step(),
@@ -58,7 +61,7 @@ export function plot(
     at: (place) => Math.max(0, Math.min(values.length - 1, Math.floor(place / x.step()))),
     draw: (looked) => ({
       bars: values.map((_, index) => (index === looked ? '' : bar(index))).join(''),
-      looked: looked === null ? '' : bar(looked),
+      looked: looked === null ? '' : bar(looked, Math.max(x.bandwidth(), LEAST)),
       before: before
         .map((value, index) => {
           if (value === null) return '';

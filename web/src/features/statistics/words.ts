@@ -52,8 +52,9 @@ export function theSpanBefore(span: Span): string {
   return `the ${nameSpan(span)} before`;
 }
 
-/** A figure beside that of a span before: '38 % more than the 30 days before'. */
+/** A figure beside that of a span before, '38 % more than the 30 days before'; '' beside nothing. */
 export function compare(now: number, before: number, span: string): string {
+  if (now === 0 && before === 0) return '';
   if (now === before) return `as many as ${span}`;
   if (before === 0) return `none in ${span}`;
   const percent = Math.round((100 * Math.abs(now - before)) / before);
