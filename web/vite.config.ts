@@ -16,8 +16,10 @@ export default defineConfig({
     // A data: font or image would count against the budgets of the document and the CSP.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // One file of all parts that the document shares with pages, and not one for each.
     rolldownOptions: {
+      // jsPDF asks for these when it is given HTML or an SVG, which it never is here.
+      external: ['canvg', 'dompurify', 'html2canvas'],
+      // One file of all parts that the document shares with pages, and not one for each.
       output: {
         codeSplitting: { groups: [{ name: 'shared', tags: ['$initial'], minShareCount: 2 }] },
       },

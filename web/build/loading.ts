@@ -4,8 +4,12 @@ import type { Plugin } from 'vite';
 /** Vite's own name for the function it puts around each import() of a built page. */
 const HELPER = '\0vite/preload-helper.js';
 const OWN = fileURLToPath(new URL('../src/api/loading.ts', import.meta.url));
-/** An import() with the list of its files, as the finished code has it. */
-const LISTED = /\bimport\(([`"'])\.\/([^`"']+)\1\)\s*,\s*__vite__mapDeps\(/g;
+/**
+ * An import() with the list of its files, as the finished code has it. Of a chunk that others import
+ * from, too, it takes one name.
+ */
+const LISTED =
+  /\bimport\(([`"'])\.\/([^`"']+)\1\)(?:\.then\((\w+)=>\3\.\w+\))?\s*,\s*__vite__mapDeps\(/g;
 
 /**
  * Puts src/api/loading.ts in the place of Vite's preload helper, which can load neither a module
@@ -26,7 +30,8 @@ export function loading(): Plugin {
         if (chunk.type !== 'chunk') continue;
         helped ||= chunk.moduleIds.includes(OWN);
         const listed = new Set(Array.from(chunk.code.matchAll(LISTED), ([, , file]) => file));
-        for (const file of chunk.dynamicImports) {
+        // What is not in the bundle is never asked for.
+        for (const file of chunk.dynamicImports.filter((name) => name in bundle)) {
           if (!listed.has(file.replace(/^assets\//, ''))) {
             throw new Error(
               `${chunk.fileName} imports ${file} without fetching it first. Vite lists no files ` +

@@ -10,6 +10,8 @@ const budgets = {
   fonts: 70 * KB,
   'QR page JavaScript': 60 * KB,
   'link page JavaScript, with statistics': 40 * KB,
+  'QR options JavaScript': 25 * KB,
+  'QR PDF JavaScript': 150 * KB,
 };
 
 if (!existsSync(new URL('index.html', dist))) {
@@ -42,11 +44,13 @@ for (const path of found(/<link rel="modulepreload"[^>]* href="([^"]+)"/g)) scri
 const styles = found(/<link rel="stylesheet"[^>]* href="([^"]+)"/g);
 const assets = readdirSync(new URL('assets/', dist));
 const fonts = assets.filter((name) => name.endsWith('.woff2'));
-/** What a route brings beyond the home page; the QR page's decoder is a worker, loaded later. */
-const route = (name) => {
+/** What a part brings beyond those before it, the home page at first; the QR page's decoder is a worker, loaded later. */
+const route = (name, before = scripts) => {
   const chunk = assets.find((file) => file.startsWith(`${name}-`) && file.endsWith('.js'));
-  return [...withImports(`/assets/${chunk}`)].filter((path) => !scripts.has(path));
+  return [...withImports(`/assets/${chunk}`)].filter((path) => !before.has(path));
 };
+const qrPage = new Set([...scripts, ...route('QrPage')]);
+const qrOptions = new Set([...qrPage, ...route('more', qrPage)]);
 
 const zipped = (paths) => [...paths].reduce((sum, path) => sum + gzipSync(read(path)).length, 0);
 const measured = {
@@ -54,6 +58,8 @@ const measured = {
   'home CSS': zipped(styles),
   'QR page JavaScript': zipped(route('QrPage')),
   'link page JavaScript, with statistics': zipped(route('LinkPage')),
+  'QR options JavaScript': zipped(route('more', qrPage)),
+  'QR PDF JavaScript': zipped(route('pdf', qrOptions)),
   fonts: fonts.reduce((sum, name) => sum + statSync(new URL(`assets/${name}`, dist)).size, 0),
 };
 

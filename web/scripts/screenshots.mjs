@@ -61,6 +61,21 @@ const pages = [
     '/custom-qr-generator',
     (page) => page.getByRole('button', { name: /^Color/ }).click(),
   ],
+  [
+    'qr-options',
+    '/custom-qr-generator',
+    async (page) => {
+      await page.getByLabel('URL').fill(`${origin}/k7Qm2_xB`);
+      await page.getByRole('button', { name: 'More options' }).click();
+      const choose = (group, option) =>
+        page.getByRole('group', { name: group }).getByText(option, { exact: true }).click();
+      await choose('Squares', 'Dots');
+      await choose('Eye frames', 'Rounded');
+      await page.getByLabel('Frame with words').check();
+      await page.getByLabel('Name of the style').fill('Trail');
+      await page.getByRole('button', { name: 'Keep style' }).click();
+    },
+  ],
   ['qr-too-long', '/custom-qr-generator', (page) => page.getByLabel('URL').fill('x'.repeat(3000))],
   ['login', '/login'],
   [

@@ -110,6 +110,7 @@ const sections: Section[] = [
             your logins alone, so that failed tries of others do not lock you out; clearing this
             site’s data removes it;
           </li>
+          <li>styles of QR codes that you kept under a name, until you delete them;</li>
           <li>the theme you chose, if you chose one.</li>
         </ul>
         <p>

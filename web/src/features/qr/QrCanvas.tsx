@@ -1,12 +1,10 @@
 import { memo, type Ref, useMemo } from 'react';
 import { QRCodeCanvas } from 'qrcode.react';
-import { formatNumber } from '../../lib/format';
-import { type Drawing, drawingProps, SIZE } from './drawing';
-import { isBlank, wellFormed } from './symbol';
+import { alternative } from './alternative';
+import { type Design, SIZE, symbolOf } from './drawing';
+import { marginOf } from './style';
+import { isBlank } from './symbol';
 import { usePixelRatio } from './usePixelRatio';
-
-/** Of a text this long a screen reader hears the beginning. */
-const SPOKEN = 300;
 
 const FILLING = { width: '100%', height: 'auto' };
 
@@ -17,30 +15,46 @@ const FILLING = { width: '100%', height: 'auto' };
  */
 export const QrCanvas = memo(function QrCanvas({
   ref,
-  drawing,
+  design,
 }: {
   ref: Ref<HTMLCanvasElement>;
-  drawing: Drawing;
+  design: Design;
 }) {
   const ratio = usePixelRatio();
-  const props = useMemo(() => drawingProps(drawing, ratio), [drawing, ratio]);
+  const props = useMemo(() => canvasProps(design, ratio), [design, ratio]);
   // A code of nothing would scan as nothing: its place stays free.
-  if (isBlank(drawing.text)) {
+  if (isBlank(design.text)) {
     return <canvas ref={ref} width={SIZE} height={SIZE} style={FILLING} aria-hidden="true" />;
   }
   return (
     <QRCodeCanvas
       ref={ref}
       size={(SIZE + 1e-6) / ratio}
-      aria-label={alternative(drawing.text)}
+      aria-label={alternative(design.text)}
       style={FILLING}
       {...props}
     />
   );
 });
 
-function alternative(text: string): string {
-  if (text.length <= SPOKEN) return `QR code of ${text}`;
-  const length = formatNumber(text.length);
-  return `QR code of a text of ${length} characters that begins ${wellFormed(text.slice(0, SPOKEN))}`;
+/** The library's own names. Sizes are in pixels of a screen that has so many a point. */
+function canvasProps(design: Design, ratio: number) {
+  const { text, style, logo } = design;
+  const { level, raised, leastVersion } = symbolOf(design);
+  const image = logo && {
+    src: logo.src,
+    width: logo.width / ratio,
+    height: logo.height / ratio,
+    excavate: true,
+  };
+  return {
+    value: text,
+    level,
+    boostLevel: raised,
+    minVersion: leastVersion,
+    fgColor: style.foreground,
+    bgColor: style.background,
+    marginSize: marginOf(style),
+    ...(image && { imageSettings: image }),
+  };
 }

@@ -1,18 +1,22 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
+import { Spinner } from '../../components/Spinner';
 import { showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
 import { save } from '../../lib/save';
+import { usePart } from '../../lib/usePart';
 import { ColorPicker } from './ColorPicker';
-import { mendColors } from './colors';
+import { mendStyle } from './colors';
 import { framed, loadDecoder, pictureOf, readPicture } from './decoder';
 import { canCopyImages, copyImage, fileName, pngOf } from './download';
-import { type Drawing, SIZE, svgOf } from './drawing';
+import { type Design, drawDesign, sideOf, SIZE, symbolOf } from './drawing';
 import { LogoField } from './LogoField';
 import { qrMessages, savedWords } from './messages';
 import { QrCanvas } from './QrCanvas';
 import styles from './QrStudio.module.css';
+import { BLACK, isPlainDrawing, PLAIN, type Style, WHITE } from './style';
+import { svgOf } from './svg';
 import { isBlank, symbolFor, wellFormed } from './symbol';
 import { TextField } from './TextField';
 import { useLogo } from './useLogo';
@@ -21,13 +25,29 @@ import { useSettled } from './useSettled';
 import { type Mend, VerdictLine } from './VerdictLine';
 import { judge, type Reading, type Verdict } from './verdict';
 
-const BLACK = '#000000';
-const WHITE = '#ffffff';
-const QUIET_ZONE = 4;
 /** Pixels at which a vector drawing is held up to the decoder. */
 const SVG_SIZE = 1_000;
 /** Milliseconds for which a file that is to be saved waits for its check. */
 const PATIENCE = 6_000;
+
+/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+const importMore = () => import('./more/more');
+
+const loadMore = async () => {
+  const more = await importMore();
+  await more.loadLetters();
+  return more;
+};
+
+/** What is saved: pixels are those along a side. */
+type Wanted =
+  { ending: '.png'; pixels: number } | { ending: '.svg' } | { ending: '.pdf'; millimetres: number };
+
+interface Made {
+  file: Blob;
+  read?: Blob;
+  size: number;
+}
 
 type Picker = 'foreground' | 'background';
 type Copied = 'idle' | 'copied' | 'refused';
@@ -41,32 +61,33 @@ const copyWords: Record<Copied, string> = {
 export function QrStudio({ initialText }: { initialText: string }) {
   const [name, setName] = useState('');
   const [text, setText] = useState(initialText);
-  const [foreground, setForeground] = useState(BLACK);
-  const [background, setBackground] = useState(WHITE);
+  const [style, setStyle] = useState(PLAIN);
   const [picker, setPicker] = useState<Picker | null>(null);
-  const [quietZone, setQuietZone] = useState(false);
   const [copied, setCopied] = useState<Copied>('idle');
   const { state: logoState, choose, remove } = useLogo();
+  const [pixels, setPixels] = useState(SIZE);
+  const moreId = useId();
+  const [open, setOpen] = useState<boolean>();
+  const more = usePart(loadMore, open !== undefined);
   const canvas = useRef<HTMLCanvasElement>(null);
   useIdleLoading();
 
   const logo = logoState.step === 2 ? logoState.logo : undefined;
-  const typed = useMemo(() => symbolFor(wellFormed(text), logo !== undefined), [text, logo]);
+  const typed = useMemo(
+    () => symbolFor(wellFormed(text), logo !== undefined, style.level),
+    [text, logo, style.level],
+  );
   const [settled, settle] = useSettled(text);
   const content = wellFormed(settled);
-  const symbol = useMemo(() => symbolFor(content, logo !== undefined), [content, logo]);
-  const { level, leastVersion } = symbol;
-  const margin = quietZone || background !== WHITE ? QUIET_ZONE : 0;
-  const drawing = useMemo<Drawing>(
-    () => ({ text: content, level, leastVersion, foreground, background, margin, logo }),
-    [content, level, leastVersion, foreground, background, margin, logo],
-  );
+  const design = useMemo<Design>(() => ({ text: content, style, logo }), [content, style, logo]);
+  const symbol = useMemo(() => symbolOf(design), [design]);
+  const change = (part: Partial<Style>) => setStyle((before) => ({ ...before, ...part }));
 
   const blank = isBlank(content);
   const tooLong = typed.modules === null || symbol.modules === null;
-  const [reading, readAgain] = useReading(canvas, drawing, blank || tooLong);
-  const modules = (symbol.modules ?? 0) + 2 * margin;
-  const verdict = blank || tooLong ? null : judge({ ...drawing, modules, size: SIZE }, reading);
+  const [reading, readAgain] = useReading(canvas, design, blank || tooLong);
+  const side = sideOf(symbol.modules ?? 0, style);
+  const verdict = blank || tooLong ? null : judge({ ...design, side, size: SIZE }, reading);
 
   const refused = (): boolean => {
     if (isBlank(text)) showToast(qrMessages.noLink);
@@ -75,25 +96,40 @@ export function QrStudio({ initialText }: { initialText: string }) {
     return true;
   };
 
+  /** The file, what is read in its place where it is none of pixels, and the pixels of a side. */
+  const make = async (wanted: Wanted, of: Design, shown: HTMLCanvasElement): Promise<Made> => {
+    // At first it is what is shown, pixel for pixel.
+    if (wanted.ending === '.png' && (wanted.pixels === SIZE || !more)) {
+      return { file: await pngOf(shown), size: SIZE };
+    }
+    const drawing = more ? more.drawn(of) : drawDesign(of);
+    const svg = new Blob([svgOf(drawing)], { type: 'image/svg+xml' });
+    if (!more || wanted.ending === '.svg') return { file: svg, size: SVG_SIZE };
+    if (wanted.ending === '.png') {
+      return { file: await more.pngFile(drawing, wanted.pixels), size: wanted.pixels };
+    }
+    const file = await more.pdfFile(drawing, wanted.millimetres);
+    return { file, read: svg, size: SVG_SIZE };
+  };
+
   /** What is saved is read first; it is given in any case, with a word where it may not scan. */
-  const hand = async (ending: '.png' | '.svg', of: Drawing) => {
+  const hand = async (wanted: Wanted, of: Design) => {
     if (!canvas.current) return;
-    const vector = ending === '.svg';
-    const file = vector ? svgOf(of) : await pngOf(canvas.current);
-    const size = vector ? SVG_SIZE : SIZE;
-    const result = await readFile(file, size);
-    save(file, fileName(name, ending));
-    const side = (symbolFor(of.text, of.logo !== undefined).modules ?? 0) + 2 * of.margin;
-    const words = savedWords[judge({ ...of, modules: side, size }, result)];
+    const { file, read = file, size } = await make(wanted, of, canvas.current);
+    const result = await readFile(read, Math.min(size, SVG_SIZE));
+    save(file, fileName(name, wanted.ending));
+    const shown = sideOf(symbolOf(of).modules ?? 0, of.style);
+    const words = savedWords[judge({ ...of, side: shown, size }, result)];
     if (words) showToast(words);
   };
 
-  const download = (ending: '.png' | '.svg') => {
+  const download = (wanted: Wanted) => {
     if (refused()) return;
     settle();
-    hand(ending, { ...drawing, text: wellFormed(text) }).catch((error: unknown) =>
-      console.error('The code was not saved', error),
-    );
+    hand(wanted, { ...design, text: wellFormed(text) }).catch((error: unknown) => {
+      console.error('The code was not saved', error);
+      showToast(qrMessages.notSaved);
+    });
   };
 
   const copy = () => {
@@ -107,21 +143,28 @@ export function QrStudio({ initialText }: { initialText: string }) {
     });
   };
 
-  const repaint = () => {
-    const mended = mendColors({ foreground, background });
-    setForeground(mended.foreground);
-    setBackground(mended.background);
-  };
-  const blackOnWhite = () => {
-    setForeground(BLACK);
-    setBackground(WHITE);
-  };
+  const repaint = () => setStyle(mendStyle(style));
+  const blackOnWhite = () => change({ foreground: BLACK, background: WHITE });
   const removeImage: Mend = { words: 'Remove the image', act: remove };
+  const automatic: Mend = {
+    words: 'Use automatic error correction',
+    act: () => change({ level: null }),
+  };
+  const plain: Mend = isPlainDrawing(style)
+    ? { words: 'Use black on white', act: blackOnWhite }
+    : { words: 'Use the plain style', act: () => setStyle(PLAIN) };
+  const lighter = logo
+    ? removeImage
+    : style.level !== null && style.level !== 'L'
+      ? automatic
+      : null;
   const mends: Partial<Record<Verdict, Mend>> = {
     inverted: { words: 'Swap the colors', act: repaint },
     close: { words: 'Mend the colors', act: repaint },
-    dense: logo ? removeImage : { words: 'Save a large one as SVG', act: () => download('.svg') },
-    unread: logo ? removeImage : { words: 'Use black on white', act: blackOnWhite },
+    dense: logo
+      ? removeImage
+      : { words: 'Save a large one as SVG', act: () => download({ ending: '.svg' }) },
+    unread: !logo ? plain : style.level === null ? removeImage : automatic,
     unchecked: { words: 'Try again', act: readAgain },
   };
 
@@ -150,15 +193,15 @@ export function QrStudio({ initialText }: { initialText: string }) {
         <div className={styles.pair}>
           <ColorPicker
             label="Color"
-            color={foreground}
-            onColor={setForeground}
+            color={style.foreground}
+            onColor={(foreground) => change({ foreground })}
             open={picker === 'foreground'}
             setOpen={setForegroundOpen}
           />
           <ColorPicker
             label="Background color"
-            color={background}
-            onColor={setBackground}
+            color={style.background}
+            onColor={(background) => change({ background })}
             open={picker === 'background'}
             setOpen={setBackgroundOpen}
           />
@@ -167,34 +210,62 @@ export function QrStudio({ initialText }: { initialText: string }) {
           <input
             type="checkbox"
             role="switch"
-            checked={quietZone}
-            onChange={(event) => setQuietZone(event.target.checked)}
+            checked={style.quietZone}
+            onChange={({ target }) => change({ quietZone: target.checked })}
           />
           Quiet zone, for dark surroundings
         </label>
         <div className={styles.actions}>
-          <Button look="sign" onClick={() => download('.png')}>
+          <Button look="sign" onClick={() => download({ ending: '.png', pixels })}>
             DOWNLOAD QR
           </Button>
-          <Button onClick={() => download('.svg')}>SVG</Button>
+          <Button onClick={() => download({ ending: '.svg' })}>SVG</Button>
           {canCopyImages() && <Button onClick={copy}>{copyWords[copied]}</Button>}
+        </div>
+        <div className={styles.more}>
+          <Button
+            aria-expanded={open === true}
+            aria-controls={moreId}
+            onClick={() => setOpen(open !== true)}
+          >
+            More options
+          </Button>
+          <div id={moreId} hidden={open !== true}>
+            {more ? (
+              <more.MoreOptions
+                style={style}
+                onStyle={setStyle}
+                pixels={pixels}
+                onPixels={setPixels}
+                savePdf={(millimetres) => download({ ending: '.pdf', millimetres })}
+              />
+            ) : (
+              open && <Spinner label="Loading the options" />
+            )}
+          </div>
         </div>
       </div>
       <div className={styles.board}>
         {/* The library draws once more when its image comes, and that is read too. */}
         <div
           className={styles.code}
-          style={tooLong || blank ? undefined : { backgroundColor: background }}
+          style={tooLong || blank ? undefined : { backgroundColor: style.background }}
           onLoadCapture={readAgain}
         >
-          {tooLong ? <TooLong /> : <QrCanvas ref={canvas} drawing={drawing} />}
+          {tooLong ? (
+            <TooLong />
+          ) : more && !blank && !isPlainDrawing(style) ? (
+            <more.StyledCanvas canvas={canvas} design={design} />
+          ) : (
+            <QrCanvas ref={canvas} design={design} />
+          )}
           {blank && !tooLong && (
             <p className={styles.blank}>Enter a link and its code appears here.</p>
           )}
         </div>
         <VerdictLine
           verdict={verdict}
-          mend={tooLong && logo ? removeImage : verdict && mends[verdict]}
+          mend={tooLong ? lighter : verdict && mends[verdict]}
           hint={tooLong && logo ? 'Without the image there is room for more.' : ''}
         />
       </div>

@@ -1,3 +1,5 @@
+import { inksOf, type Style } from './style';
+
 /** Colours as people write them, and what a reader makes of two of them. */
 
 const HEX = /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
@@ -49,7 +51,8 @@ function hslChannels(h: string, s: string, l: string): number[] {
   });
 }
 
-const channelsOf = (hex: string) =>
+/** Red, green and blue of #rrggbb, each of 255. */
+export const channelsOf = (hex: string) =>
   [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
 /** How light a reader, which sees in grey, finds a colour: 0 to 255. */
@@ -87,6 +90,32 @@ export function mendColors({ foreground, background }: Colors): Colors {
       : [background, foreground];
   const lit = brightness(light) < AMPLE ? lighten(light, AMPLE) : light;
   return { foreground: darken(dark, brightness(lit) - AMPLE), background: lit };
+}
+
+/** What is wrong with the colours of a style: the first fault of anything that is drawn. */
+export function styleFault(style: Style): 'inverted' | 'close' | null {
+  const { background } = style;
+  const faults = inksOf(style).map((foreground) => colorFault({ foreground, background }));
+  return faults.find((fault) => fault !== null) ?? null;
+}
+
+/** The nearest style whose colours read. */
+export function mendStyle(style: Style): Style {
+  const { foreground, background } = colorFault(style) ? mendColors(style) : style;
+  const mend = (ink: string) =>
+    colorFault({ foreground: ink, background }) ? darken(ink, brightness(background) - AMPLE) : ink;
+  const mendPart = <T extends { color: string | null }>(part: T): T => ({
+    ...part,
+    color: part.color && mend(part.color),
+  });
+  return {
+    ...style,
+    foreground,
+    background,
+    second: style.second && { ...style.second, color: mend(style.second.color) },
+    eyeFrame: mendPart(style.eyeFrame),
+    eyeBall: mendPart(style.eyeBall),
+  };
 }
 
 function darken(hex: string, to: number): string {

@@ -1,59 +1,301 @@
-import { createElement } from 'react';
-import { flushSync } from 'react-dom';
-import { createRoot } from 'react-dom/client';
-import { QRCodeSVG } from 'qrcode.react';
-import type { Level } from './symbol';
+import { type Modules, modulesOf } from './modules';
+import type { Outline } from './outline';
+import { type EyePart, type EyeShape, marginOf, type ModuleShape, type Style } from './style';
+import { type QrSymbol, symbolFor } from './symbol';
 import type { Logo } from './useLogo';
 
-/** Pixels along a side of what is drawn and saved. */
+/** Pixels along a side of what is shown, and of what is saved at first. */
 export const SIZE = 400;
 
 /** All that makes a code look as it does. */
-export interface Drawing {
+export interface Design {
   text: string;
-  level: Level;
-  leastVersion: number;
-  foreground: string;
-  background: string;
-  /** In modules. */
-  margin: number;
+  style: Style;
   logo: Logo | undefined;
 }
 
-/** The library's own names for it. Sizes are in pixels of a screen that has so many a point. */
-export function drawingProps(drawing: Drawing, ratio = 1) {
-  const { text, level, leastVersion, foreground, background, margin, logo } = drawing;
-  const width = logo && logo.width / ratio;
-  const height = logo && logo.height / ratio;
+/** A colour, or two that turn into each other. */
+export type Fill = string | Gradient;
+
+/** Along a line from one point to the other, or around the first one as far as the other one. */
+export interface Gradient {
+  kind: 'linear' | 'radial';
+  from: Point;
+  to: Point;
+  colors: [string, string];
+}
+
+export type Point = readonly [x: number, y: number];
+
+/** A filled path: commands M, L, C and Z in absolute coordinates, the winding rule nonzero. */
+export interface Shape {
+  path: string;
+  fill: Fill;
+}
+
+/** A picture without pixels, of which each file is another way of writing. A unit is a module. */
+export interface Drawing {
+  /** Along a side. */
+  side: number;
+  background: string;
+  shapes: Shape[];
+  logo: { src: string; x: number; y: number; width: number; height: number } | undefined;
+}
+
+export function symbolOf({ text, style, logo }: Design): QrSymbol {
+  return symbolFor(text, logo !== undefined, style.level);
+}
+
+/** Units along a side of the drawing of a code, with its margin and its frame. */
+export function sideOf(modules: number, style: Style): number {
+  const code = modules + 2 * marginOf(style);
+  return style.caption === null ? code : rounded(code * (1 + EDGE + BAND));
+}
+
+/** Draws a design whose text fits; `caption` is the outline of its caption, where it has one. */
+export function drawDesign(design: Design, caption?: Outline): Drawing {
+  return draw(modulesOf(design.text, symbolOf(design)), design.style, design.logo, caption);
+}
+
+/** Makes a drawing of modules in a style. */
+export function draw(
+  modules: Modules,
+  style: Style,
+  logo: Logo | undefined,
+  caption?: Outline,
+): Drawing {
+  const count = modules.length;
+  const margin = marginOf(style);
+  const side = sideOf(count, style);
+  const around = count + 2 * margin;
+  const at: Point = [(side - around) / 2 + margin, (side > around ? around * EDGE : 0) + margin];
+  const placed = logo && place(logo, count, around);
+  const ink = inkOf(style, at, count);
+
+  const shapes: Shape[] = [];
+  const add = (path: string, fill: Fill) => {
+    const last = shapes.at(-1);
+    if (last?.fill === fill) last.path += path;
+    else shapes.push({ path, fill });
+  };
+  add(bodyOf(placed ? withoutPlace(modules, placed) : modules, style.modules, at), ink);
+  for (const part of ['eyeFrame', 'eyeBall'] as const) {
+    add(eyesOf(part, style[part], at, count), style[part].color ?? ink);
+  }
+  if (style.caption !== null) {
+    add(frameOf(side, around), style.foreground);
+    if (caption) add(wordsOf(caption, side, around), style.background);
+  }
   return {
-    value: text,
-    level,
-    minVersion: leastVersion,
-    fgColor: foreground,
-    bgColor: background,
-    marginSize: margin,
-    ...(logo && width && height
-      ? { imageSettings: { src: logo.src, width, height, excavate: true } }
-      : {}),
+    side,
+    background: style.background,
+    shapes,
+    logo: logo && placed && { ...placed, src: logo.src, x: placed.x + at[0], y: placed.y + at[1] },
   };
 }
 
-/** The same code as a vector drawing, its logo inside. */
-export function svgOf(drawing: Drawing): Blob {
-  const host = document.createElement('div');
-  const root = createRoot(host);
-  flushSync(() =>
-    root.render(
-      createElement(QRCodeSVG, {
-        ...drawingProps(drawing),
-        size: SIZE,
-        xmlns: 'http://www.w3.org/2000/svg',
-      }),
-    ),
+/** Along the diagonal of the code, or from its middle into its corners. */
+function inkOf({ foreground, second }: Style, [x, y]: Point, count: number): Fill {
+  if (!second) return foreground;
+  const { kind, color } = second;
+  const start = kind === 'linear' ? 0 : count / 2;
+  return {
+    kind,
+    from: [x + start, y + start],
+    to: [x + count, y + count],
+    colors: [foreground, color],
+  };
+}
+
+// Modules.
+
+const EYE = 7;
+
+function isEye(x: number, y: number, count: number): boolean {
+  const far = count - EYE;
+  return (x < EYE && (y < EYE || y >= far)) || (x >= far && y < EYE);
+}
+
+/** All but the eyes. */
+function bodyOf(modules: Modules, shape: ModuleShape, at: Point): string {
+  const count = modules.length;
+  const dark = (x: number, y: number) => modules[y]?.[x] === true && !isEye(x, y, count);
+  const parts: string[] = [];
+  for (let y = 0; y < count; y += 1) {
+    for (let x = 0; x < count; x += 1) {
+      if (!dark(x, y)) continue;
+      const [left, top] = [at[0] + x, at[1] + y];
+      if (shape === 'square') {
+        let end = x + 1;
+        while (dark(end, y)) end += 1;
+        parts.push(box(left, top, end - x, 1));
+        x = end;
+      } else if (shape === 'dots') {
+        const gap = (1 - DOT) / 2;
+        parts.push(box(left + gap, top + gap, DOT, DOT, DOT / 2));
+      } else {
+        parts.push(box(left, top, 1, 1, freeCorners(dark, x, y)));
+      }
+    }
+  }
+  return parts.join('');
+}
+
+/** Across a dot. Wider ones run into each other in print, and smaller ones are lost in a photo. */
+const DOT = 0.9;
+
+/** Corners that no neighbour touches are round. */
+function freeCorners(dark: (x: number, y: number) => boolean, x: number, y: number): Corners {
+  const [up, right, down, left] = [dark(x, y - 1), dark(x + 1, y), dark(x, y + 1), dark(x - 1, y)];
+  const round = (one: boolean, other: boolean) => (one || other ? 0 : 0.5);
+  return [round(up, left), round(up, right), round(down, right), round(down, left)];
+}
+
+// Eyes.
+
+/** The radius of a rounded eye's frame and ball; each 7 and 3 modules wide. */
+const ROUNDED = { eyeFrame: 2, eyeBall: 0.9 };
+
+function eyesOf(part: 'eyeFrame' | 'eyeBall', { shape }: EyePart, at: Point, count: number) {
+  const far = count - EYE;
+  const places: Point[] = [
+    [0, 0],
+    [far, 0],
+    [0, far],
+  ];
+  return places
+    .map(([x, y]) => {
+      const [left, top] = [at[0] + x, at[1] + y];
+      const radius = (width: number) => radiusOf(shape, width, ROUNDED[part]);
+      if (part === 'eyeBall') return box(left + 2, top + 2, 3, 3, radius(3));
+      const outer = radius(EYE);
+      return ring([left, top, EYE, EYE, outer], [left + 1, top + 1, 5, 5, Math.max(0, outer - 1)]);
+    })
+    .join('');
+}
+
+function radiusOf(shape: EyeShape, width: number, rounded: number): number {
+  return { square: 0, rounded, circle: width / 2 }[shape];
+}
+
+// Logo.
+
+interface Place {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** In the middle of the code; its size is a share of the code with its margin. */
+function place(logo: Logo, count: number, around: number): Place {
+  const width = (logo.width * around) / SIZE;
+  const height = (logo.height * around) / SIZE;
+  return { x: (count - width) / 2, y: (count - height) / 2, width, height };
+}
+
+/** No module stands half behind the logo. */
+function withoutPlace(modules: Modules, { x, y, width, height }: Place): Modules {
+  const within = (module: number, start: number, length: number) =>
+    module >= Math.floor(start) && module < Math.ceil(start + length);
+  return modules.map((row, top) =>
+    within(top, y, height) ? row.map((dark, left) => dark && !within(left, x, width)) : row,
   );
-  const text = host.firstElementChild
-    ? new XMLSerializer().serializeToString(host.firstElementChild)
-    : '';
-  root.unmount();
-  return new Blob([text], { type: 'image/svg+xml' });
+}
+
+// Frame: an edge around the code, wide below it for the words. Shares of the code with its margin.
+
+const EDGE = 0.04;
+const BAND = 0.2;
+/** Of the band's height and of the frame's width, what words may fill. */
+const WORDS = { height: 0.44, width: 0.88 };
+
+function frameOf(side: number, around: number): string {
+  const edge = around * EDGE;
+  return ring([0, 0, side, side, 1.5 * edge], [edge, edge, side - 2 * edge, around, edge / 2]);
+}
+
+function wordsOf({ width, height, rings }: Outline, side: number, around: number): string {
+  const [room, high] = [side * WORDS.width, around * BAND];
+  const scale = Math.min(room / width, (high * WORDS.height) / height);
+  const left = (side - width * scale) / 2;
+  const top = side - high + (high - height * scale) / 2;
+  return rings
+    .map((points) => {
+      const placed = points.map(([x, y]) => pair(left + x * scale, top + y * scale));
+      return `M${placed.join('L')}Z`;
+    })
+    .join('');
+}
+
+// Paths.
+
+/** Radii, clockwise from the upper left. */
+type Corners = readonly [number, number, number, number];
+type Box = readonly [x: number, y: number, width: number, height: number, radius: number];
+
+/** How far the handles of a curve reach that stands for a quarter of a circle. */
+const HANDLE = 0.5523;
+
+/** Coordinates are exact to a hundredth of a pixel at 3200. */
+const rounded = (value: number) => Math.round(value * 1_000) / 1_000;
+const pair = (x: number, y: number) => `${rounded(x)} ${rounded(y)}`;
+
+/** What lies between two boxes: the inner one turns the other way, and so is no part of it. */
+function ring(outer: Box, inner: Box): string {
+  return box(...outer) + box(...inner, true);
+}
+
+function box(
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  radius: number | Corners = 0,
+  reversed = false,
+): string {
+  const [tl, tr, br, bl] =
+    typeof radius === 'number' ? ([radius, radius, radius, radius] as const) : radius;
+  const [right, bottom] = [x + width, y + height];
+  // Of each corner: the point itself, and where its curve begins and ends.
+  const corners: [Point, Point, Point][] = [
+    [
+      [right, y],
+      [right - tr, y],
+      [right, y + tr],
+    ],
+    [
+      [right, bottom],
+      [right, bottom - br],
+      [right - br, bottom],
+    ],
+    [
+      [x, bottom],
+      [x + bl, bottom],
+      [x, bottom - bl],
+    ],
+    [
+      [x, y],
+      [x, y + tl],
+      [x + tl, y],
+    ],
+  ];
+  const turned = reversed
+    ? corners.toReversed().map(([point, start, end]) => [point, end, start] as const)
+    : corners;
+  let path = '';
+  let before = '';
+  for (const [point, start, end] of turned) {
+    const from = pair(...start);
+    if (from !== before) path += `${path === '' ? 'M' : 'L'}${from}`;
+    before = pair(...end);
+    if (before !== from) {
+      path += `C${toward(start, point)} ${toward(end, point)} ${before}`;
+    }
+  }
+  return `${path}Z`;
+}
+
+function toward([x, y]: Point, [toX, toY]: Point): string {
+  return pair(x + (toX - x) * HANDLE, y + (toY - y) * HANDLE);
 }

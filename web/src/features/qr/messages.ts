@@ -1,10 +1,11 @@
 import type { Verdict } from './verdict';
 
-/** Texts of the specification that the QR generator owns, to the letter. */
+/** Texts that the QR generator owns; those of the specification to the letter. */
 export const qrMessages = {
   noLink: 'Please enter a link to start downloading...',
   badFile: 'Please choose a valid file type',
   logoAlt: 'Your logo...',
+  notSaved: 'The file was not made. Please try again',
   tooLong: 'This text is too long for a QR code',
 } as const;
 

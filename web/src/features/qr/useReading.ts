@@ -1,23 +1,23 @@
 import { type RefObject, useCallback, useEffect, useEffectEvent, useState } from 'react';
 import { loadToasts } from '../../components/toast';
 import { framed, loadDecoder, readPicture } from './decoder';
-import { type Drawing, SIZE } from './drawing';
+import { type Design, SIZE } from './drawing';
 import type { Reading } from './verdict';
 
 /** Milliseconds without a change after which the code is read. */
 const CALM = 150;
 
 /**
- * What a decoder reads on the canvas; undefined while it is not known. Only the latest drawing
+ * What a decoder reads on the canvas; undefined while it is not known. Only the latest design
  * counts, and a decoder that is still loading is asked about no other one. `again` reads once more,
  * for the logo that came later or the decoder that did not load.
  */
 export function useReading(
   canvas: RefObject<HTMLCanvasElement | null>,
-  drawing: Drawing,
+  design: Design,
   empty: boolean,
 ): [Reading | undefined, () => void] {
-  const [read, setRead] = useState<{ drawing: Drawing; reading: Reading }>();
+  const [read, setRead] = useState<{ design: Design; reading: Reading }>();
   const [turn, setTurn] = useState(0);
   const again = useCallback(() => setTurn((count) => count + 1), []);
 
@@ -37,21 +37,21 @@ export function useReading(
       } catch (error) {
         console.warn('The code was not checked', error);
       }
-      if (current) setRead({ drawing, reading });
+      if (current) setRead({ design, reading });
     };
     const timer = setTimeout(() => void check(), CALM);
     return () => {
       current = false;
       clearTimeout(timer);
     };
-  }, [drawing, empty, turn]);
+  }, [design, empty, turn]);
 
   useEffect(() => {
     addEventListener('online', again);
     return () => removeEventListener('online', again);
   }, [again]);
 
-  return [read?.drawing === drawing ? read.reading : undefined, again];
+  return [read?.design === design ? read.reading : undefined, again];
 }
 
 /** What is needed later comes while nothing else is to be done: the page then works offline. */

@@ -1,4 +1,5 @@
-import { type Colors, colorFault } from './colors';
+import { styleFault } from './colors';
+import type { Style } from './style';
 
 /** What a check came to: what was read in the picture, or that the decoder did not load. */
 export type Reading = { text: string | null } | 'unavailable';
@@ -12,10 +13,12 @@ export type Verdict =
  */
 const LEAST_PIXELS = 4;
 
-interface Drawn extends Colors {
+interface Drawn {
   text: string;
-  /** Along a side, the margin included. */
-  modules: number;
+  style: Style;
+  /** Modules along a side, the margin and the frame included. */
+  side: number;
+  /** Pixels along a side. */
   size: number;
 }
 
@@ -23,13 +26,10 @@ interface Drawn extends Colors {
  * The first thing that keeps readers off, or that all is well. Without a reading yet it is what can
  * be told without one, or that the check is under way.
  */
-export function judge(
-  { text, modules, size, ...colors }: Drawn,
-  reading: Reading | undefined,
-): Verdict {
-  const fault = colorFault(colors);
+export function judge({ text, style, side, size }: Drawn, reading: Reading | undefined): Verdict {
+  const fault = styleFault(style);
   if (fault) return fault;
-  if (size / modules < LEAST_PIXELS) return 'dense';
+  if (size / side < LEAST_PIXELS) return 'dense';
   if (reading === undefined) return 'checking';
   if (reading === 'unavailable') return 'unchecked';
   return reading.text === text ? 'scans' : 'unread';

@@ -1,0 +1,93 @@
+import { useRef, useState } from 'react';
+import { Button } from '../../../components/Button';
+import { Field } from '../../../components/Field';
+import { TextButton } from '../../../components/TextButton';
+import { announce } from '../../../lib/announce';
+import type { Style } from '../style';
+import { deleteStyle, keepStyle, keptStyles, LONGEST_NAME, MOST_KEPT, type NotKept } from './kept';
+import kept from './KeptStyles.module.css';
+import styles from './MoreOptions.module.css';
+
+const notKept: Record<NotKept, string> = {
+  full: `Delete a style first: this browser keeps ${MOST_KEPT} at most`,
+  refused: 'This browser keeps nothing',
+};
+
+/** Styles under names; nothing else of the page is kept. */
+export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: Style) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [all, setAll] = useState(keptStyles);
+  const [name, setName] = useState('');
+  const [error, setError] = useState<string>();
+  const now = JSON.stringify(style);
+
+  const keep = () => {
+    const given = name.trim();
+    const failure = given === '' ? 'Enter a name for the style' : keepStyle(given, style);
+    if (failure) {
+      setError(failure in notKept ? notKept[failure as NotKept] : failure);
+      field.current?.focus();
+      return;
+    }
+    setError(undefined);
+    setName('');
+    setAll(keptStyles());
+    announce(`${given} is kept`);
+  };
+
+  const remove = (which: string) => {
+    if (!deleteStyle(which)) setError(notKept.refused);
+    setAll(keptStyles());
+    // Its button is gone.
+    field.current?.focus();
+    announce(`${which} is deleted`);
+  };
+
+  return (
+    <>
+      <form
+        className={styles.beside}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          keep();
+        }}
+      >
+        <Field
+          ref={field}
+          label="Name of the style"
+          type="text"
+          autoComplete="off"
+          dir="auto"
+          value={name}
+          error={error}
+          onChange={({ target }) => {
+            setError(undefined);
+            setName(Array.from(target.value).slice(0, LONGEST_NAME).join(''));
+          }}
+        />
+        <Button type="submit">Keep style</Button>
+      </form>
+      <p className={styles.hint}>Kept in this browser alone.</p>
+      {all.length > 0 && (
+        <ul className={kept.list} aria-label="Kept styles">
+          {all.map((one) => (
+            <li key={one.name}>
+              <TextButton
+                look="sign"
+                dir="auto"
+                aria-pressed={JSON.stringify(one.style) === now}
+                onClick={() => onStyle(one.style)}
+              >
+                {one.name}
+              </TextButton>
+              <TextButton aria-label={`Delete ${one.name}`} onClick={() => remove(one.name)}>
+                Delete
+              </TextButton>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { jsPDF, ShadingPattern } from 'jspdf';
+import { channelsOf } from '../colors';
+import type { Drawing, Gradient } from '../drawing';
+
+const POINTS_A_MILLIMETRE = 72 / 25.4;
+
+/** A drawing as a PDF of vectors on one page, so many millimetres a side, its logo inside. */
+export function pdfOf(drawing: Drawing, millimetres: number): Blob {
+  const { side, background, shapes, logo } = drawing;
+  const points = millimetres * POINTS_A_MILLIMETRE;
+  const scale = points / side;
+  const pdf = new jsPDF({
+    unit: 'pt',
+    format: [points, points],
+    compress: true,
+    putOnlyUsedFonts: true,
+    floatPrecision: 5,
+  });
+  // Its other way of drawing knows no gradients.
+  pdf.advancedAPI(() => {
+    pdf.setFillColor(background);
+    pdf.rect(0, 0, points, points, 'F');
+    shapes.forEach(({ path, fill }, at) => {
+      if (typeof fill === 'string') {
+        pdf.setFillColor(fill);
+        pdf.path(linesOf(path, scale)).fill();
+      } else {
+        const key = `g${at}`;
+        pdf.addShadingPattern(key, shadingOf(fill, scale));
+        pdf.path(linesOf(path, scale)).fill({ key, matrix: pdf.unitMatrix });
+      }
+    });
+  });
+  if (logo) {
+    const { src, x, y, width, height } = logo;
+    pdf.addImage(src, 'PNG', x * scale, y * scale, width * scale, height * scale);
+  }
+  return pdf.output('blob');
+}
+
+/** The library's own form of a path. */
+function linesOf(path: string, scale: number) {
+  return Array.from(path.matchAll(/([MLCZ])([^MLCZ]*)/g), ([, command = '', list = '']) => ({
+    op: command === 'Z' ? 'h' : command.toLowerCase(),
+    c: list
+      .split(' ')
+      .filter(Boolean)
+      .map((number) => Number(number) * scale),
+  }));
+}
+
+function shadingOf({ kind, from, to, colors }: Gradient, scale: number): ShadingPattern {
+  const [[x1, y1], [x2, y2]] = [from, to];
+  const radius = Math.hypot(x2 - x1, y2 - y1);
+  const places = kind === 'linear' ? [x1, y1, x2, y2] : [x1, y1, 0, x1, y1, radius];
+  const stops = colors.map((color, offset) => ({ offset, color: channelsOf(color) }));
+  return new ShadingPattern(
+    kind === 'linear' ? 'axial' : 'radial',
+    places.map((place) => place * scale),
+    stops,
+  );
+}

@@ -1,0 +1,12 @@
+/**
+ * Draws with the page's own code, for measurements outside a browser: each line of standard input
+ * is a JSON object {text, style, logo} (a design); each line of output its drawing.
+ */
+import { createInterface } from 'node:readline';
+import { runnerImport } from 'vite';
+
+const { module } = await runnerImport('./src/features/qr/drawing.ts');
+
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(JSON.stringify(module.drawDesign(JSON.parse(line))));
+}

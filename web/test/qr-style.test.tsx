@@ -1,0 +1,474 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { QRCodeSVG } from 'qrcode.react';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { mendStyle, styleFault } from '../src/features/qr/colors';
+import { draw, type Drawing } from '../src/features/qr/drawing';
+import { type Modules, modulesOf } from '../src/features/qr/modules';
+import {
+  deleteStyle,
+  keepStyle,
+  keptStyles,
+  LONGEST_NAME,
+  MOST_KEPT,
+} from '../src/features/qr/more/kept';
+import {
+  eyeShapes,
+  gradientKinds,
+  moduleShapes,
+  PLAIN,
+  type Style,
+} from '../src/features/qr/style';
+import { svgOf } from '../src/features/qr/svg';
+import { levels, symbolFor } from '../src/features/qr/symbol';
+import { expectNoAxeViolations, heading, visit } from './app';
+
+const FANCY: Style = {
+  foreground: '#146c43',
+  background: '#fffbe6',
+  second: { kind: 'radial', color: '#14181f' },
+  modules: 'rounded',
+  eyeFrame: { shape: 'rounded', color: '#7a0019' },
+  eyeBall: { shape: 'circle', color: null },
+  caption: 'Escanéame',
+  level: 'Q',
+  quietZone: true,
+};
+const LOGO = { src: 'data:image/png;base64,eA==', width: 100, height: 60 };
+/** A caption of one triangle. */
+const OUTLINE = {
+  width: 100,
+  height: 70,
+  rings: [
+    [
+      [0, 0],
+      [100, 0],
+      [50, 70],
+      [0, 0],
+    ] as [number, number][],
+  ],
+};
+
+/** The polygons of a path, its curves as a few lines. */
+function polygons(path: string): [number, number][][] {
+  return path
+    .split('Z')
+    .filter(Boolean)
+    .map((part) => {
+      const points: [number, number][] = [];
+      for (const [, command, list = ''] of part.matchAll(/([MLC])([^MLC]*)/g)) {
+        const numbers = list.trim().split(/\s+/).map(Number);
+        if (command !== 'C') {
+          points.push([numbers[0] ?? NaN, numbers[1] ?? NaN]);
+          continue;
+        }
+        const [x0 = NaN, y0 = NaN] = points.at(-1) ?? [];
+        const [x1 = NaN, y1 = NaN, x2 = NaN, y2 = NaN, x3 = NaN, y3 = NaN] = numbers;
+        for (let t = 0.125; t <= 1; t += 0.125) {
+          const u = 1 - t;
+          const at = (a: number, b: number, c: number, d: number) =>
+            u ** 3 * a + 3 * u * u * t * b + 3 * u * t * t * c + t ** 3 * d;
+          points.push([at(x0, x1, x2, x3), at(y0, y1, y2, y3)]);
+        }
+      }
+      return points;
+    });
+}
+
+/** Tells whether a point is painted, by the nonzero rule. */
+function inkOf({ shapes }: Drawing): (x: number, y: number) => boolean {
+  const drawn = shapes.map(({ path }) => polygons(path));
+  return (x, y) =>
+    drawn.some((shape) => {
+      let winding = 0;
+      for (const points of shape) {
+        points.forEach(([x1, y1], at) => {
+          const [x2, y2] = points[(at + 1) % points.length] ?? [NaN, NaN];
+          if (y1 <= y === y2 <= y) return;
+          if (x1 + ((y - y1) / (y2 - y1)) * (x2 - x1) > x) winding += y2 > y1 ? 1 : -1;
+        });
+      }
+      return winding !== 0;
+    });
+}
+
+const modules = modulesOf('https://atajo.example/k7Qm2_xB', symbolFor('x', false));
+
+describe('a symbol', () => {
+  const texts = [
+    ...[1, 20, 90, 300, 1200].map((n) => 'https://a.example/'.repeat(100).slice(0, n)),
+    '7'.repeat(55),
+    'HTTPS://A.EXAMPLE/K7QM2-XB',
+    '短いリンク',
+  ];
+  const cases = texts.flatMap((text) =>
+    [null, ...levels].flatMap((level) => [false, true].map((logo) => [text, level, logo] as const)),
+  );
+
+  it.each(cases)('is the very one of the plain canvas: %#', (text, chosen, hasLogo) => {
+    const symbol = symbolFor(text, hasLogo, chosen);
+    const { level, raised, leastVersion } = symbol;
+    const element = createElement(QRCodeSVG, {
+      value: text,
+      level,
+      boostLevel: raised,
+      minVersion: leastVersion,
+    });
+    const path = renderToStaticMarkup(element).split('<path').at(-1) ?? '';
+    const drawn: Modules = modulesOf(text, symbol);
+    expect(drawn.length).toBe(symbol.modules);
+    const plain = drawn.map((row) => row.map(() => false));
+    for (const [, x, y, run] of path.matchAll(/M(\d+)[ ,](\d+) ?h(\d+)/g)) {
+      plain[Number(y)]?.fill(true, Number(x), Number(x) + Number(run));
+    }
+    expect(drawn).toEqual(plain);
+  });
+
+  it.each(
+    levels.flatMap((level) => [100, 900, 1660, 1664, 2331, 2332].map((n) => [level, n] as const)),
+  )('fits at level %s with %i bytes where the library finds that it does', (level, length) => {
+    const text = 'x'.repeat(length);
+    const symbol = symbolFor(text, false, level);
+    const find = () => modulesOf(text, symbol).length;
+    if (symbol.modules === null) expect(find).toThrow();
+    else expect(find()).toBe(symbol.modules);
+  });
+});
+
+describe('a drawing', () => {
+  const styles: [string, Style][] = [
+    ...moduleShapes.flatMap((shape) =>
+      eyeShapes.map((eye): [string, Style] => [
+        `${shape} with eyes of ${eye}`,
+        {
+          ...PLAIN,
+          modules: shape,
+          eyeFrame: { shape: eye, color: null },
+          eyeBall: { shape: eye, color: '#ff0000' },
+        },
+      ]),
+    ),
+    ...gradientKinds.map((kind): [string, Style] => [
+      kind,
+      { ...FANCY, second: { kind, color: '#000080' } },
+    ]),
+  ];
+
+  it.each(styles)(
+    'inks the middle of every dark module and of no light one: %s',
+    (_name, style) => {
+      const drawing = draw(modules, style, undefined);
+      const across = style.caption === null ? drawing.side : drawing.side / 1.24;
+      const margin = style.caption === null ? 0 : 4;
+      const left = (drawing.side - across) / 2 + margin;
+      const top = (style.caption === null ? 0 : across * 0.04) + margin;
+      const isInked = inkOf(drawing);
+      const far = modules.length - 7;
+      // Of eyes that are not square, their middle lines tell.
+      const isSkipped = (x: number, y: number) => {
+        const inEye = (x < 7 && (y < 7 || y >= far)) || (x >= far && y < 7);
+        const lines = [3, modules.length - 4];
+        return (
+          inEye && style.eyeFrame.shape !== 'square' && !lines.includes(x) && !lines.includes(y)
+        );
+      };
+      const wrong = modules.flatMap((row, y) =>
+        row.flatMap((dark, x) =>
+          isSkipped(x, y) || isInked(left + x + 0.5, top + y + 0.5) === dark ? [] : [[x, y]],
+        ),
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it('has the colours of its style, each path with one', () => {
+    const { shapes, background } = draw(modules, FANCY, undefined, OUTLINE);
+    expect(background).toBe('#fffbe6');
+    expect(shapes.map(({ fill }) => fill)).toEqual([
+      expect.objectContaining({ kind: 'radial', colors: ['#146c43', '#14181f'] }),
+      '#7a0019',
+      expect.objectContaining({ kind: 'radial' }),
+      '#146c43',
+      '#fffbe6',
+    ]);
+  });
+
+  it('is one path where it has one colour', () => {
+    expect(draw(modules, PLAIN, undefined).shapes).toHaveLength(1);
+  });
+
+  it('keeps the place of its logo free', () => {
+    const drawing = draw(modules, { ...PLAIN, modules: 'dots' }, LOGO);
+    const { x = NaN, y = NaN, width = NaN, height = NaN } = drawing.logo ?? {};
+    expect([width / drawing.side, height / drawing.side]).toEqual([0.25, 0.15]);
+    expect(x + width / 2).toBeCloseTo(drawing.side / 2);
+    const isInked = inkOf(drawing);
+    for (let at = 0; at <= 20; at += 1) {
+      expect(isInked(x + (width * at) / 20, y + (height * at) / 20)).toBe(false);
+    }
+  });
+
+  it('has its words inside the band of the frame', () => {
+    const { side, shapes } = draw(modules, FANCY, undefined, OUTLINE);
+    const [words = []] = polygons(shapes.at(-1)?.path ?? '');
+    expect(words).toHaveLength(4);
+    const band = side - (side / 1.24) * 0.2;
+    for (const [x, y] of words) {
+      expect(x).toBeGreaterThan(0);
+      expect(x).toBeLessThan(side);
+      expect(y).toBeGreaterThan(band);
+      expect(y).toBeLessThan(side);
+    }
+  });
+});
+
+describe('an SVG', () => {
+  const parse = (style: Style, logo?: typeof LOGO) => {
+    const text = svgOf(draw(modules, style, logo, OUTLINE));
+    const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
+    expect(parsed.querySelector('parsererror')).toBeNull();
+    return parsed.documentElement;
+  };
+
+  it('is vectors all through, and one file', () => {
+    const svg = parse(FANCY);
+    const names = new Set(Array.from(svg.querySelectorAll('*'), (element) => element.tagName));
+    expect([...names].sort()).toEqual(['defs', 'path', 'radialGradient', 'stop']);
+    for (const path of svg.querySelectorAll('path[fill^="url"]')) {
+      const id = /^url\(#(.*)\)$/.exec(path.getAttribute('fill') ?? '')?.[1];
+      expect(svg.querySelector(`radialGradient[id="${id ?? ''}"]`)).not.toBeNull();
+    }
+  });
+
+  it('has its logo inside', () => {
+    const image = parse(PLAIN, LOGO).querySelector('image');
+    expect(image?.getAttribute('href')).toBe(LOGO.src);
+  });
+});
+
+describe('the colours of a style', () => {
+  it('are judged and mended, every one of them', () => {
+    for (const color of ['#ffffff', '#ffff00', '#777777', '#eeeeee']) {
+      for (const part of ['eyeFrame', 'eyeBall'] as const) {
+        const style = { ...PLAIN, background: '#cccccc', [part]: { shape: 'circle', color } };
+        expect(styleFault(style)).not.toBeNull();
+        expect(styleFault(mendStyle(style))).toBeNull();
+      }
+      const style: Style = { ...FANCY, second: { kind: 'linear', color } };
+      expect(styleFault(mendStyle(style))).toBeNull();
+    }
+    expect(styleFault({ ...FANCY, foreground: '#ffffff', background: '#000000' })).toBe('inverted');
+    expect(mendStyle(FANCY)).toEqual(FANCY);
+  });
+});
+
+describe('kept styles', () => {
+  beforeEach(() => localStorage.clear());
+  const names = () => keptStyles().map(({ name }) => name);
+
+  it('come back as they were, and go', () => {
+    expect(keepStyle('café', FANCY)).toBeNull();
+    expect(keepStyle('plain', PLAIN)).toBeNull();
+    expect(keptStyles()).toEqual([
+      { name: 'café', style: FANCY },
+      { name: 'plain', style: PLAIN },
+    ]);
+    expect(keepStyle('café', PLAIN)).toBeNull();
+    expect(keptStyles()).toEqual([
+      { name: 'plain', style: PLAIN },
+      { name: 'café', style: PLAIN },
+    ]);
+    expect(deleteStyle('plain')).toBe(true);
+    expect(names()).toEqual(['café']);
+  });
+
+  it.each(['', '{', 'null', '7', '{"name":"x"}', '[1,null,{"name":"x","style":{}}]'])(
+    'survive a storage that holds %j',
+    (stored) => {
+      localStorage.setItem('qrStyles', stored);
+      expect(keptStyles()).toEqual([]);
+      expect(keepStyle('new', FANCY)).toBeNull();
+      expect(names()).toEqual(['new']);
+    },
+  );
+
+  it('leave out those that are damaged, and nothing else', () => {
+    const stored = [
+      { name: 'good', style: PLAIN },
+      { name: 'bad', style: { ...PLAIN, foreground: 'red;}' } },
+      { name: 'long', style: { ...PLAIN, caption: 'x'.repeat(31) } },
+      { name: 'x'.repeat(LONGEST_NAME + 1), style: PLAIN },
+      { name: 'shape', style: { ...PLAIN, modules: 'stars' } },
+    ];
+    localStorage.setItem('qrStyles', JSON.stringify(stored));
+    expect(names()).toEqual(['good']);
+  });
+
+  it('are so many at most, and can still be written anew', () => {
+    for (let at = 0; at < MOST_KEPT; at += 1) expect(keepStyle(`${at}`, PLAIN)).toBeNull();
+    expect(keepStyle('one more', PLAIN)).toBe('full');
+    expect(keepStyle('0', FANCY)).toBeNull();
+    expect(names()).toHaveLength(MOST_KEPT);
+  });
+
+  it('say where nothing can be kept', () => {
+    vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+      throw new DOMException('full', 'QuotaExceededError');
+    });
+    expect(keepStyle('new', FANCY)).toBe('refused');
+    expect(keptStyles()).toEqual([]);
+  });
+});
+
+describe('More options', () => {
+  /** Paths that were filled on a canvas, and its size then. */
+  let filled: { path: string; fill: unknown; size: number }[];
+  let saved: string[];
+
+  beforeEach(() => {
+    localStorage.clear();
+    filled = [];
+    saved = [];
+    vi.stubGlobal(
+      'Path2D',
+      class Path2D {
+        constructor(readonly path = '') {}
+        addPath() {
+          // There is one.
+        }
+      },
+    );
+    vi.spyOn(console, 'warn').mockReturnValue();
+    HTMLImageElement.prototype.decode = () => Promise.resolve();
+    Object.assign(HTMLCanvasElement.prototype, {
+      getContext(this: HTMLCanvasElement) {
+        const pen = {
+          canvas: this,
+          fillStyle: '',
+          scale: vi.fn(),
+          setTransform: vi.fn(),
+          fillRect: vi.fn(),
+          fillText: vi.fn(),
+          drawImage: vi.fn(),
+          measureText: () => ({ width: 10 }),
+          createLinearGradient: () => ({ addColorStop: vi.fn() }),
+          createRadialGradient: () => ({ addColorStop: vi.fn() }),
+          fill: ({ path }: { path: string }) =>
+            filled.push({ path, fill: pen.fillStyle, size: this.width }),
+          getImageData: (_x: number, _y: number, width: number, height: number) => ({
+            width,
+            data: new Uint8ClampedArray(4 * width * height),
+          }),
+        };
+        return pen;
+      },
+    });
+    Object.assign(document, { fonts: { load: () => Promise.resolve([]) } });
+    vi.stubGlobal(
+      'Worker',
+      class extends EventTarget {
+        postMessage() {
+          // Never answers.
+        }
+        terminate() {
+          // It was never there.
+        }
+      },
+    );
+    vi.spyOn(HTMLCanvasElement.prototype, 'toBlob').mockImplementation((give) => give(new Blob()));
+    URL.createObjectURL = () => 'blob:here';
+    URL.revokeObjectURL = () => undefined;
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
+      this: HTMLAnchorElement,
+    ) {
+      saved.push(this.download);
+    });
+  });
+
+  async function open() {
+    const { user } = visit('/custom-qr-generator', { url: 'https://example.org/' });
+    await heading('CUSTOM QR CODE GENERATOR');
+    const more = screen.getByRole('button', { name: 'More options' });
+    expect(more).toHaveAttribute('aria-expanded', 'false');
+    expect(screen.queryByRole('heading', { name: 'Style' })).toBeNull();
+    await user.click(more);
+    await screen.findByRole('heading', { level: 2, name: 'Style' });
+    expect(more).toHaveAttribute('aria-expanded', 'true');
+    return user;
+  }
+  const choose = (group: string, option: string) =>
+    within(screen.getByRole('group', { name: group })).getByRole('radio', { name: option });
+
+  it('has a style, which the code is drawn in at once', async () => {
+    const user = await open();
+    await expectNoAxeViolations();
+    await user.click(choose('Squares', 'Dots'));
+    await waitFor(() => expect(filled.at(-1)?.path).toContain('C'));
+    expect(screen.getByRole('img', { name: 'QR code of https://example.org/' })).toHaveProperty(
+      'width',
+      400,
+    );
+    await user.click(choose('Second color', 'Linear'));
+    await user.click(screen.getByRole('checkbox', { name: 'Eye balls in a color of their own' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Frame with words' }));
+    await expectNoAxeViolations();
+    const words = screen.getByRole('textbox', { name: 'Words in the frame' });
+    await user.clear(words);
+    await user.type(words, '😀'.repeat(35));
+    expect(words).toHaveValue('😀'.repeat(30));
+
+    await user.click(screen.getByRole('button', { name: 'Plain style' }));
+    expect(choose('Squares', 'Square')).toBeChecked();
+    expect(choose('Second color', 'None')).toBeChecked();
+    expect(screen.queryByRole('textbox', { name: 'Words in the frame' })).toBeNull();
+  });
+
+  it('keeps a style under a name, gives it back, and deletes it', async () => {
+    const user = await open();
+    const name = screen.getByRole('textbox', { name: 'Name of the style' });
+    const keep = screen.getByRole('button', { name: 'Keep style' });
+    await user.click(keep);
+    expect(name).toBeInvalid();
+    expect(name).toHaveFocus();
+    await user.click(choose('Squares', 'Rounded'));
+    await user.type(name, 'Round{Enter}');
+    const list = await screen.findByRole('list', { name: 'Kept styles' });
+    expect(within(list).getByRole('button', { name: 'Round' })).toBePressed();
+    await user.click(screen.getByRole('button', { name: 'Plain style' }));
+    expect(within(list).getByRole('button', { name: 'Round' })).not.toBePressed();
+    await user.click(within(list).getByRole('button', { name: 'Round' }));
+    expect(choose('Squares', 'Rounded')).toBeChecked();
+    await expectNoAxeViolations();
+    await user.click(screen.getByRole('button', { name: 'Delete Round' }));
+    expect(screen.queryByRole('list', { name: 'Kept styles' })).toBeNull();
+    expect(name).toHaveFocus();
+  });
+
+  it('saves a PNG of more pixels', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
+    const user = await open();
+    await user.click(choose('Pixels a side of the PNG', '3,200'));
+    await user.click(screen.getByRole('button', { name: 'DOWNLOAD QR' }));
+    await waitFor(() => expect(filled.at(-1)?.size).toBe(3200));
+    await vi.advanceTimersByTimeAsync(6_000);
+    await waitFor(() => expect(saved).toEqual(['my-qr-code.png']));
+  });
+
+  it('saves a PDF of a width that there is', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
+    const user = await open();
+    const width = screen.getByRole('textbox', { name: 'Width of the PDF in millimetres' });
+    for (const wrong of ['', '9', '1001', 'wide']) {
+      await user.clear(width);
+      if (wrong) await user.type(width, wrong);
+      await user.click(screen.getByRole('button', { name: 'PDF' }));
+      expect(width).toBeInvalid();
+      screen.getByText('Enter 10 to 1,000 millimetres');
+    }
+    await user.clear(width);
+    await user.type(width, '32,5{Enter}');
+    await vi.advanceTimersByTimeAsync(6_000);
+    await waitFor(() => expect(saved).toEqual(['my-qr-code.pdf']));
+  });
+});
