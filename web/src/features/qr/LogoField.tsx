@@ -12,7 +12,7 @@ interface LogoFieldProps {
   remove: () => void;
 }
 
-const TEXT_FIELDS = 'textarea, input[type="text"]';
+const TEXT_FIELDS = 'textarea, input:is([type="text"], [type="email"], [type="tel"])';
 
 /**
  * An image is chosen, or dropped or pasted anywhere on the page: beside its field a dropped file

@@ -1,12 +1,9 @@
 import { useId } from 'react';
 import control from '../../components/control.module.css';
 import { Label } from '../../components/Label';
-import { formatNumber } from '../../lib/format';
+import { Room } from './Room';
 import type { QrSymbol } from './symbol';
 import styles from './TextField.module.css';
-
-/** From this share of the room on, the count is shown. */
-const NEAR = 0.8;
 
 interface TextFieldProps {
   label: string;
@@ -18,7 +15,6 @@ interface TextFieldProps {
 /** A code holds text of any kind, lines of a visiting card too. */
 export function TextField({ label, value, onValue, symbol }: TextFieldProps) {
   const id = useId();
-  const { used, capacity, unit } = symbol;
   return (
     <div>
       <Label htmlFor={id}>{label}</Label>
@@ -33,13 +29,10 @@ export function TextField({ label, value, onValue, symbol }: TextFieldProps) {
         dir="auto"
         value={value}
         aria-describedby={`${id}-count`}
-        aria-invalid={used > capacity || undefined}
+        aria-invalid={symbol.used > symbol.capacity || undefined}
         onChange={(event) => onValue(event.target.value)}
       />
-      <p id={`${id}-count`} className={styles.count}>
-        {used > capacity * NEAR &&
-          `${formatNumber(used)} of ${formatNumber(capacity)} ${unit} used`}
-      </p>
+      <Room id={`${id}-count`} symbol={symbol} />
     </div>
   );
 }

@@ -1,0 +1,34 @@
+import { type ComponentProps, useId } from 'react';
+import control from '../../../components/control.module.css';
+import { FieldError } from '../../../components/FieldError';
+import { Label } from '../../../components/Label';
+import styles from './AreaField.module.css';
+
+type AreaFieldProps = Omit<ComponentProps<'textarea'>, 'className' | 'id'> & {
+  label: string;
+  error?: string | undefined;
+  /** Ids of more text that describes the field. */
+  describedBy?: string;
+};
+
+/** A field of several lines, which grows with its text. */
+export function AreaField({ label, error, describedBy, ...area }: AreaFieldProps) {
+  const id = useId();
+  return (
+    <div>
+      <Label htmlFor={id}>{label}</Label>
+      <textarea
+        rows={3}
+        dir="auto"
+        {...area}
+        id={id}
+        className={`${control.control} ${styles.area}`}
+        aria-invalid={error !== undefined || undefined}
+        aria-describedby={
+          [error && `${id}-error`, describedBy].filter(Boolean).join(' ') || undefined
+        }
+      />
+      <FieldError id={`${id}-error`} text={error} />
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+import { useState } from 'react';
+import { Choice } from '../../../components/Choice';
+import { qrMessages } from '../messages';
+import { Room } from '../Room';
+import type { QrSymbol } from '../symbol';
+import { ContentForm } from './ContentForm';
+import styles from './ContentPanel.module.css';
+import type { EventOrigin } from './event';
+import { choices, type KindName, kinds } from './kinds';
+import type { Filled, Written } from './written';
+
+interface ContentPanelProps {
+  /** What the code says: the text of the page's own field. */
+  text: string;
+  onText: (text: string) => void;
+  symbol: QrSymbol;
+}
+
+type Chosen = KindName | 'link';
+type Forms = Readonly<Record<KindName, Filled<string>>>;
+
+/**
+ * A kind of content and its form, which writes what the code says into the page's own field. Until
+ * a form is whole there is nothing to say. Whoever changes the field by hand is back at a link, and
+ * finds the form as it was on choosing its kind again.
+ */
+export function ContentPanel({ text, onText, symbol }: ContentPanelProps) {
+  const [made, setMade] = useState<{ kind: Chosen; text: string }>({ kind: 'link', text });
+  const [link, setLink] = useState(text);
+  const [forms, setForms] = useState<Forms>(
+    () =>
+      Object.fromEntries(Object.entries(kinds).map(([name, { blank }]) => [name, blank])) as Forms,
+  );
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [origin] = useState<EventOrigin>(() => ({ id: randomId(), at: new Date() }));
+  const chosen = made.text === text ? made.kind : 'link';
+
+  const write = (name: KindName, filled: Filled<string>): Written<string> =>
+    kinds[name].write(filled, origin);
+
+  const make = (kind: Chosen, next: string) => {
+    setMade({ kind, text: next });
+    onText(next);
+  };
+
+  const makeOf = (name: KindName, filled: Filled<string>) => {
+    const written = write(name, filled);
+    make(name, 'text' in written ? written.text : '');
+  };
+
+  const choose = (next: Chosen) => {
+    if (chosen === 'link') setLink(text);
+    setLeft(new Set());
+    if (next === 'link') make('link', link);
+    else makeOf(next, forms[next]);
+  };
+
+  const fill = (name: KindName, given: Filled<string>) => {
+    const filled = kinds[name].tidy?.(given) ?? given;
+    setForms({ ...forms, [name]: filled });
+    makeOf(name, filled);
+  };
+
+  return (
+    <div className={styles.panel}>
+      <Choice label="What the code says" options={choices} value={chosen} onChange={choose} />
+      {chosen === 'link' ? (
+        <p className={styles.hint}>The code says what stands in the field URL.</p>
+      ) : (
+        <>
+          <ContentForm
+            key={chosen}
+            kind={kinds[chosen]}
+            filled={forms[chosen]}
+            faults={shown(write(chosen, forms[chosen]), left)}
+            onFilled={(filled) => fill(chosen, filled)}
+            onLeave={(field) => setLeft(new Set([...left, field]))}
+          />
+          {text === '' && (
+            <p className={styles.hint}>The code appears when all that it needs is filled in.</p>
+          )}
+          {symbol.modules === null && <p className={styles.tooLong}>{qrMessages.tooLong}</p>}
+          <Room symbol={symbol} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The faults of fields that were left: nobody is told of what is still being typed. */
+function shown(written: Written<string>, left: ReadonlySet<string>) {
+  if ('text' in written) return {};
+  return Object.fromEntries(Object.entries(written.faults).filter(([field]) => left.has(field)));
+}
+
+/** 96 random bits. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

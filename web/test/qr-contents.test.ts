@@ -1,0 +1,369 @@
+// @vitest-environment node
+/** What each kind of content writes is read again by a parser of its format. */
+import ICAL from 'ical.js';
+import { parse as parseVcard4 } from 'vcard4';
+import { describe, expect, it, vi } from 'vitest';
+import { isAddress, parseNumber } from '../src/features/qr/contents/checks';
+import {
+  type ContactField,
+  VCARD_3,
+  VCARD_4,
+  writeContact,
+} from '../src/features/qr/contents/contact';
+import { writeEmail } from '../src/features/qr/contents/email';
+import { type EventField, writeEvent } from '../src/features/qr/contents/event';
+import { choices, kinds } from '../src/features/qr/contents/kinds';
+import { joinLines } from '../src/features/qr/contents/lines';
+import { splitPair, writeLocation } from '../src/features/qr/contents/location';
+import { writePhone, writeSms } from '../src/features/qr/contents/phone';
+import { OPEN, WEP, WPA, writeWifi } from '../src/features/qr/contents/wifi';
+import type { Filled, Written } from '../src/features/qr/contents/written';
+
+const bytes = (text: string) => new TextEncoder().encode(text).length;
+
+function textOf(written: Written<string>): string {
+  if ('faults' in written) throw new Error(JSON.stringify(written.faults));
+  return written.text;
+}
+
+/** The fields that are faulty. */
+function faultsOf(written: Written<string>): string[] {
+  if ('text' in written) return [];
+  return Object.keys(written.faults).filter((field) => written.faults[field] !== undefined);
+}
+
+/** Texts of what formats give a meaning to, the same ones in every run. */
+function* awkward(count: number, alphabet = '\\;,:"\'n N=?&%+#@ñü短🥾\n\t.-'): Generator<string> {
+  const characters = Array.from(alphabet);
+  let seed = 20_261_122;
+  for (let made = 0; made < count; made += 1) {
+    let text = '';
+    for (let length = 1 + (made % 24); length > 0; length -= 1) {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      text += characters[(seed >> 8) % characters.length] ?? '';
+    }
+    yield text;
+  }
+}
+
+describe('a Wi-Fi network', () => {
+  const network = (filled: Partial<Filled<'network' | 'security' | 'password' | 'hidden'>>) =>
+    writeWifi({ network: 'Refugio', security: WPA, password: 'camino123', hidden: '', ...filled });
+
+  /** As ZXing's WifiResultParser takes it apart: a value ends with a semicolon that is not escaped. */
+  const field = (text: string, name: string): string | undefined => {
+    const start = text.indexOf(`${name}:`, 'WIFI:'.length);
+    if (start < 0) return undefined;
+    let value = '';
+    for (let at = start + name.length + 1; text[at] !== ';'; at += 1) {
+      if (text[at] === '\\') at += 1;
+      value += text[at] ?? '';
+    }
+    return value;
+  };
+
+  it('is written as ZXing has it', () => {
+    expect(textOf(network({}))).toBe('WIFI:T:WPA;S:Refugio;P:camino123;;');
+    expect(textOf(network({ hidden: 'yes' }))).toBe('WIFI:T:WPA;S:Refugio;P:camino123;H:true;;');
+    expect(textOf(network({ security: OPEN }))).toBe('WIFI:T:nopass;S:Refugio;;');
+    expect(textOf(network({ network: '"foo;bar\\baz"', security: OPEN }))).toBe(
+      'WIFI:T:nopass;S:\\"foo\\;bar\\\\baz\\";;',
+    );
+    // Phones take quotation marks around a name for a part of it.
+    expect(textOf(network({ network: 'CAFE', password: '12345678' }))).toBe(
+      'WIFI:T:WPA;S:CAFE;P:12345678;;',
+    );
+  });
+
+  it('is read whole, whatever is in its name and password', () => {
+    for (const text of awkward(300)) {
+      const name = Array.from(text).slice(0, 8).join('');
+      const password = text.padEnd(8, ';').slice(0, 20);
+      const written = textOf(network({ network: name, password, hidden: 'yes' }));
+      expect(field(written, 'T')).toBe('WPA');
+      expect(field(written, 'S')).toBe(name);
+      expect(field(written, 'P')).toBe(password);
+      expect(field(written, 'H')).toBe('true');
+    }
+  });
+
+  it.each([
+    ['no name', { network: '' }, ['network']],
+    ['a name of 33 bytes', { network: 'ñ'.repeat(16) + 'x' }, ['network']],
+    ['a name of 32 bytes', { network: 'ñ'.repeat(16) }, []],
+    ['no password', { password: '' }, ['password']],
+    ['a password of 7', { password: 'x'.repeat(7) }, ['password']],
+    ['a password of 63', { password: 'x'.repeat(63) }, []],
+    ['a password of 64', { password: 'x'.repeat(64) }, ['password']],
+    ['a key', { password: 'a0'.repeat(32) }, []],
+    ['a WEP key of 5', { security: WEP, password: 'abcde' }, []],
+    ['a WEP key of 6', { security: WEP, password: 'abcdef' }, ['password']],
+    ['a WEP key of 26 digits', { security: WEP, password: 'a0'.repeat(13) }, []],
+    ['a password that is not asked for', { security: OPEN, password: 'x' }, []],
+  ])('with %s is told apart', (_name, filled, faults) =>
+    expect(faultsOf(network(filled))).toEqual(faults),
+  );
+});
+
+describe('a contact', () => {
+  const nobody = kinds.contact.blank as Filled<ContactField>;
+  const ana = {
+    ...nobody,
+    given: 'Ana María',
+    family: 'Pérez; Gómez',
+    organization: 'Camino, S.A.',
+    title: 'Guía \\ jefa',
+    phone: '+34 600 123 456',
+    email: 'ana+atajo@example.org',
+    website: 'example.org/a?b=1,2;3',
+    street: 'Calle Mayor 1, 2ª',
+    city: 'León',
+    region: 'Castilla y León',
+    postcode: '24001',
+    country: 'España',
+    note: 'Primera línea\nsegunda; tercera, y una muy larga que no cabe en los bytes de una línea 🥾',
+  };
+
+  /** The parser leaves escaped semicolons as they are where a value has no parts. */
+  const alone = (value: unknown) => String(value).replaceAll('\\;', ';');
+
+  it.each([VCARD_4, VCARD_3])('in version %s is read whole', (version) => {
+    const text = textOf(writeContact({ ...ana, version }));
+    const card = new ICAL.Component(ICAL.parse(text) as unknown[]);
+    const value = (name: string) => card.getFirstPropertyValue(name) as unknown;
+    expect(value('version')).toBe(version);
+    expect(value('n')).toEqual([ana.family, ana.given, '', '', '']);
+    expect(alone(value('fn'))).toBe(`${ana.given} ${ana.family}`);
+    expect(value('org')).toBe(ana.organization);
+    expect(value('title')).toBe(ana.title);
+    expect(value('tel')).toBe(ana.phone);
+    expect(value('email')).toBe(ana.email);
+    expect(value('url')).toBe('http://example.org/a?b=1,2;3');
+    expect(value('adr')).toEqual([
+      '',
+      '',
+      ana.street,
+      ana.city,
+      ana.region,
+      ana.postcode,
+      ana.country,
+    ]);
+    expect(alone(value('note'))).toBe(ana.note);
+    for (const line of text.split('\r\n')) expect(bytes(line)).toBeLessThanOrEqual(75);
+  });
+
+  it('is a vCard 4.0 to a parser of nothing else', () => {
+    const card = parseVcard4(textOf(writeContact(ana)));
+    if (Array.isArray(card)) throw new Error('One card was written');
+    const value = (name: string) => card.getProperty(name)[0]?.value as unknown;
+    expect(value('FN')).toBe(`${ana.given} ${ana.family}`);
+    expect(value('N')).toMatchObject({ familyNames: ana.family, givenNames: ana.given });
+    expect(value('ADR')).toMatchObject({ streetAddress: ana.street, countryName: ana.country });
+    expect(value('NOTE')).toBe(ana.note);
+    expect(value('TEL')).toBe(ana.phone);
+  });
+
+  it('is read whole, whatever is in it', () => {
+    for (const text of awkward(300)) {
+      const given = `a${text}z`;
+      const written = textOf(writeContact({ ...nobody, given, note: given, city: given }));
+      const card = new ICAL.Component(ICAL.parse(written) as unknown[]);
+      expect(alone(card.getFirstPropertyValue('note'))).toBe(given);
+      expect(alone(card.getFirstPropertyValue('fn'))).toBe(given);
+      expect(card.getFirstPropertyValue('n')).toEqual(['', given, '', '', '']);
+      expect((card.getFirstPropertyValue('adr') as unknown as string[])[3]).toBe(given);
+    }
+  });
+
+  it('of an organization has its name', () => {
+    const text = textOf(writeContact({ ...nobody, organization: 'Camino' }));
+    expect(text).toBe(
+      'BEGIN:VCARD\r\nVERSION:4.0\r\nN:;;;;\r\nFN:Camino\r\nORG:Camino\r\nEND:VCARD\r\n',
+    );
+    expect(parseVcard4(text)).toBeTruthy();
+  });
+
+  it.each([
+    ['nobody', {}, ['given']],
+    ['a phone of letters', { given: 'A', phone: 'six' }, ['phone']],
+    ['an extension', { given: 'A', phone: '900 123 456 #12' }, []],
+    ['half an address', { given: 'A', email: 'ana@' }, ['email']],
+    ['no web address', { given: 'A', website: 'http://' }, ['website']],
+  ])('with %s is told apart', (_name, filled, faults) =>
+    expect(faultsOf(writeContact({ ...nobody, ...filled }))).toEqual(faults),
+  );
+});
+
+describe('an e-mail', () => {
+  it('is an address that a link understands', () => {
+    expect(textOf(writeEmail({ address: ' Ana@Example.ORG ', subject: '', body: '' }))).toBe(
+      'mailto:Ana@example.org',
+    );
+    expect(textOf(writeEmail({ address: 'a+b@camino.es', subject: '', body: 'x y' }))).toBe(
+      'mailto:a%2Bb@camino.es?body=x%20y',
+    );
+    expect(textOf(writeEmail({ address: 'ana@año.es', subject: 'S', body: '' }))).toBe(
+      'mailto:ana@xn--ao-zja.es?subject=S',
+    );
+  });
+
+  it('is read whole, whatever is in it', () => {
+    for (const text of awkward(300)) {
+      const url = new URL(
+        textOf(writeEmail({ address: 'a%b&c@x.org', subject: text, body: text })),
+      );
+      expect(decodeURIComponent(url.pathname)).toBe('a%b&c@x.org');
+      const fields = new Map(
+        url.search
+          .slice(1)
+          .split('&')
+          .map((field) => field.split('=').map(decodeURIComponent) as [string, string]),
+      );
+      expect(fields.get('subject')?.replaceAll('\r\n', '\n')).toBe(text);
+      expect(fields.get('body')).toBe(text.replaceAll('\n', '\r\n'));
+      // No reader makes a space of it.
+      expect(url.href).not.toContain('+');
+    }
+  });
+
+  it.each(['ana@example.org', "o'hara@x.org", 'ñ@x.org', 'a@localhost'])('goes to %s', (address) =>
+    expect(isAddress(address)).toBe(true),
+  );
+  it.each(['', 'ana', 'ana@', '@x.org', 'a b@x.org', 'a@b@c', 'a@x.org?x', 'a@[', 'a,b@x.org'])(
+    'does not go to %j',
+    (address) =>
+      expect(faultsOf(writeEmail({ address, subject: '', body: '' }))).toEqual(['address']),
+  );
+});
+
+describe('a number', () => {
+  it.each([
+    ['+34 600 123 456', '+34600123456'],
+    ['0034 600-123-456', '+34600123456'],
+    ['+44 (0)20 7946 0958', '+442079460958'],
+    ['+1 (415) 555.2671', '+14155552671'],
+    ['600 123 456', null],
+    ['+34', null],
+    ['+0 600 123 456', null],
+    ['+34 600 123 456 789 01', null],
+    ['+34 6OO 123 456', null],
+  ])('%s is %s', (given, parsed) => expect(parseNumber(given)).toBe(parsed));
+
+  it('is dialled, and written to', () => {
+    expect(textOf(writePhone({ number: '+34 600 123 456' }))).toBe('tel:+34600123456');
+    expect(faultsOf(writePhone({ number: '112' }))).toEqual(['number']);
+    expect(textOf(writeSms({ number: '+34 600 123 456', message: '' }))).toBe('sms:+34600123456');
+    for (const message of awkward(100)) {
+      const url = new URL(textOf(writeSms({ number: '+34600123456', message })));
+      expect(url.pathname).toBe('+34600123456');
+      const [, body = ''] = url.search.split('=');
+      expect(decodeURIComponent(body)).toBe(message.replaceAll('\n', '\r\n'));
+    }
+  });
+});
+
+describe('an event', () => {
+  const origin = { id: '0a1b2c', at: new Date('2026-11-22T10:00:00Z') };
+  const blank = kinds.event.blank as Filled<EventField>;
+  const walk = { ...blank, title: 'Walk', startDay: '2026-12-01', startTime: '18:30' };
+  const read = (filled: Filled<EventField>) => {
+    const calendar = new ICAL.Component(
+      ICAL.parse(textOf(writeEvent(filled, origin))) as unknown[],
+    );
+    const event = calendar.getFirstSubcomponent('vevent');
+    if (!event) throw new Error('There is no event');
+    return new ICAL.Event(event);
+  };
+
+  it('has what the standard demands', () => {
+    const event = read({ ...walk, endTime: '19:30' });
+    expect(event.uid).toBe('0a1b2c');
+    expect(event.component.getFirstPropertyValue('dtstamp')?.toString()).toBe(
+      '2026-11-22T10:00:00Z',
+    );
+    expect(event.summary).toBe('Walk');
+    // The moment that the clock here shows so.
+    expect(event.startDate.toJSDate()).toEqual(new Date('2026-12-01T18:30'));
+    expect(event.endDate.toJSDate()).toEqual(new Date('2026-12-01T19:30'));
+    expect(event.startDate.zone.tzid).toBe('UTC');
+  });
+
+  it('of whole days ends with the last one', () => {
+    const event = read({ ...walk, allDay: 'yes', endDay: '2026-12-31' });
+    expect(event.startDate.isDate).toBe(true);
+    expect(event.startDate.toString()).toBe('2026-12-01');
+    expect(event.endDate.toString()).toBe('2027-01-01');
+  });
+
+  it('holds to the clock of whoever wrote it, summer time too', () => {
+    vi.stubEnv('TZ', 'Europe/Madrid');
+    const at = (startDay: string) => read({ ...walk, startDay }).startDate.toString();
+    expect(at('2026-07-01')).toBe('2026-07-01T16:30:00Z');
+    expect(at('2026-12-01')).toBe('2026-12-01T17:30:00Z');
+    vi.unstubAllEnvs();
+  });
+
+  it('is read whole, whatever is in it', () => {
+    for (const text of awkward(300)) {
+      const title = `a${text}z`;
+      const event = read({ ...walk, title, place: title, description: title });
+      expect([event.summary, event.location, event.description]).toEqual([title, title, title]);
+    }
+  });
+
+  it.each([
+    ['nothing', blank, ['startDay', 'startTime', 'title']],
+    ['no title', { ...walk, title: ' ' }, ['title']],
+    ['no time', { ...walk, startTime: '' }, ['startTime']],
+    ['an end without its time', { ...walk, endDay: '2026-12-02' }, ['endTime']],
+    ['an end before its start', { ...walk, endTime: '18:00' }, ['endDay']],
+    ['the same moment as its end', { ...walk, endTime: '18:30' }, []],
+    ['whole days and no time', { ...walk, allDay: 'yes', startTime: '' }, []],
+    ['an earlier last day', { ...walk, allDay: 'yes', endDay: '2026-11-30' }, ['endDay']],
+  ])('with %s is told apart', (_name, filled, faults) =>
+    expect(faultsOf(writeEvent(filled, origin)).toSorted()).toEqual(faults),
+  );
+});
+
+describe('a location', () => {
+  /** RFC 5870, the parts that are used. */
+  const GEO = /^geo:-?\d+(\.\d+)?,-?\d+(\.\d+)?$/;
+
+  it.each([
+    ['40.4168', '-3.7038', 'geo:40.4168,-3.7038'],
+    ['+40,4168', '003,70', 'geo:40.4168,3.7'],
+    ['-0.0', '180', 'geo:0,180'],
+    ['-90', '12', 'geo:-90,0'],
+  ])('of %s and %s is %s', (latitude, longitude, text) => {
+    expect(textOf(writeLocation({ latitude, longitude }))).toBe(text);
+    expect(text).toMatch(GEO);
+  });
+
+  it.each([
+    ['', '', ['latitude', 'longitude']],
+    ['90.1', '0', ['latitude']],
+    ['0', '-180.5', ['longitude']],
+    ['4e1', 'x', ['latitude', 'longitude']],
+  ])('of %j and %j is told apart', (latitude, longitude, faults) =>
+    expect(faultsOf(writeLocation({ latitude, longitude }))).toEqual(faults),
+  );
+
+  it('is taken from a pair that was pasted', () => {
+    const pasted = splitPair({ latitude: ' 40.4168, -3.7038 ', longitude: '' });
+    expect(pasted).toEqual({ latitude: '40.4168', longitude: '-3.7038' });
+    const comma = { latitude: '40,4168', longitude: '' };
+    expect(splitPair(comma)).toBe(comma);
+  });
+});
+
+describe('a line', () => {
+  it('is folded between characters', () => {
+    const folded = joinLines([`NOTE:${'🥾'.repeat(100)}`]);
+    for (const line of folded.split('\r\n')) expect(bytes(line)).toBeLessThanOrEqual(75);
+    expect(folded.replaceAll('\r\n ', '')).toBe(`NOTE:${'🥾'.repeat(100)}\r\n`);
+  });
+});
+
+it('offers every kind that has a form, and a link', () => {
+  expect(choices.map(({ value }) => value)).toEqual(['link', ...Object.keys(kinds)]);
+});
