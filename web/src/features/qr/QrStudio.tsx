@@ -233,6 +233,11 @@ export function QrStudio({ initialText }: { initialText: string }) {
           <div id={moreId} hidden={open !== true}>
             {more ? (
               <more.MoreOptions
+                text={text}
+                onText={setText}
+                symbol={typed}
+                name={name}
+                logo={logo}
                 style={style}
                 onStyle={setStyle}
                 pixels={pixels}

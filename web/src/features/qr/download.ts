@@ -6,13 +6,13 @@ const LONGEST = 200;
 /** Names that Windows keeps for devices, whatever ending follows. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
 
-export type FileEnding = '.png' | '.svg' | '.pdf';
+export type FileEnding = '.png' | '.svg' | '.pdf' | '.zip';
 
 /** A name that every system takes; the person's letters stay. */
 export function fileName(given: string, ending: FileEnding): string {
   const name = given
     .normalize('NFC')
-    .replace(/\.(?:png|svg|pdf)\s*$/i, '')
+    .replace(/\.(?:png|svg|pdf|zip)\s*$/i, '')
     // What the eye does not see could make a name look like another one.
     .replace(/[\p{Cc}\p{Cs}\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '')
     .replace(/[<>:"/\\|?*]+/g, '-')

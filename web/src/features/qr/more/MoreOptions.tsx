@@ -1,11 +1,24 @@
-import { useEffect } from 'react';
+import { type ReactNode, useEffect, useId } from 'react';
+import { Spinner } from '../../../components/Spinner';
+import { usePart } from '../../../lib/usePart';
+import { loadBatch } from '../batch/batch';
+import { ContentPanel } from '../contents/ContentPanel';
 import type { Style } from '../style';
+import type { QrSymbol } from '../symbol';
+import type { Logo } from '../useLogo';
 import { FilePart } from './FilePart';
 import { loadPdf } from './files';
 import styles from './MoreOptions.module.css';
 import { StylePart } from './StylePart';
 
 export interface MoreOptionsProps {
+  /** What the code says: the text of the page's own field. */
+  text: string;
+  onText: (text: string) => void;
+  symbol: QrSymbol;
+  /** Of the file to save, as the person gave it. */
+  name: string;
+  logo: Logo | undefined;
   style: Style;
   onStyle: (style: Style) => void;
   /** Pixels along a side of the PNG that DOWNLOAD QR saves. */
@@ -15,7 +28,9 @@ export interface MoreOptionsProps {
 }
 
 /** What stands below the plain page, for those who want more of it. */
-export function MoreOptions({ style, onStyle, pixels, onPixels, savePdf }: MoreOptionsProps) {
+export function MoreOptions(props: MoreOptionsProps) {
+  const { text, onText, symbol, name, logo, style, onStyle, pixels, onPixels, savePdf } = props;
+  const batch = usePart(loadBatch, true);
   // The page then works without a network.
   useEffect(() => {
     loadPdf().catch((error: unknown) => console.warn('The PDF writer did not load', error));
@@ -23,8 +38,28 @@ export function MoreOptions({ style, onStyle, pixels, onPixels, savePdf }: MoreO
 
   return (
     <div className={styles.parts}>
+      <Part title="Content">
+        <ContentPanel text={text} onText={onText} symbol={symbol} />
+      </Part>
       <StylePart style={style} onStyle={onStyle} />
       <FilePart pixels={pixels} onPixels={onPixels} savePdf={savePdf} />
+      <Part title="Batch">
+        {batch ? (
+          <batch.BatchPanel name={name} style={style} logo={logo} pixels={pixels} />
+        ) : (
+          <Spinner label="Loading the batch" />
+        )}
+      </Part>
     </div>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section className={styles.part} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
   );
 }

@@ -1,0 +1,194 @@
+"""What a QR code can say, and codes of whole lists: made in a real browser, read by others."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.qr.readers import OTHERS, Picture, Readers, framed
+
+WALK = datetime(2026, 12, 1, 18, 30, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[Readers]:
+    """Decoders of other hands."""
+    with Readers() as readers:
+        yield readers
+
+
+@pytest.fixture
+def qr(page: Page) -> Page:
+    """The page with all its options open."""
+    page.goto("/custom-qr-generator")
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("heading", name="Content", exact=True).wait_for()
+    return page
+
+
+def picture_of(content: bytes) -> Picture:
+    """The pixels of a file."""
+    decoded = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR_RGB)
+    assert decoded is not None
+    return decoded.astype(np.uint8)
+
+
+def choose(page: Page, kind: str) -> None:
+    """Choose what the code says."""
+    page.get_by_role("radio", name=kind, exact=True).check()
+
+
+def downloaded(page: Page, verdict: str = "scans") -> Picture:
+    """The file of the code that is drawn, once it has been read."""
+    expect(page.locator("[data-verdict]")).to_have_attribute("data-verdict", verdict)
+    with page.expect_download() as event:
+        page.get_by_role("button", name="DOWNLOAD QR").click()
+    return framed(picture_of(Path(event.value.path()).read_bytes()))
+
+
+def test_a_wifi_network_is_read_by_three_decoders(qr: Page, readers: Readers) -> None:
+    choose(qr, "Wi-Fi")
+    expect(qr.get_by_text("The code appears when all that it needs is filled in.")).to_be_visible()
+    qr.get_by_label("Network name").fill('Café; "Atajo"')
+    password = qr.get_by_role("textbox", name="Password")
+    password.fill("short")
+    password.blur()
+    expect(password).to_have_accessible_description(
+        "A password has 8 to 63 characters, or is a key of 64 hexadecimal digits"
+    )
+    expect(qr.get_by_role("img", name="QR code")).to_have_count(0)
+    password.fill("camino:\\42")
+    expect(password).not_to_have_attribute("aria-invalid", "true")
+    qr.get_by_label("Its name is hidden").check()
+    text = 'WIFI:T:WPA;S:Café\\; \\"Atajo\\";P:camino\\:\\\\42;H:true;;'
+    expect(qr.get_by_role("textbox", name="URL")).to_have_value(text)
+    assert readers.who_reads(downloaded(qr), text) == list(OTHERS)
+
+
+def test_every_kind_is_read_whole(qr: Page, readers: Readers) -> None:
+    """What stands in the page's field is what the decoders read."""
+    filled: dict[str, dict[str, str]] = {
+        "Text": {"Text": "Primera línea\nsegunda"},
+        "Contact": {
+            "First name": "Ana",
+            "Last name": "Pérez",
+            "Phone": "+34 600 123 456",
+            "E-mail": "ana@example.org",
+        },
+        "E-mail": {"To": "ana@example.org", "Subject": "Año nuevo", "Message": "¿Ya?\n50 %"},
+        "Phone": {"Number": "+34 600 123 456"},
+        "SMS": {"Number": "+34 600 123 456", "Message": "¿Ya? & más"},
+        "Event": {
+            "Title": "Walk, then supper",
+            "Starts on": f"{WALK:%Y-%m-%d}",
+            "Starts at": f"{WALK:%H:%M}",
+        },
+        "Location": {"Latitude": "40.4168, -3.7038"},
+    }
+    begins = {
+        "Contact": "BEGIN:VCARD\r\nVERSION:4.0\r\n",
+        "E-mail": "mailto:ana@example.org?subject=A%C3%B1o%20nuevo&body=%C2%BFYa%3F%0D%0A50%20%25",
+        "Phone": "tel:+34600123456",
+        "SMS": "sms:+34600123456?body=%C2%BFYa%3F%20%26%20m%C3%A1s",
+        "Event": "BEGIN:VCALENDAR\r\n",
+        "Location": "geo:40.4168,-3.7038",
+    }
+    for kind, fields in filled.items():
+        choose(qr, kind)
+        for label, value in fields.items():
+            qr.get_by_label(label, exact=True).last.fill(value)
+        sheet = downloaded(qr)
+        shown = qr.get_by_role("textbox", name="URL").input_value()
+        read = [readers.read(reader, sheet) for reader in OTHERS]
+        assert len(set(read)) == 1, (kind, read)
+        text = read[0] or ""
+        assert text.startswith(begins.get(kind, fields.get("Text", ""))), (kind, text)
+        # A field of the page has no carriage returns.
+        assert text.replace("\r\n", "\n") == shown
+
+
+def test_a_kind_keeps_its_form_and_a_link_its_text(qr: Page) -> None:
+    url = qr.get_by_role("textbox", name="URL")
+    url.fill("https://example.org/")
+    choose(qr, "Phone")
+    qr.get_by_label("Number").fill("+34 600 123 456")
+    expect(url).to_have_value("tel:+34600123456")
+    choose(qr, "Link")
+    expect(url).to_have_value("https://example.org/")
+    choose(qr, "Phone")
+    expect(qr.get_by_label("Number")).to_have_value("+34 600 123 456")
+    url.fill("https://example.org/b")
+    expect(qr.get_by_role("radio", name="Link")).to_be_checked()
+
+
+def test_a_hundred_rows_are_a_zip_that_reads_back(qr: Page, readers: Readers) -> None:
+    contents = {f"Mesa {n}": f"https://example.org/mesa/{n}?menu=día" for n in range(1, 99)}
+    rows = [f'"{name}","{content}"' for name, content in contents.items()]
+    rows[10:10] = ["Empty,", f"Long,{'x' * 3_000}"]
+    assert len(rows) == 100
+    file = FilePayload(name="mesas.csv", mimeType="text/csv", buffer="\r\n".join(rows).encode())
+    qr.get_by_role("textbox", name="Name", exact=True).fill("Mesas")
+    qr.get_by_label("Open a CSV file").set_input_files(file)
+    expect(qr.get_by_text("99 codes to make, 1 that cannot be made.")).to_be_visible()
+    with qr.expect_download(timeout=60_000) as event:
+        qr.get_by_role("button", name="Make a ZIP").click()
+    assert event.value.suggested_filename == "Mesas.zip"
+    expect(qr.get_by_text("98 codes made and checked. 2 rows fail.").first).to_be_visible()
+    fails = qr.get_by_role("list", name="Rows that fail").get_by_role("listitem")
+    expect(fails).to_have_text(
+        [
+            "Row 11 (Empty): It has no content.",
+            "Row 12 (Long): This text is too long for a QR code: it has 3000 of 2953 bytes.",
+        ]
+    )
+    with zipfile.ZipFile(io.BytesIO(Path(event.value.path()).read_bytes())) as made:
+        assert made.testzip() is None
+        assert made.namelist() == [f"{name}.png" for name in contents]
+        for name, content in contents.items():
+            picture = picture_of(made.read(f"{name}.png"))
+            assert picture.shape == (400, 400, 3)
+            assert "ZXing" in readers.who_reads(framed(picture), content), name
+
+
+def test_a_list_is_cancelled_and_made_anew(qr: Page) -> None:
+    rows = "\n".join(f"n{n},https://example.org/{n}" for n in range(500))
+    qr.get_by_label("Rows: a name, a comma, and what the code says").fill(rows)
+    qr.get_by_role("button", name="Make a ZIP").click()
+    expect(qr.get_by_role("progressbar")).to_be_visible()
+    qr.get_by_role("button", name="Cancel").click()
+    expect(qr.get_by_role("progressbar")).to_have_count(0)
+    qr.get_by_label("Rows: a name, a comma, and what the code says").fill("one,1")
+    with qr.expect_download() as event:
+        qr.get_by_role("button", name="Make a ZIP").click()
+    assert zipfile.ZipFile(event.value.path()).namelist() == ["one.png"]
+
+
+def test_a_list_of_more_than_500_rows_is_refused(qr: Page) -> None:
+    field = qr.get_by_label("Rows: a name, a comma, and what the code says")
+    field.fill("\n".join(f"n{n},{n}" for n in range(501)))
+    qr.get_by_role("button", name="Make a ZIP").click()
+    expect(field).to_have_accessible_description(
+        "At most 500 rows at a time: here are 501. 501 codes to make."
+    )
+
+
+def test_nothing_of_it_leaves_the_browser_or_comes_with_the_page(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+    page.goto("/custom-qr-generator")
+    page.wait_for_load_state("networkidle")
+    assert not [one for one in asked if "BatchPanel" in one or "batch.worker" in one]
+    page.get_by_role("button", name="More options").click()
+    page.get_by_label("Rows: a name, a comma, and what the code says").fill("one,a secret")
+    with page.expect_download():
+        page.get_by_role("button", name="Make a ZIP").click()
+    assert all(one.startswith("GET ") for one in asked)
+    assert any("batch.worker" in one for one in asked)

@@ -1,0 +1,214 @@
+import { useDeferredValue, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { Button } from '../../../components/Button';
+import { announce } from '../../../lib/announce';
+import { formatNumber, plural } from '../../../lib/format';
+import { save } from '../../../lib/save';
+import { AreaField } from '../contents/AreaField';
+import { fileName } from '../download';
+import { outlineOf } from '../outline';
+import type { Style } from '../style';
+import type { Logo } from '../useLogo';
+import styles from './BatchPanel.module.css';
+import { makeZip } from './makeZip';
+import { decodeList, type Failure, MOST_BYTES, MOST_ROWS, readRows, type Rows } from './rows';
+
+interface BatchPanelProps {
+  /** Of the file to save, as the person gave it. */
+  name: string;
+  style: Style;
+  logo: Logo | undefined;
+  /** Pixels along a side of each file. */
+  pixels: number;
+}
+
+type Run =
+  | { step: 'idle' }
+  | { step: 'running'; done: number; of: number }
+  | { step: 'ended'; words: string; failures: Failure[] };
+
+const TOO_LARGE = `A list has at most ${formatNumber(MOST_BYTES / 1_000_000)} MB.`;
+
+/** Codes of a whole list in the style that is chosen, as a ZIP. It is made and checked in the browser. */
+export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
+  const id = useId();
+  const [list, setList] = useState('');
+  const [problem, setProblem] = useState('');
+  const [run, setRun] = useState<Run>({ step: 'idle' });
+  const stop = useRef<AbortController>(undefined);
+  const settled = useDeferredValue(list);
+  const { rows, failures } = useMemo(() => readList(settled), [settled]);
+  const tooMany = rows.length + failures.length > MOST_ROWS;
+
+  useEffect(() => () => stop.current?.abort(), []);
+
+  const change = (next: string) => {
+    setList(next.length > MOST_BYTES ? '' : next);
+    setProblem(next.length > MOST_BYTES ? TOO_LARGE : '');
+    setRun({ step: 'idle' });
+  };
+
+  const open = async (file: File | undefined) => {
+    if (!file) return;
+    if (file.size > MOST_BYTES) {
+      setProblem(TOO_LARGE);
+      return;
+    }
+    try {
+      change(decodeList(new Uint8Array(await file.arrayBuffer())));
+    } catch (error) {
+      console.warn('The list was not read', error);
+      setProblem('This file could not be read.');
+    }
+  };
+
+  const end = (words: string, all: Failure[]) => {
+    setRun({ step: 'ended', words, failures: all.toSorted((a, b) => a.number - b.number) });
+    announce(words);
+  };
+
+  const make = async () => {
+    if (rows.length === 0 || tooMany) {
+      setProblem(tooMany ? tooManyWords(rows.length + failures.length) : 'Enter at least one row.');
+      return;
+    }
+    setProblem('');
+    const control = new AbortController();
+    stop.current = control;
+    const all = [...failures];
+    setRun({ step: 'running', done: 0, of: rows.length });
+    announce(`Making ${codes(rows.length)}`);
+    try {
+      const job = {
+        rows,
+        pixels,
+        style,
+        logo,
+        image: logo && (await pictureOf(logo)),
+        caption: style.caption === null ? undefined : outlineOf(style.caption),
+      };
+      const onRow = (done: number, failure: Failure | null) => {
+        if (failure) all.push(failure);
+        setRun({ step: 'running', done, of: rows.length });
+      };
+      const zip = await makeZip(job, onRow, control.signal);
+      const files = rows.length + failures.length - all.length;
+      if (files > 0) save(zip, fileName(name, '.zip'));
+      end(madeWords(files, all.length), all);
+    } catch (error) {
+      if (control.signal.aborted) {
+        setRun({ step: 'idle' });
+        return;
+      }
+      console.error('The codes were not made', error);
+      end('The codes could not be made. Please try again.', []);
+    }
+  };
+
+  const cancel = () => {
+    stop.current?.abort();
+    announce('Cancelled');
+  };
+
+  const running = run.step === 'running';
+  const shown = run.step === 'ended' ? run.failures : failures;
+  return (
+    <div className={styles.panel}>
+      <AreaField
+        label="Rows: a name, a comma, and what the code says"
+        placeholder={
+          'Front door,https://example.org/door\nTable 7,https://example.org/menu?table=7'
+        }
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        wrap="off"
+        describedBy={`${id}-count`}
+        error={problem || undefined}
+        value={list}
+        readOnly={running}
+        onChange={(event) => change(event.target.value)}
+      />
+      <p id={`${id}-count`} className={styles.quiet}>
+        {list === ''
+          ? `Up to ${formatNumber(MOST_ROWS)} rows, typed, pasted from a spreadsheet or from a CSV file. Nothing leaves your browser.`
+          : countWords(rows.length, failures.length)}
+      </p>
+      <div className={styles.actions}>
+        <label className={styles.file}>
+          <input
+            type="file"
+            accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+            className={styles.input}
+            disabled={running}
+            onChange={(event) => {
+              void open(event.target.files?.[0]);
+              event.target.value = '';
+            }}
+          />
+          Open a CSV file
+        </label>
+        {running ? (
+          <Button onClick={cancel}>Cancel</Button>
+        ) : (
+          <Button onClick={() => void make()}>Make a ZIP</Button>
+        )}
+      </div>
+      {running && (
+        <div>
+          <label className={styles.quiet} htmlFor={`${id}-progress`}>
+            {`${formatNumber(run.done)} of ${formatNumber(run.of)} made and checked`}
+          </label>
+          <progress
+            id={`${id}-progress`}
+            className={styles.progress}
+            value={run.done}
+            max={run.of}
+          />
+        </div>
+      )}
+      {run.step === 'ended' && <p className={styles.words}>{run.words}</p>}
+      {shown.length > 0 && (
+        // It scrolls, and so takes the focus of a keyboard.
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        <ul className={styles.failures} aria-label="Rows that fail" tabIndex={0}>
+          {shown.map(({ number, name: given, cause }) => (
+            <li key={number}>
+              <b>{`Row ${formatNumber(number)}${given && ` (${given})`}: `}</b>
+              {cause}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function readList(list: string): Rows {
+  return list === '' ? { rows: [], failures: [] } : readRows(list);
+}
+
+function codes(count: number): string {
+  return `${formatNumber(count)} ${plural(count, 'code', 'codes')}`;
+}
+
+function countWords(rows: number, failures: number): string {
+  const fail = failures === 0 ? '' : `, ${formatNumber(failures)} that cannot be made`;
+  return `${codes(rows)} to make${fail}.`;
+}
+
+function tooManyWords(rows: number): string {
+  return `At most ${formatNumber(MOST_ROWS)} rows at a time: here are ${formatNumber(rows)}.`;
+}
+
+function madeWords(files: number, failures: number): string {
+  const made = `${codes(files)} made and checked.`;
+  if (failures === 0) return made;
+  return `${made} ${formatNumber(failures)} ${plural(failures, 'row fails', 'rows fail')}.`;
+}
+
+async function pictureOf({ src }: Logo): Promise<ImageBitmap> {
+  const image = new Image();
+  image.src = src;
+  await image.decode();
+  return createImageBitmap(image);
+}

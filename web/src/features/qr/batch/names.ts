@@ -1,0 +1,19 @@
+import { fileName } from '../download';
+
+/**
+ * File names for a list of given ones, each safe on every system, and none twice: a name that is
+ * taken, in whatever capitals, gets a number.
+ */
+export function uniqueNames(given: readonly string[], ending: '.png'): string[] {
+  const taken = new Set<string>();
+  return given.map((name) => {
+    const whole = fileName(name, ending);
+    const stem = whole.slice(0, -ending.length);
+    let unique = whole;
+    for (let count = 2; taken.has(unique.toLowerCase()); count += 1) {
+      unique = `${stem}-${count}${ending}`;
+    }
+    taken.add(unique.toLowerCase());
+    return unique;
+  });
+}

@@ -1,0 +1,196 @@
+/** The forms of contents, and lists, as a person fills them in. */
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { BatchJob, BatchMessage } from '../src/features/qr/batch/batch.worker';
+import { choices } from '../src/features/qr/contents/kinds';
+import { expectNoAxeViolations, heading, visit } from './app';
+
+/** Those of lists; the decoder's say nothing here. */
+const workers = new Set<FakeWorker>();
+let saved: string[];
+
+class FakeWorker extends EventTarget {
+  job: BatchJob | undefined;
+  postMessage(job: BatchJob) {
+    this.job = job;
+    workers.add(this);
+  }
+  terminate() {
+    workers.delete(this);
+  }
+  say(data: BatchMessage) {
+    act(() => void this.dispatchEvent(new MessageEvent('message', { data })));
+  }
+}
+
+beforeEach(() => {
+  workers.clear();
+  saved = [];
+  vi.stubGlobal('Worker', FakeWorker);
+  vi.spyOn(console, 'warn').mockReturnValue();
+  URL.createObjectURL = () => 'blob:here';
+  URL.revokeObjectURL = () => undefined;
+  vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
+    this: HTMLAnchorElement,
+  ) {
+    saved.push(this.download);
+  });
+});
+
+async function open() {
+  const { user } = visit('/custom-qr-generator');
+  await heading('CUSTOM QR CODE GENERATOR');
+  await user.click(screen.getByRole('button', { name: 'More options' }));
+  await screen.findByRole('heading', { name: 'Content' });
+  return user;
+}
+const url = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'URL' });
+const kind = (name: string) => screen.getByRole('radio', { name });
+
+describe('a form', () => {
+  it('says what is wrong where a field was left, and writes when it is whole', async () => {
+    const user = await open();
+    await user.click(kind('Wi-Fi'));
+    expect(screen.queryByText('Enter the name of the network')).toBeNull();
+    await user.click(screen.getByLabelText('Network name'));
+    await user.tab();
+    expect(screen.getByLabelText('Network name')).toHaveAccessibleDescription(
+      'Enter the name of the network',
+    );
+    expect(screen.getByLabelText('Network name')).toBeInvalid();
+    await user.type(screen.getByLabelText('Network name'), 'Refugio');
+    expect(screen.getByLabelText('Network name')).toBeValid();
+    expect(url()).toHaveValue('');
+    await user.type(screen.getByLabelText('Password'), 'camino123');
+    expect(url()).toHaveValue('WIFI:T:WPA;S:Refugio;P:camino123;;');
+    await user.click(kind('No password'));
+    expect(screen.queryByLabelText('Password')).toBeNull();
+    expect(url()).toHaveValue('WIFI:T:nopass;S:Refugio;;');
+  });
+
+  it.each(choices.map(({ text }) => text))('of %s is there for everybody', async (name) => {
+    const user = await open();
+    await user.click(kind(name));
+    expect(kind(name)).toBeChecked();
+    await expectNoAxeViolations();
+  });
+
+  it('splits a pair of degrees that is pasted', async () => {
+    const user = await open();
+    await user.click(kind('Location'));
+    await user.click(screen.getByLabelText('Latitude'));
+    await user.paste('40.4168, -3.7038');
+    expect(screen.getByLabelText('Longitude')).toHaveValue('-3.7038');
+    expect(url()).toHaveValue('geo:40.4168,-3.7038');
+  });
+
+  it('says when it is too long, and how much of the room it takes', async () => {
+    const user = await open();
+    await user.click(kind('Text'));
+    fireEvent.change(screen.getByLabelText('Text', { selector: 'textarea' }), {
+      target: { value: 'x'.repeat(2954) },
+    });
+    expect(screen.getAllByText('2,954 of 2,953 bytes used')).toHaveLength(2);
+    expect(screen.getAllByText('This text is too long for a QR code').length).toBeGreaterThan(1);
+  });
+
+  it('leaves an older phone a vCard of its own', async () => {
+    const user = await open();
+    await user.click(kind('Contact'));
+    await user.type(screen.getByLabelText('First name'), 'Ana');
+    expect(url().value).toContain('VERSION:4.0');
+    await user.click(kind('vCard 3.0, for older phones'));
+    expect(url().value).toContain('VERSION:3.0');
+  });
+});
+
+describe('a list', () => {
+  const rows = () => screen.getByRole('textbox', { name: /^Rows/ });
+  const button = (name: string) => screen.getByRole('button', { name });
+  const given = 'A,x\nB,\nC,y';
+  const start = async () => {
+    const user = await open();
+    await screen.findByRole('heading', { name: 'Batch' });
+    await waitFor(() => expect(rows()).toBeVisible());
+    fireEvent.change(rows(), { target: { value: given } });
+    await screen.findByText('2 codes to make, 1 that cannot be made.');
+    await user.click(button('Make a ZIP'));
+    await waitFor(() => expect(workers.size).toBe(1));
+    const [worker] = workers;
+    if (!worker) throw new Error('There is no worker');
+    return { user, worker };
+  };
+  const failing = () =>
+    within(screen.getByRole('list', { name: 'Rows that fail' }))
+      .getAllByRole('listitem')
+      .map((item) => item.textContent);
+
+  it('is made in a worker, saved, and its failing rows named', async () => {
+    const { worker } = await start();
+    expect(worker.job?.rows).toEqual([
+      { number: 1, name: 'A', content: 'x' },
+      { number: 3, name: 'C', content: 'y' },
+    ]);
+    worker.say({ done: 1, failure: null });
+    expect(screen.getByRole('progressbar', { name: '1 of 2 made and checked' })).toHaveValue(1);
+    await expectNoAxeViolations();
+    worker.say({ done: 2, failure: { number: 3, name: 'C', cause: 'No.' } });
+    worker.say({ zip: new Blob() });
+    await waitFor(() => expect(saved).toEqual(['my-qr-code.zip']));
+    await waitFor(() =>
+      expect(failing()).toEqual(['Row 2 (B): It has no content.', 'Row 3 (C): No.']),
+    );
+    expect(screen.getAllByText('1 code made and checked. 2 rows fail.')).toHaveLength(2);
+    expect(workers.size).toBe(0);
+    await expectNoAxeViolations();
+  });
+
+  it('saves nothing where every row fails', async () => {
+    const { worker } = await start();
+    worker.say({ done: 1, failure: { number: 1, name: 'A', cause: 'No.' } });
+    worker.say({ done: 2, failure: { number: 3, name: 'C', cause: 'No.' } });
+    worker.say({ zip: new Blob() });
+    await waitFor(() => expect(failing()).toHaveLength(3));
+    expect(saved).toEqual([]);
+  });
+
+  it('is cancelled, and ends its worker', async () => {
+    const { user } = await start();
+    await user.click(button('Cancel'));
+    await waitFor(() => expect(workers.size).toBe(0));
+    await waitFor(() => expect(button('Make a ZIP')).toBeVisible());
+    expect(saved).toEqual([]);
+  });
+
+  it('ends with the page', async () => {
+    const { user } = await start();
+    await user.click(screen.getAllByRole('link', { name: 'HOME' })[0] as HTMLElement);
+    await waitFor(() => expect(workers.size).toBe(0));
+  });
+
+  it('says when its worker fails', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const { worker } = await start();
+    act(
+      () => void worker.dispatchEvent(new ErrorEvent('error', { message: 'no', cancelable: true })),
+    );
+    await waitFor(() =>
+      expect(screen.getAllByText('The codes could not be made. Please try again.')).toHaveLength(2),
+    );
+    expect(saved).toEqual([]);
+  });
+
+  it('is read from a file', async () => {
+    const user = await open();
+    await screen.findByRole('heading', { name: 'Batch' });
+    const list = 'Puerta;https://x.org/a';
+    const { buffer } = new TextEncoder().encode(list);
+    // jsdom's files give no bytes.
+    const file = Object.assign(new File([list], 'a.csv', { type: 'text/csv' }), {
+      arrayBuffer: () => Promise.resolve(buffer),
+    });
+    await user.upload(await screen.findByLabelText('Open a CSV file'), file);
+    await screen.findByText('1 code to make.');
+    expect(rows()).toHaveValue(list);
+  });
+});
