@@ -21,6 +21,9 @@ export default defineConfig({
       external: ['canvg', 'dompurify', 'html2canvas'],
       // One file of all parts that the document shares with pages, and not one for each.
       output: {
+        // 36 bits of hash tell files of one name apart; every name stands in what the home page loads.
+        chunkFileNames: 'assets/[name]-[hash:6].js',
+        assetFileNames: 'assets/[name]-[hash:6][extname]',
         codeSplitting: { groups: [{ name: 'shared', tags: ['$initial'], minShareCount: 2 }] },
       },
     },
