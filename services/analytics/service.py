@@ -32,7 +32,7 @@ from services.analytics.metrics import (
     KEYS_MADE,
     VISITS_COUNTED,
 )
-from services.analytics.spans import Dates, Recent, Span, span_of, zone_of
+from services.analytics.spans import Dates, Recent, Span, StepLength, span_of, zone_of
 from services.analytics.statistics import Figures, Statistics, Sums
 from services.analytics.store import AnalyticsStore
 from services.runtime import logs
@@ -182,16 +182,23 @@ class AnalyticsService:
         previous: Figures | None = None
         if wanted is not Recent.ALL:
             before = span.previous()
-            previous = (await self._sums(codes, before, None)).figures()
-        sums = await self._sums(codes, span, await self._store.counted_from())
+            previous = (await self._sums(codes, before, None, by_month=True)).figures()
+        by_month = span.step is StepLength.MONTH
+        sums = await self._sums(codes, span, await self._store.counted_from(), by_month)
         return sums.told(previous, top)
 
-    async def _sums(self, codes: Sequence[str], span: Span, counted_from: int | None) -> Sums:
-        """What the store has of a span; before 1970 there is nothing."""
+    async def _sums(
+        self, codes: Sequence[str], span: Span, counted_from: int | None, by_month: bool
+    ) -> Sums:
+        """What the store has of a span; before 1970 there is nothing.
+
+        Of what is not told by step, or by months, no hours are needed but those of days that a
+        month of the zone may share with another: the first and the last of UTC's.
+        """
         sums = Sums(span, counted_from)
         days = range(max(0, span.days.start), span.days.stop)
         if days and codes:
-            await self._store.days(codes, days[0], days[-1], sums.take)
+            await self._store.days(codes, days[0], days[-1], sums.take, by_month)
         return sums
 
     async def _first_hour(self, codes: Sequence[str]) -> int | None:

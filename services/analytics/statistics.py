@@ -104,7 +104,6 @@ class Sums:
             self._visitors[self._step_of_day[number]] += visitors
             if self._counted_from is not None and day.day < self._counted_from and inside:
                 self._uncounted = True
-        # Names of a month may come with one of its days.
         for dimension, breakdown in day.breakdowns.items():
             self._add_names(dimension, breakdown)
 

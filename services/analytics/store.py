@@ -34,13 +34,21 @@ class AnalyticsStore(Protocol):
         ...
 
     async def days(
-        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, Day], None]
+        self,
+        codes: Sequence[str],
+        first: int,
+        last: int,
+        take: Callable[[str, Day], None],
+        by_month: bool = False,
     ) -> None:
         """Hand the days of some links, from `first` to `last`, both included, to `take`.
 
-        Days come in no particular order, each code's with visits once. Names are right when they
-        are added up over the span: those of a month that was summed up may come with one of its
-        days. `take` does not wait, and may be called from another thread, by one at a time.
+        Days come in no particular order, each code's with visits once. `take` does not wait, and
+        may be called from another thread, by one at a time.
+
+        With `by_month`, the days of a calendar month, all in the span, may come as one: all but its
+        first and its last. It has the day of one of them, their visits at any hour, and as visitors
+        the sum of theirs, on no day more than there were people.
         """
         ...
 
@@ -74,8 +82,8 @@ class AnalyticsStore(Protocol):
         ...
 
     async def sum_up(self, before: int) -> bool:
-        """Sum up names over some of the months that ended before day `before`, so that long spans
-        are read sooner; False when there is nothing left to do. No answer depends on it."""
+        """Sum up some of the months that ended before day `before`, so that long spans are read
+        sooner; False when there is nothing left to do. No answer depends on it."""
         ...
 
     async def remove(self, codes: Sequence[str]) -> None:

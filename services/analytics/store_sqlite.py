@@ -9,11 +9,11 @@ Rows lie by day first, so that what is written lies together. Which days a link 
 its totals (`runs`), which changes with a link's first visit of a day: so to read a link over ten
 years looks for no row that is not there.
 
-**Months.** What takes time in a long span of a busy link is to add up names. So of a month that is
-over a link with at least `_LEAST_DAYS` days in it has a row that repeats them with their names
-added up, and each day's visitors as a number. It stays exact by being made from the days' rows in
-one transaction, and by going in the transaction that changes one of those: whoever reads then reads
-the days. `due_months` has the months that are to be looked through, again where something changed.
+**Months.** Of a month that is over, a link with at least `_LEAST_DAYS` days in it has a row that
+sums them up: the first and the last by hour, as months of other time zones begin and end in them,
+the others as one, names of all. It stays exact by being made from the days' rows in one
+transaction, and by going in the transaction that changes one of those: whoever reads then reads the
+days. `due_months` has the months that are to be looked through, again where something changed.
 
 **Keys.** A key is deleted in three steps: it is overwritten by nothing (`secure_delete` of
 `services.runtime.sqlite`), the write-ahead log is moved into the file and emptied, and its row
@@ -65,7 +65,8 @@ _Names = dict[int, dict[str, int]]
 _Counts = tuple[_Hours, _Hours, _Names]
 """What is counted of a day: people and bots, each by hour of the day, and names."""
 _Month = tuple[list[tuple[int, _Hours, _Hours, int]], _Names]
-"""The days of a month with people, bots and visitors; names of all of them."""
+"""Days with people, bots and visitors, one of which stands for all between the first and the last
+day of the month; and names of all."""
 _Key = TypeVar("_Key")
 pack_counts = msgpack.Encoder().encode
 """`_Counts` or a `_Month` as they are stored."""
@@ -274,11 +275,17 @@ class SqliteAnalyticsStore:
         return await self._database.read("analytics_totals", operation)
 
     async def days(
-        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, Day], None]
+        self,
+        codes: Sequence[str],
+        first: int,
+        last: int,
+        take: Callable[[str, Day], None],
+        by_month: bool = False,
     ) -> None:
         for some in _chunks(codes):
             wanted = await self._database.read(
-                "analytics_days_of", partial(_rows_of, codes=some, first=first, last=last)
+                "analytics_days_of",
+                partial(_rows_of, codes=some, first=first, last=last, by_month=by_month),
             )
             for rows in _pieces(wanted):
                 await self._database.read(
@@ -453,7 +460,7 @@ def _first_days(connection: sqlite3.Connection, codes: Sequence[str]) -> list[in
 
 
 def _rows_of(
-    connection: sqlite3.Connection, codes: Sequence[str], first: int, last: int
+    connection: sqlite3.Connection, codes: Sequence[str], first: int, last: int, by_month: bool
 ) -> list[_Rows]:
     """What is to be read of some links from a day to another, in the order in which it lies."""
     rows: list[_Rows] = []
@@ -464,7 +471,7 @@ def _rows_of(
             if run.start <= last and run.stop > first
             for day in range(max(run.start, first), min(run.stop, last + 1))
         ]
-        if len(days) < _LEAST_DAYS:
+        if not by_month or len(days) < _LEAST_DAYS:
             rows += ((day, code, None) for day in days)
             continue
         for month, of_month in groupby(days, month_of):
@@ -509,7 +516,7 @@ def _hand_out(
 
 
 def _days_of_month(month: _Month) -> Iterator[Day]:
-    """The days of a month, the first with the names of all of them."""
+    """What a row of a month has, its first day with the names of all."""
     days, names = month
     breakdowns = _breakdowns(names)
     for day, people, bots, visitors in days:
@@ -533,24 +540,44 @@ def _end_month(connection: sqlite3.Connection, month: int) -> None:
 
 
 def _busy(connection: sqlite3.Connection, month: int) -> list[str]:
-    """The links that lack their row of a month."""
+    """The links that lack their row of a month.
+
+    Where not all is counted from its start, it is to be told which of its days had people.
+    """
+    row = connection.execute("SELECT day FROM counted_from").fetchone()
+    if row and month_of(row[0]) == month:
+        return []
     days = days_of_month(month)
     return [code for (code,) in connection.execute(_BUSY_LINKS, (days[0], days[-1], month))]
 
 
 def _sum_up(connection: sqlite3.Connection, month: int, codes: Sequence[str]) -> None:
+    calendar = days_of_month(month)
     for code in codes:
-        days = []
-        names: _Names = {}
-        for day in days_of_month(month):
+        edges = []
+        between, names = [], dict[int, dict[str, int]]()
+        for day in calendar:
             row = connection.execute(_DAY, (day, code)).fetchone()
             if row:
                 people, bots, breakdowns = _unpack(row[0])
-                days.append((day, people, bots, sketch.estimate(row[1])))
+                visitors = min(sketch.estimate(row[1]), sum(people.values()))
+                one = day, people, bots, visitors
+                (edges if day in (calendar[0], calendar[-1]) else between).append(one)
                 for dimension, breakdown in breakdowns.items():
                     _add(names.setdefault(dimension, {}), breakdown)
-        if len(days) >= _LEAST_DAYS:  # Some may have been deleted meanwhile.
+        if len(edges) + len(between) >= _LEAST_DAYS:  # Some may have been deleted meanwhile.
+            days = [*edges, _as_one(between)]
             connection.execute(_SET_MONTH, (month, code, pack_counts((days, names))))
+
+
+def _as_one(
+    days: Sequence[tuple[int, _Hours, _Hours, int]],
+) -> tuple[int, _Hours, _Hours, int]:
+    """Days as one of them, all their visits in its first hour."""
+    people = sum(sum(day[1].values()) for day in days)
+    bots = sum(sum(day[2].values()) for day in days)
+    visitors = sum(day[3] for day in days)
+    return days[0][0], {0: people} if people else {}, {0: bots} if bots else {}, visitors
 
 
 def _add_sums(counts: _Counts, sums: DaySums) -> None:

@@ -307,7 +307,7 @@ async def test_days_of_version_3_are_found_by_their_links_again(tmp_path: Path) 
                 found.append((code, day.day))
                 hosts.update(day.breakdowns.get(Dimension.REFERRER, {}))
 
-            await store.days(list(visited), 0, today + 1000, take)
+            await store.days(list(visited), 0, today + 1000, take)  # By day, whatever is summed.
             assert sorted(found) == [(code, day) for code in visited for day in visited[code]]
             assert hosts == {"a": 104}
             while await store.sum_up(today):

@@ -55,7 +55,7 @@ _RANGES = {
     "12 months": pb.RECENT_SPAN_12_MONTHS,
     "all": pb.RECENT_SPAN_ALL,
 }
-_SECONDS = 120
+_SECONDS = 600
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,12 @@ class Slow:
         return 0
 
     async def days(
-        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, Day], None]
+        self,
+        codes: Sequence[str],
+        first: int,
+        last: int,
+        take: Callable[[str, Day], None],
+        by_month: bool = False,
     ) -> None:
         self.running.append(len(codes))
         await self.may.wait()
