@@ -14,7 +14,6 @@ class Faulty:
 
     def __init__(self, database: Any) -> None:
         self._database = database
-        self.read = database.read
         for name in ("read_majority", "read_held"):  # What only MongoDB has.
             if hasattr(database, name):
                 setattr(self, name, getattr(database, name))
@@ -24,6 +23,9 @@ class Faulty:
     def arm(self, writes: int, *, done: bool) -> None:
         """Crash at the write that comes after so many; `done` says whether it still takes place."""
         self._left, self._done = writes, done
+
+    async def read(self, name: str, operation: Any) -> Any:
+        return await self._database.read(name, operation)
 
     async def write(self, name: str, operation: Any) -> Any:
         if self._left is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -280,47 +280,92 @@ async def test_what_the_version_before_adds_to_a_day_of_a_block_is_told(mongo_se
             await sum_all(store, DAY + 97)
 
 
-@pytest.mark.parametrize("turn", range(8))
-async def test_whoever_counts_while_a_block_is_made_is_told(mongo_server: str, turn: int) -> None:
-    """Between any two steps of it, and also where the batch breaks off until its resend."""
-    late = Batch("two", 1, (visit(CODES[0], DAY + 40, host="late.example"),))
+class Interrupted(Faulty):
+    """A database ahead of one of whose steps, reads and writes, something else happens."""
 
-    class Interrupted(Faulty):
-        """Lets a batch in, half of it or all, ahead of one of the steps."""
+    def __init__(
+        self, database: mongo.Database, step: int, happens: Callable[[], Awaitable[None]]
+    ) -> None:
+        super().__init__(database)
+        self._steps_left = step
+        self._happens = happens
 
-        def __init__(self, database: mongo.Database) -> None:
-            super().__init__(database)
-            self._steps = 0
-            self.read = self._read
+    async def read(self, name: str, operation: Any) -> Any:
+        await self._step()
+        return await self._database.read(name, operation)
 
-        async def _read(self, name: str, operation: Any) -> Any:
-            await self._step()
-            return await self._database.read(name, operation)
+    async def write(self, name: str, operation: Any) -> Any:
+        await self._step()
+        return await self._database.write(name, operation)
 
-        async def write(self, name: str, operation: Any) -> Any:
-            await self._step()
-            return await self._database.write(name, operation)
+    async def _step(self) -> None:
+        self._steps_left -= 1
+        if self._steps_left == -1:
+            await self._happens()
 
-        async def _step(self) -> None:
-            self._steps += 1
-            if self._steps - 1 == turn // 2:
-                other = Faulty(self._database)
-                if turn % 2:
-                    other.arm(2, done=True)  # The day has it, and totals have not.
-                with suppress(Crash):
-                    await MongoAnalyticsStore(cast("mongo.Database", other)).apply(late, NOW)
 
+LATE = Batch("two", 1, (visit(CODES[0], DAY + 40, host="late.example"),))
+
+
+async def see_late_visit(store: MongoAnalyticsStore) -> None:
+    for before in (DAY + 97, DAY + 98):
+        found = await days_of(store)
+        assert hosts_of(found)["late.example"] == 1
+        assert sum(found[CODES[0], DAY + 40].people.values()) == 4
+        await sum_all(store, before)
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("step", range(4))
+async def test_whoever_counts_while_a_block_is_made_is_told(
+    mongo_server: str, step: int, half: bool
+) -> None:
+    """Also where half of a batch comes in then, and the rest with its resend."""
     async with replicas(mongo_server) as (database,):
         store = MongoAnalyticsStore(database)
         await filled(store)
-        interrupted = Interrupted(database)
+
+        async def count() -> None:
+            other = Faulty(database)
+            if half:
+                other.arm(2, done=True)  # The day has it, and totals have not.
+            with suppress(Crash):
+                await MongoAnalyticsStore(cast("mongo.Database", other)).apply(LATE, NOW)
+
+        interrupted = Interrupted(database, step, count)
         await sum_all(MongoAnalyticsStore(cast("mongo.Database", interrupted)), DAY + 96)
-        await store.apply(late, NOW)
-        for before in (DAY + 97, DAY + 98):
-            found = await days_of(store)
-            assert hosts_of(found)["late.example"] == 1
-            assert sum(found[CODES[0], DAY + 40].people.values()) == 4
-            await sum_all(store, before)
+        await store.apply(LATE, NOW)
+        await see_late_visit(store)
+
+
+@pytest.mark.parametrize("step", range(14))
+@pytest.mark.parametrize("begun", [0, 2])
+async def test_a_visit_is_told_though_its_block_was_made_amid_its_batch(
+    mongo_server: str, begun: int, step: int
+) -> None:
+    """Of days that were read ahead of the batch or not, and believed ahead of any of its steps."""
+    async with replicas(mongo_server) as (database,):
+        store = MongoAnalyticsStore(database)
+        await filled(store)
+        reached, go = asyncio.Event(), asyncio.Event()
+
+        async def wait() -> None:
+            reached.set()
+            await go.wait()
+
+        async def finish() -> None:
+            go.set()
+            await summing
+
+        summer = Interrupted(database, begun, wait)
+        summing = asyncio.create_task(
+            sum_all(MongoAnalyticsStore(cast("mongo.Database", summer)), DAY + 96)
+        )
+        await reached.wait()
+        writer = Interrupted(database, step, finish)
+        await MongoAnalyticsStore(cast("mongo.Database", writer)).apply(LATE, NOW)
+        await finish()
+        await see_late_visit(store)
 
 
 async def test_forgotten_days_are_gone_with_their_blocks_and_totals_stay(
