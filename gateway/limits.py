@@ -165,7 +165,10 @@ class ClientAddresses:
             if address is None:
                 break
             client = address
-            if not any(address in network for network in self._trusted):
+            for network in self._trusted:
+                if address in network:
+                    break
+            else:
                 break
             hops, _, host = hops.rpartition(",")
         return client

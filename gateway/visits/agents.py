@@ -9,7 +9,7 @@ few words and the system tell the kind.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick
@@ -165,9 +165,5 @@ def _device_of(user_agent: bytes, system: str) -> Device:
     return "tablet" if system in ("Android", "iOS") else "other"
 
 
-_agents = Verdicts(_agent_of)
-
-
-def agent_of(user_agent: bytes) -> Agent:
-    """What a person's User-Agent tells."""
-    return _agents[user_agent]
+agent_of: Callable[[bytes], Agent] = Verdicts(_agent_of).__getitem__
+"""What a person's User-Agent tells."""

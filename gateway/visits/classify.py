@@ -85,39 +85,25 @@ def _host_of(referrer: bytes) -> str:
     return host if len(host) <= 253 else ""
 
 
-_kinds = Verdicts(_kind_of)
-_hosts = Verdicts(_host_of)
+kind_of: Callable[[bytes], Kind] = Verdicts(_kind_of).__getitem__
+"""Whether a User-Agent is a person's browser."""
+host_of: Callable[[bytes], str] = Verdicts(_host_of).__getitem__
+"""Host of a Referer header's page; empty when there is none to tell."""
 
-
-def kind_of(user_agent: bytes) -> Kind:
-    """Whether a User-Agent is a person's browser."""
-    return _kinds[user_agent]
-
-
-def host_of(referrer: bytes) -> str:
-    """Host of a Referer header's page; empty when there is none to tell."""
-    return _hosts[referrer]
-
-
-_PURPOSES = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
+PURPOSES = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
 """Headers in which a browser says what it asks for a page for."""
 _AHEAD = (b"prefetch", b"preview", b"prerender")
 
 
-def by_name(headers: Headers) -> Mapping[bytes, bytes]:
-    """Headers by their names in small letters; those of one name are joined (RFC 9110, 5.3)."""
-    alone = dict(headers)
-    if len(alone) == len(headers):
-        return alone
-    joined: dict[bytes, bytes] = {}
+def joined(headers: Headers) -> dict[bytes, bytes]:
+    """Headers by their names; those of one name are one, as RFC 9110 (5.3) joins them."""
+    together: dict[bytes, bytes] = {}
     for name, value in headers:
-        joined[name] = b"%s, %s" % (joined[name], value) if name in joined else value
-    return joined
+        together[name] = b"%s, %s" % (together[name], value) if name in together else value
+    return together
 
 
 def looks_ahead(headers: Mapping[bytes, bytes]) -> bool:
     """Whether headers say that a browser prefetches or prerenders: nobody saw the page."""
-    if _PURPOSES.isdisjoint(headers):
-        return False
-    values = [headers[name] for name in _PURPOSES if name in headers]
+    values = [headers[name] for name in PURPOSES if name in headers]
     return any(purpose in value for value in values for purpose in _AHEAD)

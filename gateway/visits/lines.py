@@ -142,8 +142,12 @@ def of_visit(visit: Visit) -> bytes:
 
 def text_of(facts: Facts) -> str:
     """Facts as they stand in the line of a visit, behind the referrer's host."""
-    named = zip(Facts._fields, facts, strict=True)
-    return "".join(f" {name}={quote(value, safe='')}" for name, value in named if value)
+    text = ""
+    for name, value in zip(Facts._fields, facts, strict=True):
+        if value:
+            plain = value.isascii() and value.isalnum()
+            text += f" {name}={value if plain else quote(value, safe='')}"
+    return text
 
 
 def facts_of(text: str) -> Facts:

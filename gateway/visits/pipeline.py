@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 
 from gateway.visits.active import JournalFullError
-from gateway.visits.classify import Headers, by_name, host_of, looks_ahead
+from gateway.visits.classify import PURPOSES, Headers, host_of, joined, looks_ahead
 from gateway.visits.journal import Journal
 from gateway.visits.lines import Visit
 from gateway.visits.sender import Sender, VisitSink
@@ -123,8 +123,10 @@ class VisitPipeline:
 
         `host` is that of its connection, empty where it is not known.
         """
-        sent = by_name(headers)
-        if looks_ahead(sent):
+        sent = dict(headers)
+        if len(sent) != len(headers):
+            sent = joined(headers)
+        if not PURPOSES.isdisjoint(sent) and looks_ahead(sent):
             return
         value = sent.get
         self.record(
