@@ -261,14 +261,15 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
             ],
         )
         for place, (visit, count) in enumerate(batch.counts.items(), 1):
-            request.visits.add(
+            row = request.visits.add(
                 code=visit.code,
                 hour=visit.hour,
                 kind=_KINDS[visit.kind],
                 referrer_host=visit.referrer_host,
                 count=count,
-                names=_names(visit.facts),
             )
+            if visit.facts:
+                row.MergeFromString(_names(visit.facts))
             if place % _STEP_ROWS == 0:
                 await asyncio.sleep(0)
         await self._caller.unary("RecordVisits", self._stub.RecordVisits, request, CALL_SECONDS)
@@ -340,10 +341,13 @@ def _figures(message: analytics_pb2.Figures) -> Figures:
 
 
 @lru_cache(_REMEMBERED_FACTS)
-def _names(facts: str) -> list[analytics_pb2.Name]:
-    """What is known of visits, from the text of their facts."""
+def _names(facts: str) -> bytes:
+    """What is known of visits, from the text of their facts, as a part of a row.
+
+    Put into a row as messages, they would take three times as long as all the rest of it.
+    """
     known = lines.facts_of(facts)
-    return [
+    names = [
         analytics_pb2.Name(dimension=dimension, name=name)
         for dimension, name in (
             (analytics_pb2.DIMENSION_DEVICE, known.device),
@@ -355,6 +359,7 @@ def _names(facts: str) -> list[analytics_pb2.Name]:
         )
         if name
     ]
+    return analytics_pb2.VisitCount(names=names).SerializeToString()
 
 
 def _owner(owner: Owner) -> links_pb2.Owner:

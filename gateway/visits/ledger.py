@@ -22,7 +22,7 @@ _KEPT_IN_MEMORY = 8
 _MOST_ROWS = 20_001
 """Different visits that a batch is read back with: analytics refuses one of so many, and what it
 refuses need not fill the memory."""
-_STEP_ROWS = 500
+_STEP_ROWS = 200
 """Rows that are looked at between two turns of the event loop: about a millisecond."""
 
 

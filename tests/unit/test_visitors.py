@@ -80,6 +80,8 @@ def test_of_many_hops_the_last_ones_are_looked_at() -> None:
     long = b"6192.0.2.1," * 5_000 + b"192.0.2.1"
     assert facts(PROXY, long) == facts("192.0.2.1")
     assert facts(PROXY, b"1" * 600 + b".0.2.1") == facts(PROXY)
+    padded = (b"," + b"10.0.0.2".rjust(62)) * 7 + b"," + b"10.0.0.2".rjust(59)
+    assert facts(PROXY, b"210.20.30.40" + padded) == facts("10.0.0.2"), "10.20.30.40 is none"
 
 
 @pytest.mark.parametrize(
