@@ -154,7 +154,10 @@ class ClientAddresses:
         return tuple(client.packed[:length] for length in _IPV6_BYTES)
 
     def find(self, host: str, forwarded: bytes) -> Address | None:
-        """The same by the host of the connection and the header X-Forwarded-For, None for none."""
+        """The address of the client by the host of the connection and X-Forwarded-For, if any.
+
+        Of the header its end is looked at, and no more than `_MOST_HOPS` hops.
+        """
         hops = forwarded.decode("latin-1")
         if len(hops) > _LOOKED_AT:  # What is cut may have been another address before.
             hops = hops[-_LOOKED_AT:].partition(",")[2]
