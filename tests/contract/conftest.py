@@ -11,6 +11,7 @@ from typing import TypeVar
 import pytest
 
 from services.runtime import stores
+from tests.contract import stored
 from tests.mongo import server
 
 Stores = TypeVar("Stores")
@@ -23,13 +24,31 @@ def _new_file() -> Iterator[str]:
         yield f"sqlite:///{Path(folder) / 'store.sqlite3'}"
 
 
+@contextmanager
+def _looked_at(new: AbstractContextManager[str]) -> Iterator[str]:
+    """The same, for a test that leaves nothing in it that the privacy page does not tell of."""
+    with new as setting:
+        yield setting
+        assert stored.untold(stored.fields(setting)) == []
+
+
+@pytest.fixture
+def new_sqlite() -> NewStore:
+    """Makes what `ATAJO_STORE` names: an empty file, another one each time."""
+    return lambda: _looked_at(_new_file())
+
+
+@pytest.fixture
+def new_mongodb(mongo_server: str) -> NewStore:
+    """The same of databases."""
+    return lambda: _looked_at(server.database(mongo_server))
+
+
 @pytest.fixture(params=["sqlite", "mongodb"])
 def new_store(request: pytest.FixtureRequest) -> NewStore:
-    """Makes what `ATAJO_STORE` names: an empty file or database, another one each time."""
-    if request.param == "sqlite":
-        return _new_file
-    url = request.getfixturevalue("mongo_server")
-    return lambda: server.database(url)
+    """Makes either, for suites that say what both promise."""
+    new: NewStore = request.getfixturevalue(f"new_{request.param}")
+    return new
 
 
 @asynccontextmanager

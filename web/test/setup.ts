@@ -1,9 +1,12 @@
 import '@testing-library/jest-dom/vitest';
 import { cleanup, configure } from '@testing-library/react';
-import { afterEach, beforeEach, vi } from 'vitest';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import stored from '../src/features/legal/stored.json';
 import { closeServer } from './server';
 
 const inBrowser = typeof window !== 'undefined';
+/** What the privacy page says that the browser keeps. */
+const told = stored.browser.flatMap(({ fields }) => fields);
 
 // Milliseconds: what is awaited comes at once, but a machine may have much else to do.
 configure({ asyncUtilTimeout: 20_000 });
@@ -56,10 +59,12 @@ beforeEach(() => {
 
 afterEach(() => {
   if (!inBrowser) return;
+  const kept = [localStorage, sessionStorage].flatMap((storage) => Object.keys(storage));
   // Who leaves leaves nothing to the next one.
   cleanup();
   localStorage.clear();
   window.dispatchEvent(new StorageEvent('storage'));
   closeServer();
   vi.useRealTimers();
+  expect(told).toEqual(expect.arrayContaining(kept.map((key) => `browser.${key}`)));
 });

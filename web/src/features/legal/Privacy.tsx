@@ -2,6 +2,7 @@ import { Link } from 'react-router-dom';
 import { paths } from '../../lib/paths';
 import { Article, type Section } from './Article';
 import { Contact } from './Contact';
+import { Stored } from './Stored';
 
 const sections: Section[] = [
   {
@@ -20,26 +21,25 @@ const sections: Section[] = [
     body: (
       <>
         <p>
-          Stored are the code, the original URL and the creation date: without them a short address
-          could not lead anywhere. If you are logged in, the id of your account is stored with the
-          link, so that your account can list it.
+          Code, address and date are stored, as without them a short address could not lead
+          anywhere, and whose the link is, so that its owner can list it. The rest is what its owner
+          gives it.
         </p>
         <p>
-          If you are not, your browser makes a random key for itself, and sends it with each call
-          about your links: whoever has the key owns them. The server stores its SHA-256 only, from
-          which nobody can find the key; the key itself is not written down there. Once you are
-          logged in, the pages offer to take these links along to your account. If you do, the key
-          is forgotten.
-        </p>
-        <p>
-          Stored with a link is also what you give it: a title, tags, when it ends and where it
-          leads then, when you removed it, and the addresses that it led to before with the times of
-          change.
+          If you are not logged in, your browser makes a random key for itself, and sends it with
+          each call about your links: whoever has the key owns them. The server stores its SHA-256
+          only, from which nobody can find the key; the key itself is not written down there. Once
+          you are logged in, the pages offer to take these links along to your account. If you do,
+          the key is forgotten.
         </p>
         <p>
           A URL, a title and tags may themselves hold personal data. Look at them before you save
           them.
         </p>
+        <p>
+          This is all that is stored of a link. Small, below each: the names it has in the store.
+        </p>
+        <Stored of="links" />
       </>
     ),
   },
@@ -49,11 +49,29 @@ const sections: Section[] = [
     body: (
       <>
         <p>
-          The visit is counted: by its day and hour, by whether it looked like a person or a
-          program, and by the name of the site it came from, if the browser tells. Once counted, no
-          visit is kept as a record of its own.
+          The visit is counted, for the owner of the link: in its hour, and once more under each
+          thing that can be told of it. No two of these are counted together, so nobody can tell
+          which browser came from which country. Once counted, no visit is kept as a record of its
+          own.
         </p>
-        <p>No IP address is stored, no cookie is set, and visitors are not recognised again.</p>
+        <p>
+          No IP address is stored, and no cookie is set. The country is looked up from the address
+          as the visit comes; the address itself stays in memory alone, until the day is over at
+          most. Nor is stored what the browser says of itself in full, or the address of the page it
+          came from.
+        </p>
+        <p>
+          To tell how many different people came on a day, address and browser are turned into a
+          number under a random key of that day. What is kept of the numbers serves to estimate how
+          many there were, and the key is deleted when the day is over: from then on nobody can tell
+          whether an address was there. People are not recognised on another day.
+        </p>
+        <Stored of="visits" />
+        <p>
+          Until it is counted, usually for less than a second, a visit waits in a file. The file
+          goes when another is begun and all in it is counted. It holds this of a visit:
+        </p>
+        <Stored of="journal" />
       </>
     ),
   },
@@ -63,10 +81,10 @@ const sections: Section[] = [
     body: (
       <>
         <p>
-          Stored are your email, your encrypted password (a bcrypt hash made in your browser) and
-          its salt, your username and the creation date. They serve to let you, and only you, into
-          your account; the legal basis is the contract you enter into by registering.
+          What is stored serves to let you, and only you, into your account; the legal basis is the
+          contract you enter into by registering.
         </p>
+        <Stored of="accounts" />
         <p>
           When you log in, change your password or remove your account, your password travels
           encrypted to the server when the site is served over https, is checked against the hash,
@@ -79,11 +97,13 @@ const sections: Section[] = [
     id: 'limits',
     title: 'Guarding against abuse',
     body: (
-      <p>
-        Wrong passwords are counted for 15 minutes, and links and registrations for a short while by
-        the network address they come from. Those counts serve only to refuse what is too much, and
-        are gone afterwards.
-      </p>
+      <>
+        <p>
+          What is counted here serves only to refuse what is too much, and is gone afterwards. Calls
+          are counted for a short while, in memory alone, by the network address they come from.
+        </p>
+        <Stored of="limits" />
+      </>
     ),
   },
   {
@@ -92,31 +112,24 @@ const sections: Section[] = [
     body: (
       <>
         <p>Atajo sets no cookies. Your browser’s own storage holds, on your device alone:</p>
-        <ul>
-          <li>the token of your login, for four hours or until you log out;</li>
-          <li>your username, until you log out;</li>
-          <li>
-            a few characters of the last token, or that its login ended by itself, so that the pages
-            can tell you so;
-          </li>
-          <li>
-            the key of the links that you shortened without an account, under the name{' '}
-            <code>guestKey</code>, with their number and whether you wanted to keep them out of your
-            account: it stays until an account takes the links along. Clearing this site’s data
-            removes it, and then nobody can change or remove those links from a browser any more;
-          </li>
-          <li>
-            a signed mark that you logged in here before: it stays when you log out and is sent with
-            your logins alone, so that failed tries of others do not lock you out; clearing this
-            site’s data removes it;
-          </li>
-          <li>styles of QR codes that you kept under a name, until you delete them;</li>
-          <li>the theme you chose, if you chose one.</li>
-        </ul>
+        <Stored of="browser" />
         <p>
           QR codes are made entirely in your browser; neither their content nor your logo is sent
           anywhere. The pages load nothing from other sites.
         </p>
+      </>
+    ),
+  },
+  {
+    id: 'service',
+    title: 'What the service notes for itself',
+    body: (
+      <>
+        <p>
+          Nothing of this is about anybody, but as it is stored it is told here, too. Logs say what
+          failed, and hold no addresses, passwords, keys or tokens.
+        </p>
+        <Stored of="service" />
       </>
     ),
   },

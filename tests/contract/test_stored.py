@@ -1,0 +1,114 @@
+"""The privacy page tells of all that is stored, and of nothing that is not.
+
+All tests of this folder that use a store look at the end that what they left in it is told there
+(`new_store`). Here everything is stored that can be.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from gateway.visits import lines
+from services.analytics.__main__ import ADAPTERS as ANALYTICS
+from services.analytics.domain import Batch, Dimension, VisitCount, VisitKind
+from services.auth.__main__ import ADAPTERS as AUTH
+from services.auth.domain import Account
+from services.links import domain as links
+from services.links.__main__ import ADAPTERS as LINKS
+from tests.contract import stored
+from tests.contract.conftest import NewStore, opened_at
+from tests.contract.stored import Path
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+DAY = 20_454
+"""2026-01-01."""
+
+
+async def fill_links(setting: str) -> None:
+    owner, guest = links.Account("one"), links.Guest(bytes(32))
+    async with opened_at(setting, "links", LINKS) as store:
+        owners: tuple[links.Owner, ...] = (owner, guest, links.NOBODY)
+        for n, whose in enumerate(owners):
+            whole = links.Link(
+                f"code{n:04}",
+                "https://example.com/",
+                whose,
+                NOW,
+                "Un título",
+                ("one", "two"),
+                expires_at=NOW.replace(microsecond=0),
+                ended_url="https://ended.example/",
+                public_statistics=True,
+            )
+            await store.add(whole)
+            codes = [whole.code]
+            changes = links.LinkChanges(url="https://b.example/")
+            urls = links.UrlPolicy("https://atajo.example")
+            await store.edit(None, codes, changes.edit(urls, NOW), NOW)
+            await store.edit(None, codes, links.block(links.BlockReason.SPAM), NOW)
+            await store.edit(None, codes, links.removal(NOW), NOW)
+        await store.add(links.Link("listed--", "https://example.com/", owner, NOW))
+        await store.add(links.Link("purged--", "https://example.com/", owner, NOW))
+        await store.purge(["purged--"], NOW)
+        await store.rank({"code0000": 7}, 7)
+        await store.keep_ranking(owner, "key", ["code0000"], NOW)
+        await store.take_lease("purge", "one", timedelta(seconds=5), NOW)
+
+
+async def fill_auth(setting: str) -> None:
+    account = Account("id", "Ana@b", "ana@b", "Ana", "hash", "salt", NOW)
+    async with opened_at(setting, "auth", AUTH) as (accounts, attempts):
+        await accounts.add(account)
+        await accounts.change_password(account, "hash", "salt")
+        await accounts.close(account.email_key)
+        await attempts.take("key", 5, timedelta(minutes=15), NOW)
+
+
+async def fill_analytics(setting: str) -> None:
+    names = dict.fromkeys(Dimension, "name.example")
+    many = frozenset(number << 20 for number in range(1 << 12))
+    async with opened_at(setting, "analytics", ANALYTICS) as store:
+        # Days enough, and all of them long ago, for what a store makes of days that are over.
+        for number, day in enumerate(range(DAY, DAY + 40), 1):
+            person = VisitCount("abcdefgh", 24 * day, VisitKind.PERSON, names, 5000)
+            bot = VisitCount("abcdefgh", 24 * day, VisitKind.BOT, {}, 1)
+            visitors = {(day, "abcdefgh"): many if number % 2 else frozenset({number})}
+            await store.apply(Batch("gateway", number, (person, bot), visitors), NOW)
+        while await store.sum_up(DAY + 100):
+            pass
+        await store.visitor_key(DAY, bytes(32))
+        await store.counted_from()
+        await store.close_gateway("gateway", 40, NOW)
+
+
+async def filled(new_store: NewStore) -> set[Path]:
+    """The fields of the three services, with everything there that can be."""
+    found: set[Path] = set()
+    for fill in (fill_links, fill_auth, fill_analytics):
+        with new_store() as setting:
+            await fill(setting)
+            found |= stored.fields(setting)
+    return found
+
+
+async def test_every_field_is_told(new_store: NewStore) -> None:
+    assert stored.untold(await filled(new_store)) == []
+
+
+async def test_what_is_told_is_there(new_sqlite: NewStore, new_mongodb: NewStore) -> None:
+    found = await filled(new_sqlite) | await filled(new_mongodb)
+    for pattern in stored.told(but=("journal", "browser")):
+        assert any(stored.matches(pattern, path) for path in found), ".".join(pattern)
+
+
+def test_the_journal_is_told() -> None:
+    fields = {*lines.Visit._fields, *lines.Facts._fields} - {"facts"}
+    of_journal = {path for path in stored.told() if path[0] == "journal"}
+    assert of_journal == {("journal", field) for field in fields}
+
+
+@pytest.mark.parametrize("path", ["links.address", "days.nothing.1", "nothing.at.all"])
+def test_what_is_not_in_the_list_is_found_out(path: str) -> None:
+    assert stored.untold([tuple(path.split("."))]) == [path]
