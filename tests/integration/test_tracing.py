@@ -182,7 +182,8 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
     token = product.log_in(email, password)
     code = product.shorten(f"https://{url}/private?query=secreta", token)
     agent = {"user-agent": f"{BROWSER} Distintivo", "x-forwarded-for": "203.0.113.77"}
-    product.visit(code, {**agent, "referer": "https://referring.example/"})
+    person = {**agent, "accept-language": "es-CL,gn-secreto;q=0.5"}
+    product.visit(code, {**person, "referer": "https://referring.example/"})
     product.visit(f"{new_code()}?email={email}", agent)
     product.call("verifyUser", {"email": email, "password": password + "x"})
     product.call("showProfile", {"token": token})
@@ -192,6 +193,9 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
         product.call("createShortLink", {**own, "url": url})
         product.call("changeLink", {**own, "changes": {"title": "Un Título", "url": f"{url}/b"}})
         product.call("showLinks", {"guest": key, "query": "buscado"})
+        seen = {"range": {"from": "2024-03-07", "to": "2024-03-09"}, "timezone": "Pacific/Palau"}
+        for asked in (own["code"], None):
+            product.call("showStatistics", {"guest": key, "code": asked, **seen})
     hashed = hashlib.sha256(guest[:43].encode()).digest()
     product.http.post(f"{product.url}/showProfile?token={token}", json={"data": {}}, headers=agent)
     collector.await_span(lambda name, _: name == "links")  # What is killed sends nothing any more.
@@ -204,6 +208,7 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
         *(email, "somebody", password, url, "secreta", token, token.rpartition(".")[2]),
         *(code, "Distintivo", "203.0.113.77", "referring.example", "127.0.0.1"),
         *(guest[:11], hashed.hex(), own["code"], "Título", "buscado"),
+        *("es-CL", "gn-secreto", "2024-03-07", "Palau"),
     ):
         assert secret.encode() not in collector.bytes, secret
     assert hashed not in collector.bytes

@@ -1,0 +1,326 @@
+"""What is told of visits beside what was sent, on the five processes; and nothing of a person.
+
+One link is followed from three browsers in two countries, and by a program, on two days. What
+showStatistics tells is compared with it. Then every byte that the product has written or shows is
+searched for addresses, User-Agents, referrers' paths and languages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import ipaddress
+import random
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bson
+import httpx
+import pymongo
+import pytest
+
+from gateway.clients import AnalyticsClient
+from gateway.visits import lines
+from gateway.visits.ledger import Batch
+from gateway.visits.lines import Facts, Visit
+from tests.conftest import STORES, store_of_product
+from tests.product import PROCESSES, SERVICES, Product
+from tests.waiting import SETTLED, await_that
+
+DAY_SECONDS = 86_400
+MARK = "Distintivo"
+"""In all that nobody may find again."""
+
+
+@dataclass(frozen=True)
+class Browser:
+    """Somebody's browser: what it sends, and what of that may be told."""
+
+    address: str
+    user_agent: str
+    language: str
+    referrer: str
+    told: dict[str, str]
+
+
+LAPTOP = Browser(
+    "200.1.123.77",
+    f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    f"Chrome/140.0.7339.{MARK} Safari/537.36",
+    f"es-CL,gn-{MARK};q=0.5",
+    f"https://news.example/{MARK}/path?query={MARK}",
+    {
+        "referrer": "news.example",
+        "device": "desktop",
+        "browser": "Chrome",
+        "system": "Linux",
+        "language": "es",
+        "country": "CL",
+        "source": "link",
+    },
+)
+PHONE = Browser(
+    "2001:720::77:1",
+    f"Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 "
+    f"(KHTML, like Gecko) Version/18.6 Mobile/{MARK} Safari/604.1",
+    f"en-GB,{MARK};q=0.1",
+    f"https://social.example/@{MARK}",
+    {
+        "referrer": "social.example",
+        "device": "phone",
+        "browser": "Safari",
+        "system": "iOS",
+        "language": "en",
+        "country": "ES",
+        "source": "link",
+    },
+)
+OFFICE = Browser(
+    "200.1.123.78",
+    f"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0 {MARK}",
+    "",
+    "",
+    {
+        "referrer": "",
+        "device": "desktop",
+        "browser": "Firefox",
+        "system": "Windows",
+        "language": "",
+        "country": "CL",
+        "source": "link",
+    },
+)
+VISITS = {LAPTOP.address: (LAPTOP, 3), PHONE.address: (PHONE, 2), OFFICE.address: (OFFICE, 1)}
+BOTS = 2
+BEFORE = {"people": 5, "bots": 1, "visitors": 2}
+"""What came the day before."""
+BOT_AGENT = f"curl/8.14 {MARK}"
+
+
+@pytest.fixture(scope="module", params=STORES)
+def store(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a MongoDB database; empty for files of SQLite."""
+    with store_of_product(request) as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def product(store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """The product behind a proxy that is trusted."""
+    settings = {"ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128", "ATAJO_LOG_LEVEL": "debug"}
+    with Product(tmp_path_factory.mktemp("product"), settings, store=store) as started:
+        started.start()
+        yield started
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A link that was followed, and its owner."""
+
+    code: str
+    guest: str
+    day: int
+    """The UTC day of the visits."""
+
+    def shown(self, product: Product, **asked: object) -> Any:
+        return product.data("showStatistics", {"guest": self.guest, "code": self.code, **asked})
+
+
+@pytest.fixture(scope="module")
+def followed(product: Product) -> Followed:
+    """The link, once all of its visits are counted."""
+    now = time.time()
+    if DAY_SECONDS - now % DAY_SECONDS < 60:  # The day turns while this runs: begin in the next.
+        time.sleep(DAY_SECONDS - now % DAY_SECONDS + 1)
+    day = int(time.time()) // DAY_SECONDS
+    guest = secrets.token_urlsafe(32)
+    code = "abcdefgh"
+    link = {"guest": guest, "code": code, "url": "https://example.com/"}
+    assert product.data("createShortLink", link)["success"]
+    await_that(lambda: product.metric("atajo_visitor_key_known") == 1)
+    for browser, times in VISITS.values():
+        for _ in range(times):
+            _follow(product, code, browser)
+    for _ in range(BOTS):
+        proxied = {"x-forwarded-for": LAPTOP.address, "user-agent": BOT_AGENT}
+        assert product.visit(code, proxied).status_code == 302
+    asyncio.run(_record_the_day_before(product, code, day - 1))
+    followed = Followed(code, guest, day)
+
+    def counted() -> bool:
+        totals = followed.shown(product)["totals"]
+        people = sum(times for _, times in VISITS.values())
+        return (totals["people"], totals["bots"]) == (
+            people + BEFORE["people"],
+            BOTS + BEFORE["bots"],
+        )
+
+    await_that(counted, SETTLED)
+    return followed
+
+
+def _follow(product: Product, code: str, browser: Browser) -> None:
+    headers = {
+        # What stands left of the hop that the proxy names, nobody believes.
+        "x-forwarded-for": f"192.0.2.1, {browser.address}",
+        "user-agent": browser.user_agent,
+    }
+    if browser.language:
+        headers["accept-language"] = browser.language
+    if browser.referrer:
+        headers["referer"] = browser.referrer
+    assert product.visit(code, headers).status_code == 302
+
+
+async def _record_the_day_before(product: Product, code: str, day: int) -> None:
+    """As another gateway sends it that was cut off since."""
+    hour = day * 24 + 12
+    facts = lines.text_of(Facts("tablet", "Chrome", "Android", "es", "CL"))
+    counts = {
+        Visit(code, hour, "person", "", facts): BEFORE["people"],
+        Visit(code, hour, "bot", ""): BEFORE["bots"],
+    }
+    visitors = {(day, code): [random.getrandbits(32) for _ in range(BEFORE["visitors"])]}
+    client = AnalyticsClient(product.address("analytics"))
+    try:
+        await client.record(Batch("another-gateway", 1, counts, sum(counts.values()), visitors))
+    finally:
+        await client.close()
+
+
+def test_figures_are_those_that_were_sent(product: Product, followed: Followed) -> None:
+    shown = followed.shown(product)
+    today, before = (
+        {
+            "people": sum(times for _, times in VISITS.values()),
+            "bots": BOTS,
+            "visitors": len(VISITS),
+        },
+        BEFORE,
+    )
+    *zeros, yesterday_shown, today_shown = shown["series"]
+    assert {key: today_shown[key] for key in today} == today
+    assert {key: yesterday_shown[key] for key in before} == before
+    assert all((step["people"], step["bots"], step["visitors"]) == (0, 0, 0) for step in zeros)
+    assert shown["totals"] == {key: today[key] + before[key] for key in today}
+    assert shown["previous"] == dict.fromkeys(today, 0)
+
+    sent: dict[str, Counter[str]] = {name: Counter() for name in LAPTOP.told}
+    for browser, times in VISITS.values():
+        for name, value in browser.told.items():
+            sent[name][value] += times
+    tablet = dict(
+        zip(
+            LAPTOP.told,
+            ("", "tablet", "Chrome", "Android", "es", "CL", "link"),
+            strict=True,
+        )
+    )
+    for name, value in tablet.items():
+        sent[name][value] += BEFORE["people"]
+    told = {
+        name: [(one["name"], one["people"]) for one in people]
+        for name, people in shown["breakdowns"].items()
+    }
+    assert told == {
+        name: sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        for name, counts in sent.items()
+    }
+
+
+def test_all_ranges_and_all_links_together_tell_the_same(
+    product: Product, followed: Followed
+) -> None:
+    people = sum(times for _, times in VISITS.values())
+    for span in ("7 days", "30 days", "90 days", "12 months", "all"):
+        for asked in (followed.code, None):
+            shown = followed.shown(product, code=asked, range=span)
+            assert shown["totals"]["people"] == people + BEFORE["people"]
+            assert sum(step["people"] for step in shown["series"]) == people + BEFORE["people"]
+            for names in shown["breakdowns"].values():
+                assert sum(one["people"] for one in names) == people + BEFORE["people"]
+    everything = followed.shown(product, code=None)
+    assert everything["top"] == [{"code": followed.code, "people": people + BEFORE["people"]}]
+
+
+def test_nothing_of_a_person_is_anywhere(product: Product, store: str, followed: Followed) -> None:
+    assert followed.shown(product)["success"]
+    places = _files(product.folder) | _documents(store)
+    for name in PROCESSES:
+        places[f"metrics of {name}"] = httpx.get(product.metrics_url(name)).content
+    for place, content in places.items():
+        lower = content.lower()
+        for secret in _secrets():
+            assert secret.lower() not in lower, (place, secret)
+    # Which is not because nothing was found where it should be.
+    assert any(b"news.example" in content for content in places.values())
+
+
+def test_the_key_of_the_day_is_with_analytics_alone(
+    product: Product, store: str, followed: Followed
+) -> None:
+    day, key = asyncio.run(_key(product))
+    assert day == followed.day
+    hidden = (key, key.hex().encode(), base64.b64encode(key), base64.urlsafe_b64encode(key))
+    having = {
+        place
+        for place, content in (_files(product.folder) | _documents(store)).items()
+        if any(one in content for one in hidden)
+    }
+    assert having
+    assert all("analytics" in place for place in having), having
+
+
+async def _key(product: Product) -> tuple[int, bytes]:
+    client = AnalyticsClient(product.address("analytics"))
+    try:
+        return await client.visitor_key()
+    finally:
+        await client.close()
+
+
+def _secrets() -> Iterator[bytes]:
+    """What was sent of people, and what it becomes without a key."""
+    yield MARK.encode()
+    for browser, _ in VISITS.values():
+        address = ipaddress.ip_address(browser.address)
+        for text in (browser.address, address.exploded, browser.user_agent):
+            yield text.encode()
+            for digest in ("md5", "sha1", "sha256", "blake2b"):
+                hashed = hashlib.new(digest, text.encode()).digest()
+                yield hashed
+                yield hashed.hex().encode()
+                yield base64.b64encode(hashed).rstrip(b"=")
+        yield address.packed.hex().encode()
+        if address.version == 6:  # Four bytes stand somewhere by chance.
+            yield address.packed
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """Stores, journal and logs."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def _documents(store: str) -> dict[str, bytes]:
+    """What the services keep in MongoDB, where they do."""
+    if not store:
+        return {}
+    found = {}
+    with pymongo.MongoClient[dict[str, Any]](store) as client:
+        name = client.get_default_database().name
+        for service in SERVICES:
+            database = client[f"{name}_{service}"]
+            for collection in database.list_collection_names():
+                documents = database[collection].find()
+                found[f"{service} {collection}"] = b"".join(map(bson.encode, documents))
+    return found
