@@ -212,6 +212,49 @@ def _store(job: str) -> Row:
     )
 
 
+def _statistics() -> Row:
+    asked = f'{_OURS}, job="analytics", grpc_method="GetStatistics"'
+    return Row(
+        "Statistics",
+        [
+            graph(
+                "Questions",
+                "reqps",
+                "RESOURCE_EXHAUSTED: too many were read at once. INVALID_ARGUMENT is an answer.",
+                (_rate("grpc_server_handling_seconds_count", "grpc_code", asked), "{{grpc_code}}"),
+            ),
+            graph(
+                "Time of a question",
+                "s",
+                "Its turn included: one of a link takes some ten ms, one of many links seconds.",
+                *_percentiles("grpc_server_handling_seconds", asked),
+                runbook="store-slow",
+            ),
+            graph(
+                "People counted under *",
+                "ops",
+                "Their link's day had a hundred other names already: a robot that is taken for a "
+                "person, or strangers who make up names.",
+                (_rate("atajo_visit_names_gathered_total", "dimension"), "{{dimension}}"),
+            ),
+            graph(
+                "Keys made and deleted",
+                "short",
+                "In a day: one of each. A key is deleted when its day is over.",
+                ("sum(increase(atajo_visitor_keys_made_total[1d]))", "made"),
+                ("sum(increase(atajo_visitor_keys_deleted_total[1d]))", "deleted"),
+                runbook="visitor-key-missing",
+            ),
+            graph(
+                "Days deleted",
+                "ops",
+                "Days of links past ATAJO_STATISTICS_DAYS, where that is set.",
+                (f"sum(rate(atajo_days_deleted_total{_R}))", "days"),
+            ),
+        ],
+    )
+
+
 def _redirects() -> Row:
     return Row(
         "Redirects",
@@ -409,7 +452,8 @@ GATEWAY = Dashboard(
                     "A second or two: each is asked of links once a second. While it grows, links "
                     "does not tell what changed, and what was removed is followed from memory.",
                     ("atajo_changes_age_seconds", "{{instance}}"),
-                    runbook="dependency-away",
+                    limit=10,
+                    runbook="changes-unheard",
                 ),
             ],
         ),
@@ -490,6 +534,42 @@ GATEWAY = Dashboard(
                     "Failed are sent again; refused are lost.",
                     (_rate("atajo_visit_batches_total", "result"), "{{result}}"),
                     runbook="counts-late",
+                ),
+            ],
+        ),
+        Row(
+            "What visits tell",
+            [
+                graph(
+                    "People of whom something is unknown",
+                    "percentunit",
+                    "Share of the people counted whose browser is none of those told apart, or "
+                    "whose address has no known country.",
+                    (
+                        f"{_rate('atajo_visits_unknown_total', 'name')} / on () group_left () "
+                        f'sum(rate(atajo_visits_total{{kind="person"}}{_R}))',
+                        "{{name}}",
+                    ),
+                ),
+                number(
+                    "Key of the day",
+                    "short",
+                    "Under which visitors are told apart. Without it people are counted alone.",
+                    ("atajo_visitor_key_known", "{{instance}}"),
+                    limit=1,
+                    good_above=True,
+                    words=("missing", "there"),
+                    runbook="visitor-key-missing",
+                ),
+                graph(
+                    "Questions for the key",
+                    "short",
+                    "In an hour. Changed: one a day and a start. Failed: there was no answer.",
+                    (
+                        "sum by (result) (increase(atajo_visitor_key_requests_total[1h]))",
+                        "{{result}}",
+                    ),
+                    runbook="visitor-key-missing",
                 ),
             ],
         ),
@@ -623,6 +703,7 @@ ANALYTICS = Dashboard(
                 ),
             ],
         ),
+        _statistics(),
         _calls("analytics"),
         _store("analytics"),
         _process("analytics"),

@@ -96,7 +96,7 @@ def healthy() -> dict[str, str]:
         for instance in instances:
             told |= _process(instance) | (_store(instance) if "store" in _needs(job) else {})
     for gateway in _HOMES["gateway"]:
-        told |= _redirects(gateway) | _visits(gateway)
+        told |= _redirects(gateway) | _visits(gateway) | _heard(gateway)
         told |= _calls(gateway, "/createShortLink") | _calls(gateway, "/verifyUser")
     for links in _HOMES["links"]:
         told |= _blocklists(links)
@@ -213,6 +213,15 @@ def _visits(
         _series("atajo_visit_flush_lag_seconds", gateway): _level(lag),
         _series("atajo_visit_journal_bytes", gateway): journal or _level(4 << 20),
         _series("atajo_visit_journal_limit_bytes", gateway): _level(limit),
+    }
+
+
+def _heard(gateway: str, *, age: Course | str = 0.5, key: Course | str = 1) -> dict[str, str]:
+    """What links and analytics tell it of themselves: changes, and the key of the day."""
+    courses = {"atajo_changes_age_seconds": age, "atajo_visitor_key_known": key}
+    return {
+        _series(metric, gateway): course if isinstance(course, str) else _level(course)
+        for metric, course in courses.items()
     }
 
 
@@ -600,6 +609,63 @@ CASES: tuple[Case, ...] = (
         20,
         _blocklists("links-0", looked=f"0+60x{_TURN - 1} {60 * _TURN}+0x{_LENGTH - _TURN - 1}"),
         ("AtajoBlocklistNotLoaded ticket",),
+    ),
+    Case(
+        "AtajoChangesUnheard",
+        "links tells one of two gateways nothing",
+        15,
+        _heard("gateway-0", age=f"0.5+0x{_TURN - 1} 60+60x100"),
+        ("AtajoChangesUnheard page",),
+    ),
+    Case(
+        "AtajoChangesUnheard",
+        "an answer comes late now and then",
+        60,
+        _heard("gateway-0", age="1 12 1 1 " * 20),
+    ),
+    Case(
+        "AtajoChangesUnheard",
+        "links is away",
+        15,
+        {
+            **_silent("links-0", "links-1"),
+            **_heard("gateway-0", age=f"0.5+0x{_TURN - 1} 60+60x100"),
+        },
+        ("AtajoDown page",),
+    ),
+    Case(
+        "AtajoChangesUnheard",
+        "one gateway does not reach links",
+        15,
+        {
+            **_process("gateway-0", away=("links",)),
+            **_heard("gateway-0", age=f"0.5+0x{_TURN - 1} 60+60x100"),
+        },
+        ("AtajoDependencyAway ticket",),
+    ),
+    Case(
+        "AtajoVisitorKeyMissing",
+        "one of two gateways is given no key",
+        25,
+        _heard("gateway-0", key=(1, 0)),
+        ("AtajoVisitorKeyMissing ticket",),
+    ),
+    Case(
+        "AtajoVisitorKeyMissing",
+        "the day turned five minutes ago",
+        16,
+        _heard("gateway-0", key=(1, 0)),
+    ),
+    Case(
+        "AtajoVisitorKeyMissing",
+        "analytics is away",
+        25,
+        {
+            **_silent("analytics-0"),
+            **_heard("gateway-0", key=(1, 0)),
+            **_heard("gateway-1", key=(1, 0)),
+        },
+        ("AtajoDown page",),
     ),
     Case(
         "AtajoBackgroundFailing",

@@ -78,6 +78,18 @@ DRILLS = (
         ("AtajoRedirectsFailing",),
     ),
     Drill(
+        "changes that are not told",
+        ground.untold_changes,
+        ("AtajoChangesUnheard",),
+        ("AtajoNotReady",),
+    ),
+    Drill(
+        "no key of the day",
+        ground.no_key,
+        ("AtajoVisitorKeyMissing",),
+        ("AtajoNotReady",),
+    ),
+    Drill(
         "background work that breaks",
         ground.broken_background,
         ("AtajoBackgroundFailing",),
@@ -87,7 +99,7 @@ DRILLS = (
         "starved of time",
         ground.starved,
         ("AtajoEventLoopLagging", "AtajoRedirectsSlow"),
-        ("AtajoReconcilerStill",),
+        ("AtajoReconcilerStill", "AtajoChangesUnheard"),
     ),
     Drill("slow store", ground.slow_store, ("AtajoStoreSlow",), ("AtajoReconcilerStill",)),
     Drill(

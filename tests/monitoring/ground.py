@@ -57,11 +57,15 @@ class Ground(Product):
         if not names:
             self.start_replica()
 
-    def start_replica(self) -> None:
-        """Start the second gateway, which can be told to break."""
+    def start_replica(self, broken: str = "") -> None:
+        """Start the second gateway, which can be told to break, or is broken in a way from now on.
+
+        Ways: `tests.monitoring.breaking`.
+        """
         settings = {
             "ATAJO_METRICS_LISTEN": self.targets[_REPLICA],
             "ATAJO_DRAIN_SECONDS": str(_DRAIN_SECONDS),
+            "BROKEN": broken,
         }
         folder = self.folder / _REPLICA
         self.replica = gateway_beside(self, folder, settings, "tests.monitoring.breaking")
@@ -179,6 +183,27 @@ def breaking_lookups(ground: Ground) -> Iterator[None]:
     with _beside(look_up):
         yield
     os.kill(ground.replica.popen.pid, signal.SIGUSR1)
+
+
+@contextmanager
+def _broken_replica(ground: Ground, broken: str) -> Iterator[None]:
+    ground.replica.kill()
+    ground.start_replica(broken)
+    try:
+        yield
+    finally:
+        ground.replica.kill()
+        ground.start_replica()
+
+
+def untold_changes(ground: Ground) -> AbstractContextManager[None]:
+    """One of two gateways is not told what changed, though it reaches links."""
+    return _broken_replica(ground, "changes")
+
+
+def no_key(ground: Ground) -> AbstractContextManager[None]:
+    """One of two gateways starts and is given no key of the day, though it reaches analytics."""
+    return _broken_replica(ground, "key")
 
 
 @contextmanager

@@ -101,6 +101,7 @@ def _used(product: Product) -> Iterator[None]:
         while not over.wait(0.1):
             product.visit(codes[0], {"user-agent": "curl/8"})
             product.call("showProfile", {"token": token})
+            product.call("showStatistics", {"token": token, "code": codes[0]})
             product.call("verifyUser", {"email": email, "password": "wrong"})
 
     other = threading.Thread(target=do_what_else_there_is)
