@@ -640,6 +640,21 @@ LINKS = Dashboard(
                     "By the class of the list that names them. The log has list and line.",
                     (_rate("atajo_urls_refused_total", "reason"), "{{reason}}"),
                 ),
+                graph(
+                    "Links blocked and freed",
+                    "ops",
+                    "Of those there were already, when a list changed.",
+                    (_rate("atajo_links_swept_total", "result"), "{{result}}"),
+                    runbook="sweep-still",
+                ),
+                graph(
+                    "Links wait for",
+                    "s",
+                    "To be blocked or freed by lists that changed; a minute or two is usual.",
+                    ("atajo_blocklist_sweep_behind_seconds", "{{instance}}"),
+                    limit=900,
+                    runbook="sweep-still",
+                ),
                 number(
                     "Lists in use",
                     "short",

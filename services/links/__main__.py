@@ -13,6 +13,7 @@ from services.links.grpc_api import servicers
 from services.links.service import LinksService
 from services.links.settings import LinksSettings
 from services.links.store import LinkStore
+from services.links.sweep import Sweeper
 from services.runtime import server, stores
 
 ADAPTERS = stores.Adapters[LinkStore](
@@ -21,6 +22,10 @@ ADAPTERS = stores.Adapters[LinkStore](
     store_mongo.MongoLinkStore,
     store_mongo.SCHEMA,
 )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @asynccontextmanager
@@ -32,8 +37,10 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
             await ending.enter_async_context(blocklists.kept())
         opening = stores.opened(settings.store, "links", ADAPTERS)
         store, database = await ending.enter_async_context(opening)
+        if blocklists:
+            await ending.enter_async_context(Sweeper(store, blocklists, _now).kept())
         urls = UrlPolicy(str(settings.public_url), blocklists)
-        yield servicers(LinksService(store, urls, lambda: datetime.now(UTC))), database
+        yield servicers(LinksService(store, urls, _now)), database
 
 
 def main() -> None:

@@ -17,18 +17,18 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv6Address, ip_address
 from posixpath import normpath
 from urllib.parse import unquote_to_bytes
 
 import ada_url
 
+from services.links.domain import host_of
+
 LONGEST_LINE = 4096
 """Bytes. No URL that Atajo takes is as long."""
 _MOST_DECODINGS = 5
 """How often a path is decoded: that many wrappings no server takes off."""
-_NAT64 = IPv6Network("64:ff9b::/96")
-"""An IPv4 address as networks that have IPv6 alone reach it, by RFC 6052."""
 # What most lines are, and ada would leave as it is: the last label begins with a letter, so that it
 # is no number, and no label is punycode, which may be broken.
 _PLAIN = re.compile(r"(?:(?!xn--)[a-z0-9_][a-z0-9_-]*\.)+(?!xn--)[a-z][a-z0-9-]*")
@@ -68,20 +68,6 @@ def keys_of(line: str) -> list[bytes]:
     if first not in _SINKS:
         ip_address(first)
     return [_key_of_url(name) for name in names if "." in name.strip(".") and not _is_address(name)]
-
-
-def host_of(url: ada_url.URL) -> str:
-    """The host of a URL as keys have it; '' where it has none.
-
-    An IPv6 address that leads to an IPv4 one is that.
-    """
-    hostname = url.hostname
-    if hostname.startswith("["):
-        address = IPv6Address(hostname[1:-1])
-        if address in _NAT64:
-            return str(IPv4Address(int(address) & 0xFFFFFFFF))
-        return str(address.ipv4_mapped or address)
-    return ".".join(filter(None, hostname.split(".")))
 
 
 def path_of(url: ada_url.URL) -> bytes:

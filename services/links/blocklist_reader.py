@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from array import array
+from hashlib import blake2b
 from typing import BinaryIO, Literal
 
 import msgspec
@@ -39,6 +40,8 @@ class Outcome(msgspec.Struct, forbid_unknown_fields=True):
     """How many lines say something."""
     unreadable: int = 0
     """How many of them cannot be understood."""
+    contents: str = ""
+    """What tells these keys from others: 32 characters."""
 
 
 class _Table:
@@ -65,6 +68,12 @@ class _Table:
                 array("I", (lines[index] for index in order)),
             )
         return sum(len(digests) for digests, _ in self._shares)
+
+    def contents(self) -> str:
+        digest = blake2b(digest_size=16)
+        for digests, _ in self._shares:
+            digest.update(digests.tobytes())
+        return digest.hexdigest()
 
     def write(self, out: BinaryIO) -> None:
         for part in (0, 1):
@@ -114,6 +123,7 @@ def main(path: str, out: BinaryIO) -> None:
         outcome = Outcome("NOT_READ")
     if outcome.fault is None:
         outcome.entries = table.sort()
+        outcome.contents = table.contents()
     out.write(msgspec.json.encode(outcome) + b"\n")
     if outcome.fault is None:
         table.write(out)

@@ -15,12 +15,14 @@ import errno
 import os
 import stat
 import sys
+import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from bisect import bisect_left
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 
 import ada_url
@@ -28,11 +30,14 @@ import msgspec
 from publicsuffixlist import PublicSuffixList
 
 from services.links import blocklist_reader, metrics
-from services.links.blocklist_format import digest_of, host_of, pages_of, path_of, query_of
-from services.links.domain import BlockReason, Refusal
+from services.links.blocklist_format import digest_of, pages_of, path_of, query_of
+from services.links.domain import BlockReason, Refusal, host_of
 from services.runtime import background, logs
 from services.runtime.errors import Unavailable
 
+SETTLE_SECONDS = 60.0
+"""How long after this process every other one knows the same lists: for so long one may still make
+links to what they name."""
 LOOK_SECONDS = 5.0
 """How often the folder is looked through."""
 READ_SECONDS = 120.0
@@ -43,12 +48,17 @@ _CHUNK = 1 << 16
 log = logs.get(__name__)
 
 
+_Host = tuple[int, int, bytes]
+"""The digest of a host, that of what says that single pages of it are named, and the host."""
+
+
 class Blocklist:
     """A list in memory."""
 
-    def __init__(self, name: str, digests: memoryview, lines: memoryview) -> None:
+    def __init__(self, name: str, contents: str, digests: memoryview, lines: memoryview) -> None:
         """`digests` are 64 bits each, ascending, `lines` as many of 32 bits."""
         self.name = name
+        self.contents = contents
         self.reason = reason_of(name)
         self._digests = digests
         self._lines = lines
@@ -70,6 +80,12 @@ class Blocklist:
                     return line
         return None
 
+    def concerns(self, hosts: Sequence[_Host]) -> bool:
+        """Whether it names one of some hosts, or pages of one."""
+        return any(
+            self._line(digest) is not None for whole, pages, _ in hosts for digest in (whole, pages)
+        )
+
     def _line(self, digest: int) -> int | None:
         found = bisect_left(self._digests, digest)
         if found < len(self._digests) and self._digests[found] == digest:
@@ -82,13 +98,7 @@ class Target:
 
     def __init__(self, url: str, suffixes: PublicSuffixList) -> None:
         self._url = ada_url.URL(url)
-        host = host_of(self._url)
-        self.hosts = [
-            (digest_of(name), digest_of(pages_of(name)), name)
-            for name in (each.encode() for each in _with_parents(host, suffixes))
-        ]
-        """The host and its parents down to the registrable domain: the digest of each, that of
-        what says that single pages of it are named, and the name."""
+        self.hosts = _hosts(host_of(self._url), suffixes)
 
     def pages_on(self, host: bytes) -> Iterator[int]:
         """The digests of the keys that name the page or what it lies in, were it on that host."""
@@ -111,6 +121,12 @@ def reason_of(name: str) -> BlockReason:
     """The class of a list by the name of its file, which may begin with one."""
     begins = (reason for reason in BlockReason if name.lower().startswith(reason.value))
     return next(begins, BlockReason.OTHER)
+
+
+def _hosts(host: str, suffixes: PublicSuffixList) -> list[_Host]:
+    """A host and its parents down to the registrable domain."""
+    names = (each.encode() for each in _with_parents(host, suffixes))
+    return [(digest_of(name), digest_of(pages_of(name)), name) for name in names]
 
 
 def _with_parents(host: str, suffixes: PublicSuffixList) -> list[str]:
@@ -159,9 +175,12 @@ class Blocklists:
         self._suffixes = PublicSuffixList()
         self._lists: tuple[Blocklist, ...] | None = None
         """By name, whole lists; None until all files were read for the first time."""
+        self._known: dict[str, Blocklist] = {}
         self._read: dict[str, _Version | None] = {}
         """Which version of each file was read; None where reading it is to be tried again."""
         self._trouble = logs.Throttled(__name__)
+        self.contents: str | None = None
+        self.settled_at = 0.0
         metrics.LOOKED.set_to_current_time()
 
     def refusal(self, url: str) -> Refusal | None:
@@ -175,6 +194,11 @@ class Blocklists:
             if line is not None:
                 return Refusal(each.reason, each.name, line)
         return None
+
+    def concerns(self, host: str) -> bool:
+        lists = self._lists or ()
+        hosts = _hosts(host, self._suffixes) if lists else []
+        return any(each.concerns(hosts) for each in lists)
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
@@ -200,7 +224,7 @@ class Blocklists:
             self._trouble.error("blocklists_not_looked_through", reason=type(error).__name__)
             self._lists = self._lists or ()
             return
-        lists = {each.name: each for each in self._lists or () if each.name in found}
+        lists = {name: each for name, each in self._known.items() if name in found}
         for name in self._read.keys() - found.keys():
             _forget(name)
             del self._read[name]
@@ -208,19 +232,24 @@ class Blocklists:
             if self._read.get(name) != version:
                 await self._take(name, version, lists)
         self._use(lists)
+        contents = _contents_of(lists) if lists.keys() == found.keys() else None
+        if self.contents != contents:
+            self.contents = contents
+            self.settled_at = time.monotonic() + SETTLE_SECONDS
         metrics.LOOKED.set_to_current_time()
 
     async def _take(self, name: str, version: _Version, lists: dict[str, Blocklist]) -> None:
         """Read a file that changed, and use what it names."""
+        label = _printable(name)
         try:
             lists[name] = await self._load(name)
         except _NotListError as error:
             self._read[name] = version if error.is_final else None
-            metrics.BROKEN.labels(name).set(1)
+            metrics.BROKEN.labels(label).set(1)
             tell = log.error if error.is_final else self._trouble.error
             tell(
                 "blocklist_broken",
-                list=name,
+                list=label,
                 reason=error.reason,
                 unreadable=error.unreadable,
                 lines=error.lines,
@@ -228,14 +257,15 @@ class Blocklists:
             )
             return
         self._read[name] = version
-        metrics.BROKEN.labels(name).set(0)
-        metrics.ENTRIES.labels(name).set(len(lists[name]))
-        metrics.CHANGED.labels(name).set(version.changed / 1e9)
-        log.info("blocklist_read", list=name, entries=len(lists[name]))
+        metrics.BROKEN.labels(label).set(0)
+        metrics.ENTRIES.labels(label).set(len(lists[name]))
+        metrics.CHANGED.labels(label).set(version.changed / 1e9)
+        log.info("blocklist_read", list=label, entries=len(lists[name]))
         if self._lists is not None:
             self._use(lists)
 
     def _use(self, lists: dict[str, Blocklist]) -> None:
+        self._known = dict(lists)
         self._lists = tuple(lists[name] for name in sorted(lists))
         metrics.LISTS.set(len(self._lists))
 
@@ -249,6 +279,11 @@ class Blocklists:
         except (OSError, EOFError, msgspec.DecodeError) as error:
             # The reader could not be started or was killed: that is no fault of the file's.
             raise _NotListError(f"READER_{type(error).__name__}", is_final=False) from error
+
+
+def _contents_of(lists: dict[str, Blocklist]) -> str:
+    named = [(name, lists[name].contents) for name in sorted(lists)]
+    return sha256(repr(named).encode()).hexdigest()
 
 
 def _plain_files(folder: Path) -> dict[str, _Version]:
@@ -282,7 +317,7 @@ async def _read(path: Path) -> Blocklist:
         env={"PYTHONPATH": os.pathsep.join(sys.path)},  # Nothing else: there are secrets in it.
     )
     try:
-        return await _taken_over(path.name, process)
+        return await _taken_over(_printable(path.name), process)
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
@@ -308,11 +343,16 @@ async def _taken_over(name: str, process: Process) -> Blocklist:
             part[start : start + _CHUNK] = await out.readexactly(min(_CHUNK, size - start))
         parts.append(part.toreadonly())
     digests, lines = parts
-    return Blocklist(name, digests.cast("Q"), lines.cast("I"))
+    return Blocklist(name, told.contents, digests.cast("Q"), lines.cast("I"))
+
+
+def _printable(name: str) -> str:
+    """The name of a file with what is no UTF-8 in it replaced."""
+    return name.encode(errors="replace").decode()
 
 
 def _forget(name: str) -> None:
     """Drop the series of a list whose file is gone."""
     for gauge in (metrics.ENTRIES, metrics.CHANGED, metrics.BROKEN):
         with suppress(KeyError):
-            gauge.remove(name)
+            gauge.remove(_printable(name))

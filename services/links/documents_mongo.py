@@ -6,7 +6,10 @@
                        bytes; absent for nobody
     created_at
     title, tags, changed_at, created_url, expires_at, ended_url, public_statistics, removed_at,
-    blocked            as in `Link`; absent where they say nothing
+    blocked, listed, spared
+                       as in `Link`; absent where they say nothing
+    host, ended_host   the hosts of url and ended_url (`Link.hosts`); absent where the version
+                       before wrote the document, until they are noted
     bin                true while it is removed, else absent: `removed_at` as a yes or no, which an
                        index of links in their order can have in front
     folded             what a text is looked for in (`Link.searched`); absent for links of nobody,
@@ -41,6 +44,7 @@ from services.links.domain import (
     Position,
     TooManyUrls,
     Wanted,
+    host_at,
 )
 from services.links.stored import owner_of, value_of
 from services.runtime.moments import micros_of, moment_of
@@ -62,6 +66,8 @@ LINK = dict.fromkeys(
         "public_statistics",
         "removed_at",
         "blocked",
+        "listed",
+        "spared",
     ),
     1,
 )
@@ -101,6 +107,8 @@ def link_of(document: Document) -> Link | None:
         document.get("public_statistics", False),
         _moment(document, "removed_at"),
         BlockReason(blocked) if blocked else None,
+        document.get("listed", ""),
+        document.get("spared", False),
     )
 
 
@@ -164,6 +172,14 @@ def behind(after: Position, *, oldest: bool) -> Document:
     }
 
 
+def hosts_of(document: Document) -> Document:
+    """The fields that say where a document of the version before leads."""
+    hosts = {"host": host_at(document["url"])}
+    if "ended_url" in document:
+        hosts["ended_host"] = host_at(document["ended_url"])
+    return hosts
+
+
 def _in_state(state: LinkState | None, now: datetime) -> Document:
     """The conditions of a state, in their form that an index answers."""
     over = {"$lte": micros_of(now)}
@@ -196,6 +212,10 @@ def _fields(link: Link) -> Document:
         "removed_at": _micros(link.removed_at),
         "bin": True if link.removed_at else None,
         "blocked": link.blocked.value if link.blocked else None,
+        "listed": link.listed or None,
+        "spared": link.spared or None,
+        "host": host_at(link.url),
+        "ended_host": host_at(link.ended_url) if link.ended_url else None,
     }
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 from hashlib import sha256
-from ipaddress import IPv4Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from posixpath import normpath
 from typing import Protocol
 from urllib.parse import unquote
@@ -69,6 +69,10 @@ GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
 MAX_LEASE = timedelta(hours=1)
 
+SWEEP_ROUNDS = 2
+
+_NAT64 = IPv6Network("64:ff9b::/96")
+"""An IPv4 address as networks that have IPv6 alone reach it, by RFC 6052."""
 _DIGEST_BYTES = 12
 _MAX_CURSOR_LENGTH = 200
 _MAX_PLACE = 1 << 31
@@ -268,6 +272,10 @@ class Link:
     public_statistics: bool = False
     removed_at: datetime | None = None
     blocked: BlockReason | None = None
+    listed: str = ""
+    """The blocklist that blocked it; empty where the operator did, or nobody."""
+    spared: bool = False
+    """Whether the operator took a block away: then no blocklist blocks it."""
 
     def repeats(self, other: Link) -> bool:
         """Whether `other`, which holds the code, is what a repeated creation made before."""
@@ -296,6 +304,10 @@ class Link:
         is_owner = not isinstance(caller, Nobody) and caller == self.owner
         is_public = self.public_statistics and self.removed_at is None
         return is_public or (is_owner and not self.is_gone_at(now))
+
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that it leads to, now and once it is expired, as blocklists name them."""
+        return tuple(dict.fromkeys(host_at(url) for url in (self.url, self.ended_url) if url))
 
     def searched(self) -> str:
         """What a text is looked for in, folded: code, URL, title and tags, a line each."""
@@ -345,8 +357,28 @@ def restoration() -> Edit:
 
 
 def block(reason: BlockReason | None) -> Edit:
-    """A link is blocked for a reason, or for none is not blocked."""
-    return Edit(lambda link: replace(link, blocked=reason), is_announced=True)
+    """A link is blocked for a reason, or for none is not blocked, whatever blocklists say."""
+    return Edit(
+        lambda link: replace(link, blocked=reason, listed="", spared=reason is None),
+        is_announced=True,
+    )
+
+
+def heed(lists: Lists) -> Edit:
+    """A link is blocked where a blocklist names where it leads, and freed where none does any more.
+
+    What the operator blocked stays so, and what the operator freed is not blocked.
+    """
+
+    def of(link: Link) -> Link:
+        if link.spared or (link.blocked is not None and not link.listed):
+            return link
+        for url in filter(None, (link.url, link.ended_url)):
+            if refusal := lists.refusal(url):
+                return replace(link, blocked=refusal.reason, listed=refusal.list)
+        return replace(link, blocked=None, listed="")
+
+    return Edit(of, is_announced=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +416,7 @@ class LinkChanges:
             if url is not None and url != link.url:
                 made_with = link.created_url or link.url
                 link = replace(link, url=url, created_url=made_with, changed_at=now)
-            return replace(
+            link = replace(
                 link,
                 title=link.title if title is None else title,
                 tags=link.tags if tags is None else tags,
@@ -396,6 +428,7 @@ class LinkChanges:
                     else self.public_statistics
                 ),
             )
+            return urls.freed(link) if url is not None or ended_url is not None else link
 
         resolved = (url, self.expiry, ended_url)
         return Edit(of, is_announced=any(one is not None for one in resolved))
@@ -605,6 +638,75 @@ class UrlGate(Protocol):
         ...
 
 
+class Lists(UrlGate, Protocol):
+    """The gate, as it is asked of links that are there already."""
+
+    @property
+    def contents(self) -> str | None:
+        """What tells these lists from others: 64 characters; None until each of them was read."""
+        ...
+
+    @property
+    def settled_at(self) -> float:
+        """From when on, by `time.monotonic`, every process knows what these lists name."""
+        ...
+
+    def concerns(self, host: str) -> bool:
+        """Whether a list names a host, a parent of it, or pages of them."""
+        ...
+
+
+class Stage(Enum):
+    """What is done in a round of a sweep, in this order."""
+
+    NOTING = "noting"
+    """The hosts of links that another version made are noted; `after` is a code."""
+    BLOCKING = "blocking"
+    """What lists name is blocked; `after` is a host."""
+    FREEING = "freeing"
+    """Of what lists have blocked, that is freed which none names any more; `after` is a code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """How far all links were looked through for lists of some contents.
+
+    `after` is what the stage looked at last. After two rounds it is done: the second one finds what
+    was made meanwhile by processes that did not know the lists yet.
+    """
+
+    contents: str
+    round: int = 0
+    stage: Stage = Stage.NOTING
+    after: str = ""
+
+    @property
+    def is_done(self) -> bool:
+        return self.round >= SWEEP_ROUNDS
+
+
+def host_of(url: ada_url.URL) -> str:
+    """The host of a URL as blocklists name it; '' where it has none.
+
+    It has no dots at its ends, and an IPv6 address that leads to an IPv4 one is that.
+    """
+    hostname = url.hostname
+    if hostname.startswith("["):
+        address = IPv6Address(hostname[1:-1])
+        if address in _NAT64:
+            return str(IPv4Address(int(address) & 0xFFFFFFFF))
+        return str(address.ipv4_mapped or address)
+    return ".".join(filter(None, hostname.split(".")))
+
+
+def host_at(url: str) -> str:
+    """The host of a URL that is stored, as `host_of` has it."""
+    try:
+        return host_of(ada_url.URL(url))
+    except ValueError:  # No version takes such a one.
+        return ""
+
+
 class UrlPolicy:
     """Which URLs can be stored by a product that is reached at `public_url`.
 
@@ -658,6 +760,16 @@ class UrlPolicy:
             return self.normalize(given)
         except InvalidUrl as error:
             raise InvalidEndedUrl(error.message) from None
+
+    def freed(self, link: Link) -> Link:
+        """A link, freed where it is blocked for a list and no list names where it leads.
+
+        Raises Unavailable.
+        """
+        leads_to = [url for url in (link.url, link.ended_url) if url]
+        if not link.listed or any(self._gate and self._gate.refusal(url) for url in leads_to):
+            return link
+        return replace(link, blocked=None, listed="")
 
     def _is_short_address(self, url: ada_url.URL) -> bool:
         host = _folded(url.hostname)

@@ -31,5 +31,18 @@ BROKEN = Gauge(
     "before goes on being used, if anything; else 0.",
     ["list"],
 )
+SWEPT = Counter(
+    "atajo_links_swept",
+    "Links that the look through all of them changed: blocked, a list names where they lead; "
+    "freed, none does any more.",
+    ["result"],
+)
+SWEEP_BEHIND = Gauge(
+    "atajo_blocklist_sweep_behind_seconds",
+    "For how long links have waited to be looked through for the lists that this process has; 0 "
+    "where nothing waits.",
+)
+for _result in ("blocked", "freed"):
+    SWEPT.labels(_result)
 for _reason in BlockReason:
     REFUSED.labels(_reason.value)  # There from the start: a rate over a series needs its zero.

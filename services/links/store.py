@@ -15,6 +15,7 @@ from services.links.domain import (
     LinkOrder,
     Position,
     Resolution,
+    Sweep,
     Wanted,
 )
 from services.runtime.feed import Told
@@ -139,6 +140,36 @@ class LinkStore(Protocol):
 
     async def codes_after(self, code: str, most: int) -> list[str]:
         """Codes of links with an owner that come after `code` in their order."""
+        ...
+
+    async def hosts_after(self, host: str, most: int) -> list[str]:
+        """Some of the hosts that links lead to (`Link.hosts`), from behind a host on, in order.
+
+        They are those of up to `most` links; none at the end.
+        """
+        ...
+
+    async def at_host(self, host: str, code: str, most: int) -> list[Link]:
+        """Links that lead to a host and whose codes come after `code` in their order."""
+        ...
+
+    async def listed_after(self, code: str, most: int) -> list[Link]:
+        """Links that a list blocked and whose codes come after `code` in their order."""
+        ...
+
+    async def note_hosts(self, code: str, most: int) -> str | None:
+        """Note the hosts of links of the version before, of some whose codes come after `code`.
+
+        Returns the last code that was looked at; None at the end.
+        """
+        ...
+
+    async def sweep(self) -> Sweep | None:
+        """The sweep that was noted last."""
+        ...
+
+    async def note_sweep(self, sweep: Sweep) -> None:
+        """Note how far a sweep is."""
         ...
 
     async def take_lease(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:

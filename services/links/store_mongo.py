@@ -3,7 +3,7 @@
     links                  see `documents_mongo`
     rankings, ranked_codes see `rankings_mongo`
     leases                 _id (the job), holder, ends_at
-    marks                  _id "rank", mark
+    marks                  _id "rank", mark; _id "sweep", and the fields of a `Sweep`
     announcements          see `services.runtime.feed_mongo`
 
 **An edit** is one conditional update of each document: it holds where the document is as it was
@@ -30,6 +30,9 @@ where they are enough: then the index answers.
     links_by_views     rankings, in their order
     links_removed      what was removed, the first first; it has nothing else in it
     links_owned        codes with an owner, in their order, however many of nobody are between them
+    links_by_host, links_by_ended_host
+                       hosts that links lead to, and the links of one, in the order of codes
+    links_listed       links that a blocklist blocked, in the order of codes
 
 No index helps with a text that may be anywhere: a search looks through all links of its owner. A
 page of it ends where it is full, its number takes them all. `folded` is in no index, where it would
@@ -41,6 +44,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from pymongo import ASCENDING, DESCENDING, IndexModel, ReplaceOne, UpdateOne
@@ -56,6 +60,7 @@ from services.links.documents_mongo import (
     change_of,
     document_of,
     history_of,
+    hosts_of,
     link_of,
     wanted_of,
 )
@@ -69,6 +74,8 @@ from services.links.domain import (
     LinkOrder,
     Position,
     Resolution,
+    Stage,
+    Sweep,
     Wanted,
 )
 from services.links.rankings_mongo import Rankings
@@ -135,6 +142,25 @@ SCHEMA: Schema = (
         "rankings": [IndexModel("tidied_at", name="rankings_tidied", expireAfterSeconds=0)],
         "ranked_codes": [IndexModel("tidied_at", name="ranked_codes_tidied", expireAfterSeconds=0)],
     },
+    {
+        "links": [
+            IndexModel(
+                [("host", ASCENDING), ("_id", ASCENDING)],
+                name="links_by_host",
+                partialFilterExpression={"host": {"$exists": True}},
+            ),
+            IndexModel(
+                [("ended_host", ASCENDING), ("_id", ASCENDING)],
+                name="links_by_ended_host",
+                partialFilterExpression={"ended_host": {"$exists": True}},
+            ),
+            IndexModel(
+                [("_id", ASCENDING), ("listed", ASCENDING)],
+                name="links_listed",
+                partialFilterExpression={"listed": {"$exists": True}},
+            ),
+        ]
+    },
 )
 
 _CHUNK = 500
@@ -147,6 +173,7 @@ _NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 _OLDEST_FIRST = [("created_at", ASCENDING), ("_id", ASCENDING)]
 _MOST_VIEWED_FIRST = [("people", DESCENDING), *_NEWEST_FIRST]
 _RANK = {"_id": "rank"}
+_SWEEP = {"_id": "sweep"}
 _Change = UpdateOne | ReplaceOne[Document]
 
 
@@ -331,6 +358,63 @@ class MongoLinkStore:
         query = {"_id": {"$gt": code}, **_OWNED}
         return await self._codes("links_codes", query, [("_id", ASCENDING)], most)
 
+    async def hosts_after(self, host: str, most: int) -> list[str]:
+        now, later = await asyncio.gather(
+            self._hosts("host", host, most), self._hosts("ended_host", host, most)
+        )
+        # A page that is full says nothing of what comes after its last host.
+        ends = [page[-1] for page in (now, later) if len(page) == most]
+        found = sorted({*now, *later})
+        return [one for one in found if one <= min(ends)] if ends else found
+
+    async def _hosts(self, field: str, host: str, most: int) -> list[str]:
+        found = await self._database.read(
+            "links_hosts",
+            lambda db: db.links.find(
+                {field: {"$gt": host}}, {"_id": 0, field: 1}, sort=[(field, ASCENDING)], limit=most
+            ).to_list(None),
+        )
+        return [one[field] for one in found]
+
+    async def at_host(self, host: str, code: str, most: int) -> list[Link]:
+        behind: Document = {"_id": {"$gt": code}}
+        query = {"$or": [{"host": host, **behind}, {"ended_host": host, **behind}]}
+        return await self._by_code("links_at_host", query, most)
+
+    async def listed_after(self, code: str, most: int) -> list[Link]:
+        query = {"_id": {"$gt": code}, "listed": {"$exists": True}}
+        return await self._by_code("links_listed", query, most)
+
+    async def note_hosts(self, code: str, most: int) -> str | None:
+        query = {"_id": {"$gt": code}}
+        fields = {"url": 1, "ended_url": 1, "host": 1, "ended_host": 1}
+        found = await self._database.read(
+            "links_to_note",
+            lambda db: db.links.find(
+                query, fields, sort=[("_id", ASCENDING)], limit=most, batch_size=most
+            ).to_list(None),
+        )
+        # On the condition that it is as it was read: else whoever changed it has noted its hosts.
+        await self._change(
+            "links_note_hosts",
+            [
+                UpdateOne({name: one.get(name) for name in ("_id", *fields)}, {"$set": hosts})
+                for one in found
+                if "url" in one and (hosts := hosts_of(one)).keys() - one.keys()
+            ],
+        )
+        return found[-1]["_id"] if len(found) == most else None
+
+    async def sweep(self) -> Sweep | None:
+        found: Document | None = await self._database.read(
+            "links_sweep", lambda db: db.marks.find_one(_SWEEP, {"_id": 0})
+        )
+        return Sweep(**{**found, "stage": Stage(found["stage"])}) if found else None
+
+    async def note_sweep(self, sweep: Sweep) -> None:
+        noted = {"$set": {**asdict(sweep), "stage": sweep.stage.value}}
+        await self._upsert("links_note_sweep", "marks", _SWEEP, noted)
+
     async def take_lease(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
         if not duration:
             held = {"_id": job, "holder": holder}
@@ -381,6 +465,16 @@ class MongoLinkStore:
                 sort=_OLDEST_FIRST if oldest else _NEWEST_FIRST,
                 limit=size,
                 batch_size=size,
+            ).to_list(None),
+        )
+        return [link for one in found if (link := link_of(one))]
+
+    async def _by_code(self, name: str, query: Document, most: int) -> list[Link]:
+        """The first links that a query finds, by code."""
+        found = await self._database.read(
+            name,
+            lambda db: db.links.find(
+                query, LINK, sort=[("_id", ASCENDING)], limit=most, batch_size=most
             ).to_list(None),
         )
         return [link for one in found if (link := link_of(one))]

@@ -32,6 +32,8 @@ from services.links.domain import (
     Owner,
     Position,
     Resolution,
+    Stage,
+    Sweep,
     TooManyUrls,
     Wanted,
     folded,
@@ -75,6 +77,26 @@ MIGRATIONS = (
     );
     """,
     _by_owner,
+    """
+    ALTER TABLE links ADD COLUMN listed TEXT;  -- the list that blocked it
+    ALTER TABLE links ADD COLUMN spared INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX links_by_list ON links (code) WHERE listed IS NOT NULL;
+    CREATE TABLE hosts (
+        host TEXT NOT NULL,
+        code TEXT NOT NULL,
+        PRIMARY KEY (host, code)
+    ) WITHOUT ROWID;
+    -- Up to which code the hosts of older links are in there; no row: of all.
+    CREATE TABLE hosts_noted (id INTEGER PRIMARY KEY CHECK (id = 1), code TEXT NOT NULL);
+    INSERT INTO hosts_noted SELECT 1, '' WHERE EXISTS (SELECT 1 FROM links);
+    CREATE TABLE sweep (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        contents TEXT NOT NULL,
+        round INTEGER NOT NULL,
+        stage TEXT NOT NULL,
+        after TEXT NOT NULL
+    );
+    """,
 )
 _BY_OWNER = (
     """
@@ -170,7 +192,7 @@ _SEARCHED = "code || char(10) || url || char(10) || title || char(10) || tags"
 _NOT_ASCII = f"({_SEARCHED}) GLOB '*[^' || char(1) || '-' || char(127) || ']*'"
 _COLUMNS = (
     "code, url, creator, created_at, title, tags, changed_at, created_url, expires_at, ended_url, "
-    "public_statistics, removed_at, blocked"
+    "public_statistics, removed_at, blocked, listed, spared"
 )
 """What makes a link; `_link` reads it."""
 _RESOLVED = "code, url, removed_at, expires_at, blocked, ended_url"
@@ -198,6 +220,7 @@ class SqliteLinkStore:
                 row,
             )
             if added.rowcount == 1:
+                _note_hosts(connection, link)
                 return link
             return _find(connection, link.code)
 
@@ -390,6 +413,9 @@ class SqliteLinkStore:
             connection.execute(
                 f"INSERT INTO removed_codes (code) SELECT code FROM links WHERE {among}", codes
             )
+            found = connection.execute(f"SELECT {_COLUMNS} FROM links WHERE {among}", codes)
+            for link in map(_link, found.fetchall()):
+                _forget_hosts(connection, link)
             connection.execute(f"DELETE FROM links WHERE {among}", codes)
             connection.execute(f"DELETE FROM former_urls WHERE {among}", codes)
             _forget_rankings(connection, creators)
@@ -419,6 +445,73 @@ class SqliteLinkStore:
             return [code for (code,) in rows]
 
         return await self._database.read("links_codes_after", operation)
+
+    async def hosts_after(self, host: str, most: int) -> list[str]:
+        def operation(connection: sqlite3.Connection) -> list[str]:
+            rows = connection.execute(
+                "SELECT host FROM hosts WHERE host > ? ORDER BY host LIMIT ?", (host, most)
+            )
+            return list(dict.fromkeys(found for (found,) in rows))
+
+        return await self._database.read("links_hosts", operation)
+
+    async def at_host(self, host: str, code: str, most: int) -> list[Link]:
+        def operation(connection: sqlite3.Connection) -> list[Link]:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM links WHERE code IN (SELECT code FROM hosts "
+                "WHERE host = ? AND code > ? ORDER BY code LIMIT ?) ORDER BY code",
+                (host, code, most),
+            )
+            return [_link(row) for row in rows]
+
+        return await self._database.read("links_at_host", operation)
+
+    async def listed_after(self, code: str, most: int) -> list[Link]:
+        def operation(connection: sqlite3.Connection) -> list[Link]:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM links WHERE listed IS NOT NULL AND code > ? "
+                "ORDER BY code LIMIT ?",
+                (code, most),
+            )
+            return [_link(row) for row in rows]
+
+        return await self._database.read("links_listed", operation)
+
+    async def note_hosts(self, code: str, most: int) -> str | None:
+        def operation(connection: sqlite3.Connection) -> str | None:
+            # No other version writes to the file: what is noted stays so, whoever asks.
+            noted = connection.execute("SELECT code FROM hosts_noted").fetchone()
+            if noted is None:
+                return None
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM links WHERE code > ? ORDER BY code LIMIT ?",
+                (*noted, most),
+            )
+            links = [_link(row) for row in rows]
+            for link in links:
+                _note_hosts(connection, link)
+            if len(links) < most:
+                connection.execute("DELETE FROM hosts_noted")
+                return None
+            connection.execute("UPDATE hosts_noted SET code = ?", (links[-1].code,))
+            return links[-1].code
+
+        return await self._database.write("links_note_hosts", operation)
+
+    async def sweep(self) -> Sweep | None:
+        def operation(connection: sqlite3.Connection) -> Sweep | None:
+            found = connection.execute("SELECT contents, round, stage, after FROM sweep").fetchone()
+            return Sweep(found[0], found[1], Stage(found[2]), found[3]) if found else None
+
+        return await self._database.read("links_sweep", operation)
+
+    async def note_sweep(self, sweep: Sweep) -> None:
+        row = (sweep.contents, sweep.round, sweep.stage.value, sweep.after)
+
+        def operation(connection: sqlite3.Connection) -> None:
+            connection.execute("REPLACE INTO sweep VALUES (1, ?, ?, ?, ?)", row)
+
+        await self._database.write("links_note_sweep", operation)
 
     async def take_lease(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
         def give_back(connection: sqlite3.Connection) -> bool:
@@ -557,12 +650,25 @@ def _replace(connection: sqlite3.Connection, before: Link, after: Link, now: dat
             "INSERT INTO former_urls VALUES (?, ?, ?, ?)",
             (before.code, last + 1, before.url, micros_of(now)),
         )
+    if (after.url, after.ended_url) != (before.url, before.ended_url):
+        _forget_hosts(connection, before)
+        _note_hosts(connection, after)
     row = _row(after)
     changed = [name for name in row if name not in ("code", "creator", "created_at")]
     connection.execute(
         f"UPDATE links SET {', '.join(f'{name} = :{name}' for name in changed)} WHERE code = :code",
         row,
     )
+
+
+def _note_hosts(connection: sqlite3.Connection, link: Link) -> None:
+    rows = [(host, link.code) for host in link.hosts()]
+    connection.executemany("INSERT OR IGNORE INTO hosts VALUES (?, ?)", rows)
+
+
+def _forget_hosts(connection: sqlite3.Connection, link: Link) -> None:
+    rows = [(host, link.code) for host in link.hosts()]
+    connection.executemany("DELETE FROM hosts WHERE host = ? AND code = ?", rows)
 
 
 def _forget_rankings(connection: sqlite3.Connection, creators: Iterable[str | bytes]) -> None:
@@ -591,6 +697,8 @@ def _row(link: Link) -> dict[str, Any]:
         "public_statistics": link.public_statistics,
         "removed_at": _micros(link.removed_at),
         "blocked": link.blocked and link.blocked.value,
+        "listed": link.listed or None,
+        "spared": link.spared,
         "folded": None if searched.isascii() else link.searched(),
     }
 
@@ -610,6 +718,8 @@ def _link(row: tuple[Any, ...]) -> Link:
         public_statistics=bool(row[10]),
         removed_at=_moment(row[11]),
         blocked=BlockReason(row[12]) if row[12] else None,
+        listed=row[13] or "",
+        spared=bool(row[14]),
     )
 
 

@@ -122,6 +122,7 @@ class Modelled:
     ended_url: str = ""
     removed_at: datetime | None = None
     blocked: BlockReason | None = None
+    spared: bool = False
     people: int = 0
     led: list[tuple[str, datetime]] = field(default_factory=list)
 
@@ -286,6 +287,7 @@ class History:
             return
         await call
         link.blocked = reason
+        link.spared = reason is None
 
     async def claim(self) -> None:
         guest, account = self.random.choice(GUESTS), self.random.choice(ACCOUNTS)
@@ -337,7 +339,7 @@ class History:
         assert link == Link(
             code, model.url, model.owner, model.created_at, model.title, model.tags,
             model.changed_at, made_with, model.expires_at, model.ended_url, public,
-            model.removed_at, model.blocked,
+            model.removed_at, model.blocked, spared=model.spared,
         )  # fmt: skip
 
     async def step(self) -> None:

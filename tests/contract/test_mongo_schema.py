@@ -72,6 +72,30 @@ async def test_links(mongo_url: str, before: Any) -> None:
         assert await store.announcements(0) == Told(1, ("removed1",))
 
 
+async def test_hosts_of_links_of_the_version_before_are_noted(mongo_url: str, before: Any) -> None:
+    one = {"creator": "one", "created_at": MICROS}
+    ended = {"ended_url": "http://c.example/"}
+    before.links.insert_one({"_id": "before01", "url": "http://a.example/", **one, **ended})
+    before.links.insert_one({"_id": "before02", "url": "http://b.example/", **one})
+    before.links.insert_one({"_id": "purged01", "removed": True})
+    async with opened(mongo_url, links.SCHEMA, before) as database:
+        store = links.MongoLinkStore(database)
+        await store.add(Link("after001", "http://a.example/", owners.NOBODY, CREATED))
+        # A change by this version writes what changes, and the hosts of that alone.
+        change = owners.LinkChanges(url="d.example")
+        edit = change.edit(owners.UrlPolicy("https://atajo.example"), CREATED)
+        assert await store.edit(None, ["before01"], edit, CREATED)
+        code: str | None = ""
+        while code is not None:
+            code = await store.note_hosts(code, 2)
+        found = ["a.example", "b.example", "c.example", "d.example"]
+        assert await store.hosts_after("", 10) == found
+        for host, codes in zip(
+            found, ("after001", "before02", "before01", "before01"), strict=True
+        ):
+            assert [link.code for link in await store.at_host(host, "", 10)] == [codes]
+
+
 @pytest.mark.parametrize("indexed", [True, False])
 async def test_accounts(mongo_url: str, before: Any, indexed: bool) -> None:
     """Also where a restored copy came without its indexes."""

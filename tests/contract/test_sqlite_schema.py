@@ -172,6 +172,25 @@ async def test_links_of_version_3_are_kept_counted_and_found(tmp_path: Path) -> 
         assert await store.codes_after("", 10) == ["abcdefgh", "guests--", "notascii"]
 
 
+async def test_hosts_of_links_of_version_4_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "links.sqlite3"
+    rows = [
+        "INSERT INTO links (creator, created_at, code, url, ended_url) "
+        f"VALUES ('one', {MICROS}, 'code000{n}', 'http://{host}.example/', '{ended}')"
+        for n, (host, ended) in enumerate((("a", ""), ("b", "http://c.example"), ("a", "")))
+    ]
+    make(path, 4, links.MIGRATIONS, *rows)
+    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+        store = links.SqliteLinkStore(database)
+        await store.add(Link("after001", "http://b.example/", owners.NOBODY, CREATED))
+        code: str | None = ""
+        while code is not None:
+            code = await store.note_hosts(code, 2)
+        assert await store.hosts_after("", 10) == ["a.example", "b.example", "c.example"]
+        at_b = await store.at_host("b.example", "", 10)
+        assert [link.code for link in at_b] == ["after001", "code0001"]
+
+
 async def test_nothing_is_kept_of_an_owner_without_links(tmp_path: Path) -> None:
     path, guest = tmp_path / "links.sqlite3", owners.Guest(bytes(range(32)))
     one = owners.Account("one")

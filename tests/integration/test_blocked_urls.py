@@ -15,6 +15,8 @@ from tests.waiting import await_that
 
 READ_ANEW = 60.0
 """Seconds within which a list that changed holds. It is a promise."""
+LOOKED_THROUGH = READ_ANEW + 60.0
+"""Seconds within which the links that are there follow it, through a kill, too. It is a promise."""
 ME = {"guest": "k" * 42 + "A"}
 
 
@@ -89,3 +91,26 @@ def test_a_list_that_changes_holds_without_a_stop(product: Product, lists: Path)
     await_that(lambda: is_refused(create(product, "https://new.example/")), READ_ANEW)
     (lists / "malware").unlink()
     await_that(lambda: not is_refused(create(product, "https://new.example/")), READ_ANEW)
+
+
+def test_links_that_are_there_follow_a_list_through_a_kill(product: Product, lists: Path) -> None:
+    codes = [new_code() for _ in range(3)]
+    product.data("createShortLink", {"code": codes[0], "url": "https://x.later.example/", **ME})
+    product.data("createShortLink", {"code": codes[1], "url": "https://later.example/a", **ME})
+    product.data("createShortLink", {"code": codes[2], "url": "https://other.example/", **ME})
+
+    def answers() -> list[int]:
+        return [product.visit(code).status_code for code in codes]
+
+    assert answers() == [302, 302, 302]
+    known = product.logs("links").count('"list": "malware"')
+    beside = lists / ".malware"
+    beside.write_text("later.example\n")
+    beside.rename(lists / "malware")
+    await_that(lambda: product.logs("links").count('"list": "malware"') > known, READ_ANEW)
+    product.kill("links")
+    product.start("links")
+    await_that(lambda: answers() == [451, 451, 302], LOOKED_THROUGH)
+    assert product.data("accessLink", {"code": codes[0]})["reason"] == "malware"
+    (lists / "malware").unlink()
+    await_that(lambda: answers() == [302, 302, 302], LOOKED_THROUGH)

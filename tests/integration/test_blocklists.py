@@ -118,6 +118,17 @@ async def test_lists_are_the_plain_files_that_are_not_hidden(folder: Path, tmp_p
     assert metric("atajo_blocklists") == 1
 
 
+async def test_a_name_may_be_no_text(folder: Path) -> None:
+    (folder / os.fsdecode(b"spam-\xff")).write_text("one.example\n")
+    gate = await opened(folder)
+    assert refused(gate, "one.example") == Refusal(BlockReason.SPAM, "spam-?", 1)
+    assert metric("atajo_blocklist_entries", list="spam-?") == 1
+    await gate.look()
+    (folder / os.fsdecode(b"spam-\xff")).unlink()
+    await gate.look()
+    assert refused(gate, "one.example") is None
+
+
 async def test_a_list_that_changes_comes_and_goes(folder: Path) -> None:
     gate = await opened(folder)
     assert refused(gate, "one.example") is None
@@ -175,6 +186,26 @@ async def test_a_broken_file_keeps_the_last_good_one_and_is_said(
     assert metric("atajo_blocklist_broken", list="phishing") == 0
     assert refused(gate, "one.example") is None
     assert refused(gate, "two.example")
+
+
+async def test_what_tells_lists_from_others_is_known_once_each_was_read(folder: Path) -> None:
+    write(folder, "spam", "one.example\ntwo.example\n")
+    gate = await opened(folder)
+    first = gate.contents
+    assert first is not None
+    write(folder, "spam", "# the same in another order\ntwo.example\none.example\n")
+    await gate.look()
+    assert gate.contents == first
+    write(folder, "other", HTML)
+    await gate.look()
+    assert gate.contents is None
+    write(folder, "other", "three.example\n")
+    await gate.look()
+    assert gate.contents not in (None, first)
+    write(folder, "other", HTML)  # What it named is known.
+    other = gate.contents
+    await gate.look()
+    assert gate.contents == other
 
 
 async def test_half_of_the_lines_may_be_unreadable(folder: Path) -> None:

@@ -196,9 +196,13 @@ def _tasks(
     return told
 
 
-def _blocklists(links: str, *, broken: Course = 0, looked: str = "") -> dict[str, str]:
-    """Two lists, of which one may be broken; when their folder was looked through."""
+def _blocklists(
+    links: str, *, broken: Course = 0, looked: str = "", behind: str = ""
+) -> dict[str, str]:
+    """Two lists, of which one may be broken; when their folder was looked through, and for how
+    long links have waited for that."""
     return {
+        _series("atajo_blocklist_sweep_behind_seconds", links): behind or _level(0),
         _series("atajo_blocklist_broken", links, list="phishing.txt"): _level(broken),
         _series("atajo_blocklist_broken", links, list="spam.txt"): _level(0),
         _series("atajo_blocklists_look_timestamp_seconds", links): looked or f"0+60x{_LENGTH}",
@@ -666,6 +670,19 @@ CASES: tuple[Case, ...] = (
             **_heard("gateway-1", key=(1, 0)),
         },
         ("AtajoDown page",),
+    ),
+    Case(
+        "AtajoSweepStill",
+        "links wait for half an hour",
+        40,
+        _blocklists("links-0", behind=f"0+0x{_TURN - 1} 60+60x100"),
+        ("AtajoSweepStill ticket",),
+    ),
+    Case(
+        "AtajoSweepStill",
+        "links are looked through again and again, since lists change every ten minutes",
+        60,
+        _blocklists("links-0", behind="0 60 120 0 0 0 0 0 0 0 " * 7),
     ),
     Case(
         "AtajoBackgroundFailing",

@@ -109,6 +109,7 @@ DRILLS = (
         ("AtajoReconcilerStill",),
     ),
     Drill("lease taken away", ground.taken_lease, ("AtajoReconcilerStill",), ("AtajoDown",)),
+    Drill("sweep held up", ground.taken_sweep, ("AtajoSweepStill",)),
     Drill("broken blocklist", ground.broken_list, ("AtajoBlocklistNotLoaded",)),
     Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting",)),
     Drill(

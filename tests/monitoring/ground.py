@@ -23,6 +23,7 @@ from tests.faults.database import Database
 from tests.load_generator import Connection, NotReachedError
 from tests.processes import Process
 from tests.product import PROCESSES, Product, free_port, new_code
+from tests.waiting import await_that
 from tests.web import gateway_beside
 
 _PASSWORD = "Camino-42"
@@ -289,6 +290,24 @@ def taken_lease(ground: Ground) -> Iterator[None]:
         ground.stop("reconciler")
         assert held(3600)
         ground.start("reconciler")
+        try:
+            yield
+        finally:
+            held(0)
+
+
+@contextmanager
+def taken_sweep(ground: Ground) -> Iterator[None]:
+    """A list changes, and something else holds the lease of the look through all links."""
+    with grpc.insecure_channel(ground.admin_address("links")) as channel:
+        take = links_pb2_grpc.AdminServiceStub(channel).TakeLease
+
+        def held(seconds: int) -> bool:
+            request = links_pb2.TakeLeaseRequest(job="blocklists", holder="drill", seconds=seconds)
+            return take(request, timeout=20).held
+
+        await_that(lambda: held(3600))
+        (ground.lists / "spam.txt").write_text("spam.example\n")
         try:
             yield
         finally:

@@ -38,7 +38,7 @@ class _LinkStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LinkState.V
     LINK_STATE_REMOVED: _LinkState.ValueType  # 3
     """Its owner removed it, and can restore it."""
     LINK_STATE_BLOCKED: _LinkState.ValueType  # 4
-    """The operator blocked it."""
+    """The operator blocked it, or a blocklist."""
 
 class LinkState(_LinkState, metaclass=_LinkStateEnumTypeWrapper):
     """What a link is at a moment; where several hold, the first of blocked, removed, expired, active."""
@@ -52,7 +52,7 @@ LINK_STATE_EXPIRED: LinkState.ValueType  # 2
 LINK_STATE_REMOVED: LinkState.ValueType  # 3
 """Its owner removed it, and can restore it."""
 LINK_STATE_BLOCKED: LinkState.ValueType  # 4
-"""The operator blocked it."""
+"""The operator blocked it, or a blocklist."""
 Global___LinkState: _TypeAlias = LinkState  # noqa: Y015
 
 class _BlockReason:
@@ -75,7 +75,7 @@ class _BlockReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BlockReas
     """Anything else."""
 
 class BlockReason(_BlockReason, metaclass=_BlockReasonEnumTypeWrapper):
-    """Why the operator blocked a link."""
+    """Why a link is blocked."""
 
 BLOCK_REASON_UNSPECIFIED: BlockReason.ValueType  # 0
 """It is not blocked."""

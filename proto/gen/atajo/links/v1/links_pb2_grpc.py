@@ -104,8 +104,9 @@ class LinksServiceServicer:
     def CreateLink(self, request, context):
         """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER), ALREADY_EXISTS
-        (CODE_TAKEN) when another link or a page of the product holds the code.
+        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED where a blocklist
+        names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
+        UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -179,8 +180,8 @@ class LinksServiceServicer:
         already does not change.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-        INVALID_EXPIRY, INVALID_ENDED_URL, TOO_MANY_URLS for the URL of a link that had 500 others
-        before), NOT_FOUND (NO_LINK).
+        INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for the URL of a link that had 500
+        others before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -722,7 +723,7 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UnblockLink(self, request, context):
-        """Takes the block of a link away.
+        """Takes the block of a link away. From then on no blocklist blocks it.
 
         Errors: NOT_FOUND (NO_LINK) for a code that holds none.
         """

@@ -39,8 +39,9 @@ class LinksServiceStub:
     CreateLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.CreateLinkRequest, _links_pb2.CreateLinkResponse]
     """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER), ALREADY_EXISTS
-    (CODE_TAKEN) when another link or a page of the product holds the code.
+    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED where a blocklist
+    names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
+    UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
     """
     ResolveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]
     """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
@@ -86,8 +87,8 @@ class LinksServiceStub:
     already does not change.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-    INVALID_EXPIRY, INVALID_ENDED_URL, TOO_MANY_URLS for the URL of a link that had 500 others
-    before), NOT_FOUND (NO_LINK).
+    INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for the URL of a link that had 500
+    others before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
     """
     RemoveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]
     """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
@@ -123,8 +124,9 @@ class LinksServiceAsyncStub(LinksServiceStub):
     CreateLink: _aio.UnaryUnaryMultiCallable[_links_pb2.CreateLinkRequest, _links_pb2.CreateLinkResponse]  # type: ignore[assignment]
     """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER), ALREADY_EXISTS
-    (CODE_TAKEN) when another link or a page of the product holds the code.
+    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED where a blocklist
+    names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
+    UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
     """
     ResolveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]  # type: ignore[assignment]
     """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
@@ -170,8 +172,8 @@ class LinksServiceAsyncStub(LinksServiceStub):
     already does not change.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-    INVALID_EXPIRY, INVALID_ENDED_URL, TOO_MANY_URLS for the URL of a link that had 500 others
-    before), NOT_FOUND (NO_LINK).
+    INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for the URL of a link that had 500
+    others before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
     """
     RemoveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]  # type: ignore[assignment]
     """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
@@ -210,8 +212,9 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_links_pb2.CreateLinkResponse, _abc.Awaitable[_links_pb2.CreateLinkResponse]]:
         """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER), ALREADY_EXISTS
-        (CODE_TAKEN) when another link or a page of the product holds the code.
+        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED where a blocklist
+        names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
+        UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
         """
 
     @_abc_1.abstractmethod
@@ -299,8 +302,8 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         already does not change.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-        INVALID_EXPIRY, INVALID_ENDED_URL, TOO_MANY_URLS for the URL of a link that had 500 others
-        before), NOT_FOUND (NO_LINK).
+        INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for the URL of a link that had 500
+        others before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
 
     @_abc_1.abstractmethod
@@ -378,7 +381,7 @@ class AdminServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
     """
     UnblockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]
-    """Takes the block of a link away.
+    """Takes the block of a link away. From then on no blocklist blocks it.
 
     Errors: NOT_FOUND (NO_LINK) for a code that holds none.
     """
@@ -429,7 +432,7 @@ class AdminServiceAsyncStub(AdminServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
     """
     UnblockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]  # type: ignore[assignment]
-    """Takes the block of a link away.
+    """Takes the block of a link away. From then on no blocklist blocks it.
 
     Errors: NOT_FOUND (NO_LINK) for a code that holds none.
     """
@@ -501,7 +504,7 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.UnblockLinkRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.UnblockLinkResponse, _abc.Awaitable[_links_pb2.UnblockLinkResponse]]:
-        """Takes the block of a link away.
+        """Takes the block of a link away. From then on no blocklist blocks it.
 
         Errors: NOT_FOUND (NO_LINK) for a code that holds none.
         """

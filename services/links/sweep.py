@@ -1,0 +1,178 @@
+"""Looks through all links when a blocklist changes: blocks those it names, frees those none does.
+
+One process at a time does it, under a lease of the store, in steps of about a second. How far it is
+stands in the store, so that whoever goes on after a kill looks again at what one step had looked
+at, which changes nothing. Links are found by their hosts: of a host that no list concerns nothing
+else is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from services.links import metrics
+from services.links.domain import Edit, Link, Lists, Stage, Sweep, heed
+from services.links.store import LinkStore
+from services.runtime import background, logs
+from services.runtime.errors import AppError
+
+T = TypeVar("T")
+
+JOB = "blocklists"
+LEASE = timedelta(seconds=10)
+STEP_SECONDS = 1.0
+"""How long a step goes on, and the most that is done twice after a kill."""
+IDLE_SECONDS = 2.0
+"""How often is looked whether there is something to do."""
+_HOSTS = 1000
+"""Links of whose hosts are read at a time."""
+_LINKS = 200
+"""Links that are read, and changed, at a time."""
+_SLICE = 20
+"""Hosts or links that are looked at between two turns of the loop: a millisecond."""
+
+
+class Sweeper:
+    """Keeps links as the lists want them. `clock` counts seconds as `time.monotonic` does."""
+
+    def __init__(
+        self,
+        store: LinkStore,
+        lists: Lists,
+        now: Callable[[], datetime],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._lists = lists
+        self._now = now
+        self._clock = clock
+        self._holder = secrets.token_hex(16)
+        self._log = logs.Throttled(__name__)
+        self._behind_since: float | None = None
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Look through links in the background until the body ends."""
+        running = background.run(self._run(), "sweep")
+        try:
+            yield
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+
+    async def _run(self) -> None:
+        """Go on for ever. What fails is tried again, be it by an error that nobody foresaw."""
+        while True:
+            try:
+                more = await self.step()
+            except AppError as error:
+                self._log.warning("sweep_failed", reason=error.reason)
+                more = False
+            except Exception as error:
+                # To end the process would end redirects, too, and it would meet this again.
+                self._log.error("sweep_broke", exc_info=error)
+                more = False
+            await asyncio.sleep(0 if more else IDLE_SECONDS)
+
+    async def step(self) -> bool:
+        """Do some of what there is to do; whether there is more to do at once. Raises AppError."""
+        contents = self._lists.contents
+        if contents is None:
+            return False
+        noted = await self._store.sweep()
+        sweep = noted if noted and noted.contents == contents else Sweep(contents)
+        self._tell(sweep)
+        if self._waits(sweep):
+            return False
+        if not await self._store.take_lease(JOB, self._holder, LEASE, self._now()):
+            return False
+        deadline = self._clock() + STEP_SECONDS
+        while self._clock() < deadline and not self._waits(sweep):
+            sweep = await self._go_on(sweep)
+        await self._store.note_sweep(sweep)
+        self._tell(sweep)
+        return not self._waits(sweep)
+
+    def _waits(self, sweep: Sweep) -> bool:
+        """Whether there is nothing to do, or nothing yet."""
+        return sweep.is_done or (sweep.round > 0 and self._clock() < self._lists.settled_at)
+
+    async def _go_on(self, sweep: Sweep) -> Sweep:
+        match sweep.stage:
+            case Stage.NOTING:
+                code = await self._store.note_hosts(sweep.after, _LINKS)
+                if code is not None:
+                    return replace(sweep, after=code)
+                return replace(sweep, stage=Stage.BLOCKING, after="")
+            case Stage.BLOCKING:
+                return await self._block(sweep)
+            case Stage.FREEING:
+                return await self._free(sweep)
+
+    async def _block(self, sweep: Sweep) -> Sweep:
+        """Block what the lists name at the next hosts."""
+        hosts = await self._store.hosts_after(sweep.after, _HOSTS)
+        if not hosts:
+            return replace(sweep, stage=Stage.FREEING, after="")
+        for some in _slices(hosts):
+            for host in some:
+                if self._lists.concerns(host):
+                    await self._heed_at(host)
+            await asyncio.sleep(0)
+        return replace(sweep, after=hosts[-1])
+
+    async def _heed_at(self, host: str) -> None:
+        code = ""
+        while links := await self._store.at_host(host, code, _LINKS):
+            await self._heed(links)
+            code = links[-1].code
+
+    async def _free(self, sweep: Sweep) -> Sweep:
+        """Free what no list names any more, of the next links that lists have blocked."""
+        links = await self._store.listed_after(sweep.after, _LINKS)
+        if not links:
+            return Sweep(sweep.contents, sweep.round + 1)
+        await self._heed(links)
+        return replace(sweep, after=links[-1].code)
+
+    async def _heed(self, links: Sequence[Link]) -> None:
+        """Change those of some links that are not as the lists want them."""
+        edit, now = heed(self._lists), self._now()
+        wrong: list[str] = []
+        for some in _slices(links):
+            wrong += [
+                link.code for link in some if not link.is_gone_at(now) and edit.of(link) != link
+            ]
+            await asyncio.sleep(0)
+        # One that was purged meanwhile stands in the way of the others, and is passed over.
+        if wrong and await self._edit(wrong, edit, now) is None:
+            for code in wrong:
+                await self._edit([code], edit, now)
+        await self._store.take_lease(JOB, self._holder, LEASE, now)
+
+    async def _edit(self, codes: list[str], edit: Edit, now: datetime) -> list[Link] | None:
+        edited = await self._store.edit(None, codes, edit, now)
+        for link in edited or ():
+            metrics.SWEPT.labels("blocked" if link.listed else "freed").inc()
+        return edited
+
+    def _tell(self, sweep: Sweep) -> None:
+        """Let the metrics say since when links are not as the lists want them."""
+        if self._waits(sweep):
+            self._behind_since = None
+        elif self._behind_since is None:
+            self._behind_since = self._clock()
+        behind = 0 if self._behind_since is None else self._clock() - self._behind_since
+        metrics.SWEEP_BEHIND.set(behind)
+
+
+def _slices(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(values), _SLICE):
+        yield values[start : start + _SLICE]

@@ -1,0 +1,258 @@
+"""Links that are there already are blocked and freed as blocklists change, on every store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.links import sweep as sweeping
+from services.links.__main__ import ADAPTERS
+from services.links.domain import (
+    NOBODY,
+    RESTORABLE_FOR,
+    Account,
+    BlockReason,
+    Expiry,
+    Link,
+    LinkChanges,
+    Refusal,
+    Resolution,
+    UrlPolicy,
+    block,
+    host_at,
+    removal,
+    restoration,
+)
+from services.links.store import LinkStore
+from services.links.sweep import Sweeper
+from tests.contract.conftest import NewStore, opened_anew
+
+Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+ONE = Account("one")
+
+
+@pytest.fixture
+def opened(new_store: NewStore) -> Opened:
+    """Opens a new, empty store, another one each time."""
+    return lambda: opened_anew(new_store, "links", ADAPTERS)
+
+
+class FakeLists:
+    """Lists by name, each with the hosts and the URLs that it names."""
+
+    def __init__(self, **lists: set[str]) -> None:
+        self.lists = lists
+        self.settled_at = 0.0
+
+    @property
+    def contents(self) -> str | None:
+        return repr(sorted((name, sorted(named)) for name, named in self.lists.items()))
+
+    def refusal(self, url: str) -> Refusal | None:
+        for name, named in sorted(self.lists.items()):
+            if {url, host_at(url)} & named:
+                return Refusal(BlockReason.PHISHING, name, 1)
+        return None
+
+    def concerns(self, host: str) -> bool:
+        named = {each for one in self.lists.values() for each in one}
+        return host in named or host in map(host_at, named)
+
+
+class Clock:
+    """Seconds and moments that go on by themselves a little with each look."""
+
+    def __init__(self, each: float = 0.0) -> None:
+        self.seconds = 0.0
+        self._each = each
+
+    def __call__(self) -> float:
+        self.seconds += self._each
+        return self.seconds
+
+    def now(self) -> datetime:
+        return NOW + timedelta(seconds=self.seconds)
+
+
+CLOCK = Clock()
+
+
+async def swept(store: LinkStore, lists: FakeLists, clock: Clock = CLOCK) -> None:
+    """Look all links through, each step by another process, as if each one were killed."""
+    more = True
+    while more:
+        more = await Sweeper(store, lists, clock.now, clock).step()
+        clock.seconds += sweeping.LEASE.total_seconds()
+    sweep = await store.sweep()
+    assert sweep is not None
+    assert sweep.contents == lists.contents
+
+
+def link(code: str, url: str, **more: object) -> Link:
+    return Link(code, url, ONE, NOW, **more)  # type: ignore[arg-type]
+
+
+async def blocked(store: LinkStore) -> dict[str, str]:
+    """The codes that are blocked, each with the list that did it."""
+    links = [one async for page in store.by_owner(ONE, 100) for one in page]
+    return {one.code: one.listed for one in links if one.blocked}
+
+
+async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link("badhost1", "http://bad.example/a"))
+        await store.add(link("badhost2", "https://bad.example:8443/b"))
+        await store.add(link("badpage1", "http://pages.example/bad"))
+        await store.add(link("goodpage", "http://pages.example/good"))
+        await store.add(link("goodhost", "http://good.example/"))
+        mark = (await store.announcements(None)).mark
+        await swept(store, FakeLists(one={"bad.example", "http://pages.example/bad"}))
+        assert await blocked(store) == {"badhost1": "one", "badhost2": "one", "badpage1": "one"}
+        assert set((await store.announcements(mark)).keys) == {"badhost1", "badhost2", "badpage1"}
+        assert {one.code: one.reason for one in await store.resolve(["badhost1", "goodhost"])} == {
+            "badhost1": BlockReason.PHISHING,
+            "goodhost": None,
+        }
+
+        both = FakeLists(one={"bad.example"}, two={"bad.example"})
+        await swept(store, both)
+        assert await blocked(store) == {"badhost1": "one", "badhost2": "one"}
+        mark = (await store.announcements(None)).mark
+        del both.lists["one"]
+        await swept(store, both)
+        assert await blocked(store) == {"badhost1": "two", "badhost2": "two"}
+        await swept(store, FakeLists())
+        assert await blocked(store) == {}
+        assert set((await store.announcements(mark)).keys) == {"badhost1", "badhost2"}
+        assert await store.resolve(["badpage1"]) == [
+            Resolution.active("badpage1", "http://pages.example/bad")
+        ]
+
+
+async def test_where_a_link_leads_after_its_end_counts_too(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link("goesbad1", "http://good.example/"))
+        changes = LinkChanges(ended_url="http://bad.example/", expiry=Expiry(None))
+        edit = changes.edit(UrlPolicy("https://atajo.example"), NOW)
+        assert await store.edit(ONE, ["goesbad1"], edit, NOW)
+        await swept(store, FakeLists(one={"bad.example"}))
+        assert await blocked(store) == {"goesbad1": "one"}
+
+
+async def test_the_operators_word_outlives_lists(opened: Opened) -> None:
+    lists = FakeLists(one={"bad.example"})
+    async with opened() as store:
+        for code in ("blocked1", "spared01", "spared02", "listed01"):
+            await store.add(link(code, "http://bad.example/"))
+        await store.edit(None, ["blocked1"], block(BlockReason.SPAM), NOW)
+        await store.edit(None, ["spared01"], block(None), NOW)
+        await swept(store, lists)
+        assert await blocked(store) == {"blocked1": "", "spared02": "one", "listed01": "one"}
+
+        await store.edit(None, ["spared02"], block(None), NOW)
+        await store.edit(None, ["listed01"], block(BlockReason.ILLEGAL), NOW)
+        await swept(store, FakeLists(one={"bad.example"}, later={"bad.example"}))
+        assert await blocked(store) == {"blocked1": "", "listed01": ""}
+        await swept(store, FakeLists())
+        assert await blocked(store) == {"blocked1": "", "listed01": ""}
+
+        await store.edit(None, ["blocked1", "spared01"], block(BlockReason.SPAM), NOW)
+        assert await blocked(store) == {"blocked1": "", "spared01": "", "listed01": ""}
+
+
+async def test_a_link_that_leads_elsewhere_now_is_free(opened: Opened) -> None:
+    lists = FakeLists(one={"bad.example"})
+    policy = UrlPolicy("https://atajo.example", lists)
+    async with opened() as store:
+        await store.add(link("changed1", "http://bad.example/", ended_url="http://bad.example/e"))
+        await swept(store, lists)
+        for changes, listed in (
+            (LinkChanges(title="other"), "one"),
+            (LinkChanges(url="http://good.example/"), "one"),
+            (LinkChanges(ended_url=""), None),
+        ):
+            assert await store.edit(ONE, ["changed1"], changes.edit(policy, NOW), NOW)
+            assert (await blocked(store)).get("changed1") == listed
+        await swept(store, FakeLists(one={"good.example"}))
+        assert await blocked(store) == {"changed1": "one"}
+
+
+async def test_removed_and_purged_links_stand_in_nobodys_way(opened: Opened) -> None:
+    async with opened() as store:
+        for code in ("gone0001", "removed1", "purged01", "stays001"):
+            await store.add(link(code, "http://bad.example/"))
+        await store.edit(None, ["gone0001"], removal(NOW - RESTORABLE_FOR), NOW)
+        await store.edit(None, ["removed1"], removal(NOW), NOW)
+        await store.purge(["purged01"], NOW)
+        await swept(store, FakeLists(one={"bad.example"}))
+        assert await store.edit(None, ["removed1"], restoration(), NOW)
+        assert (await blocked(store)).keys() == {"removed1", "stays001"}
+        assert await store.purge(["stays001"], NOW) == ["stays001"]
+        assert await store.at_host("bad.example", "purged01", 10) == [
+            one for one in await store.at_host("bad.example", "", 10) if one.code == "removed1"
+        ]
+
+
+@pytest.mark.parametrize("each", [0.0, 0.4])
+async def test_all_are_found_in_whatever_steps(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, each: float
+) -> None:
+    """Each step by another process; with a clock that leaves a step the time for little."""
+    monkeypatch.setattr(sweeping, "_HOSTS", 7)
+    monkeypatch.setattr(sweeping, "_LINKS", 3)
+    clock = Clock(each)
+    async with opened() as store:
+        for n in range(60):
+            ended = f"http://h{(7 * n) % 20:02}.example/" if n % 3 else ""
+            await store.add(
+                link(f"code{n:04}", f"http://h{n % 20:02}.example/{n}", ended_url=ended)
+            )
+        await store.add(Link("nobody00", "http://h03.example/", NOBODY, NOW))
+        await swept(store, FakeLists(one={"h03.example", "h11.example"}), clock)
+        wanted = {
+            f"code{n:04}"
+            for n in range(60)
+            if n % 20 in (3, 11) or (n % 3 and (7 * n) % 20 in (3, 11))
+        }
+        assert (await blocked(store)).keys() == wanted
+        (nobodys,) = await store.resolve(["nobody00"])
+        assert nobodys.reason is BlockReason.PHISHING
+        await swept(store, FakeLists(), clock)
+        assert await blocked(store) == {}
+
+
+async def test_one_process_at_a_time_and_another_goes_on(opened: Opened) -> None:
+    clock, lists = Clock(0.6), FakeLists(one={"bad.example"})
+    async with opened() as store:
+        await store.add(link("badhost1", "http://bad.example/"))
+        first = Sweeper(store, lists, clock.now, clock)
+        second = Sweeper(store, lists, clock.now, clock)
+        assert await first.step()
+        noted = await store.sweep()
+        assert not await second.step()
+        assert await store.sweep() == noted
+        clock.seconds += sweeping.LEASE.total_seconds()
+        while await second.step():
+            pass
+        assert await blocked(store) == {"badhost1": "one"}
+
+
+async def test_what_another_process_made_meanwhile_is_found(opened: Opened) -> None:
+    clock, lists = Clock(), FakeLists(one={"bad.example"})
+    lists.settled_at = 60.0
+    async with opened() as store:
+        sweeper = Sweeper(store, lists, clock.now, clock)
+        while await sweeper.step():
+            pass
+        await store.add(link("late0001", "http://bad.example/"))
+        assert not await sweeper.step()
+        assert await blocked(store) == {}
+        clock.seconds = 60.0
+        while await sweeper.step():
+            pass
+        assert await blocked(store) == {"late0001": "one"}
+        assert not await sweeper.step()
