@@ -93,7 +93,8 @@ describe('the account page', () => {
 
   it('on an invalid token removes it and goes home', async () => {
     logIn();
-    serve({ showLinks: () => data({ success: false, error: 'invalid token' }) });
+    const refused = () => data({ success: false, error: 'invalid token' });
+    serve({ showLinks: refused, showStatistics: refused });
     visit('/my-account');
     await heading('Long links, cut short.');
     expect(localStorage.getItem('userToken')).toBeNull();
