@@ -1,4 +1,4 @@
-"""Statistics in a real browser: for the owner, for everybody, live, by keyboard, in files and print."""
+"""Statistics in a real browser: of an owner, public, live, by keyboard, as a file and on paper."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.acts import keep_token, sideways
 from tests.e2e.conftest import Visitors
 from tests.product import Product
+from tests.waiting import SETTLED, await_that
 
 BOT = "Googlebot/2.1 (+http://www.google.com/bot.html)"
 
@@ -51,9 +52,9 @@ def _visited(site: Product, token: str, people: int = 2) -> str:
     """The code of a link that people and one bot followed, whose visits are counted."""
     code = site.shorten("https://example.org/visited", token)
     for _ in range(people):
-        site.visit(code, {"referer": "https://news.example/today", "accept-language": "eu"})
+        site.visit(code, {"referer": "https://news.example/today"})
     site.visit(code, {"user-agent": BOT})
-    site.await_views(token, {code: people})
+    await_that(lambda: site.views(token)[code] == people, SETTLED)
     return code
 
 
@@ -64,27 +65,22 @@ def test_the_owner_sees_visits_come_in_without_a_reload(
     account.goto(f"/links/{code}")
     expect(_statistics(account)).to_contain_text("Nobody came in this span.")
     account.evaluate("window.sameDocument = true")
-    site.visit(code, {"referer": "https://news.example/today", "accept-language": "eu"})
+    site.visit(code, {"referer": "https://news.example/today"})
     site.visit(code, {"user-agent": BOT})
     expect(_figure(account, "People")).to_have_text("1")
     expect(_figure(account, "Bots, kept apart")).to_have_text("1")
     expect(account.get_by_role("region", name="Where from")).to_contain_text("news.example")
-    expect(account.get_by_role("region", name="Languages")).to_contain_text("Basque")
     assert account.evaluate("window.sameDocument")
 
 
-def test_a_page_that_nobody_looks_at_asks_nothing(
-    account: Page, site: Product, owner: str
-) -> None:
+def test_a_page_that_nobody_looks_at_asks_nothing(account: Page, site: Product, owner: str) -> None:
     code = _visited(site, owner)
     account.clock.install()
     account.goto(f"/links/{code}")
     expect(_chart(account)).to_be_visible()
     with account.expect_request("**/showStatistics"):
         account.clock.run_for(5_000)
-    account.evaluate(
-        "() => { document.hasFocus = () => false; dispatchEvent(new Event('blur')); }"
-    )
+    account.evaluate("() => { document.hasFocus = () => false; dispatchEvent(new Event('blur')); }")
     account.wait_for_load_state("networkidle")
     asked: list[str] = []
     account.on("request", lambda request: asked.append(request.url))
@@ -127,7 +123,6 @@ def test_what_is_shown_comes_as_a_file(
     assert len(days) == 30
     assert sum(int(line[2]) for line in days) == 2
     assert ["Where from", "news.example", "2", "", "", ""] in lines
-    assert ["Languages", "Basque", "2", "", "", ""] in lines
 
 
 def test_everybody_sees_statistics_that_are_public_and_nothing_else(
@@ -161,7 +156,7 @@ def test_the_account_has_all_links_in_one_line(account: Page, site: Product, own
     account.goto("/my-account")
     every = account.get_by_role("region", name="All links", exact=True)
     expect(every).to_contain_text("5 people in 30 days")
-    row = account.get_by_role("link", name=re.compile(f"^2 views of .*{code}"))
+    row = account.get_by_role("link", name=re.compile(f"2 views of .*{code}"))
     expect(row.locator("svg")).to_be_visible()
     account.get_by_role("button", name="Statistics of all links").click()
     first = account.get_by_role("region", name="Most visited", exact=True).get_by_role("listitem")
@@ -193,7 +188,7 @@ def test_nothing_is_pushed_aside(account: Page, site: Product, owner: str, width
     account.goto(f"/links/{code}")
     expect(_chart(account)).to_be_visible()
     account.get_by_role("button", name="Show as a table").click()
-    account.get_by_text("Dates", exact=True).click()
+    account.get_by_role("radio", name="Dates").check()
     expect(account.get_by_label("First day")).to_be_visible()
     assert sideways(account) == 0
     account.goto("/my-account")
