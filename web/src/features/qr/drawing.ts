@@ -1,6 +1,6 @@
 import { type Modules, modulesOf } from './modules';
 import type { Outline } from './outline';
-import { type EyePart, type EyeShape, marginOf, type ModuleShape, type Style } from './style';
+import { type BallShape, type EyePart, marginOf, type ModuleShape, type Style } from './style';
 import { type QrSymbol, symbolFor } from './symbol';
 import type { Logo } from './useLogo';
 
@@ -131,8 +131,7 @@ function bodyOf(modules: Modules, shape: ModuleShape, at: Point): string {
         parts.push(box(left, top, end - x, 1));
         x = end;
       } else if (shape === 'dots') {
-        const gap = (1 - DOT) / 2;
-        parts.push(box(left + gap, top + gap, DOT, DOT, DOT / 2));
+        parts.push(box(left, top, 1, 1, 0.5));
       } else {
         parts.push(box(left, top, 1, 1, freeCorners(dark, x, y)));
       }
@@ -140,9 +139,6 @@ function bodyOf(modules: Modules, shape: ModuleShape, at: Point): string {
   }
   return parts.join('');
 }
-
-/** Across a dot. Wider ones run into each other in print, and smaller ones are lost in a photo. */
-const DOT = 0.9;
 
 /** Corners that no neighbour touches are round. */
 function freeCorners(dark: (x: number, y: number) => boolean, x: number, y: number): Corners {
@@ -153,8 +149,8 @@ function freeCorners(dark: (x: number, y: number) => boolean, x: number, y: numb
 
 // Eyes.
 
-/** The radius of a rounded eye's frame and ball; each 7 and 3 modules wide. */
-const ROUNDED = { eyeFrame: 2, eyeBall: 0.9 };
+/** The radius of a rounded frame and ball, 7 and 3 modules wide: tests/qr/table.md, "Styles". */
+const ROUNDED = { eyeFrame: 1, eyeBall: 0.5 };
 
 function eyesOf(part: 'eyeFrame' | 'eyeBall', { shape }: EyePart, at: Point, count: number) {
   const far = count - EYE;
@@ -174,7 +170,7 @@ function eyesOf(part: 'eyeFrame' | 'eyeBall', { shape }: EyePart, at: Point, cou
     .join('');
 }
 
-function radiusOf(shape: EyeShape, width: number, rounded: number): number {
+function radiusOf(shape: BallShape, width: number, rounded: number): number {
   return { square: 0, rounded, circle: width / 2 }[shape];
 }
 

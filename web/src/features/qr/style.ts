@@ -1,16 +1,18 @@
 import type { Level } from './symbol';
 
 export const moduleShapes = ['square', 'rounded', 'dots'] as const;
-export const eyeShapes = ['square', 'rounded', 'circle'] as const;
+export const frameShapes = ['square', 'rounded'] as const;
+export const ballShapes = ['square', 'rounded', 'circle'] as const;
 export const gradientKinds = ['linear', 'radial'] as const;
 
 export type ModuleShape = (typeof moduleShapes)[number];
-export type EyeShape = (typeof eyeShapes)[number];
+export type FrameShape = (typeof frameShapes)[number];
+export type BallShape = (typeof ballShapes)[number];
 export type GradientKind = (typeof gradientKinds)[number];
 
 /** The frame or the ball of the three eyes. */
-export interface EyePart {
-  shape: EyeShape;
+export interface EyePart<Shape extends BallShape = BallShape> {
+  shape: Shape;
   /** As the modules' where it is null. */
   color: string | null;
 }
@@ -22,7 +24,7 @@ export interface Style {
   /** What the foreground turns into. */
   second: { kind: GradientKind; color: string } | null;
   modules: ModuleShape;
-  eyeFrame: EyePart;
+  eyeFrame: EyePart<FrameShape>;
   eyeBall: EyePart;
   /** The words in a frame around the code; null for no frame. */
   caption: string | null;

@@ -3,7 +3,7 @@ import { Button } from '../../../components/Button';
 import { Checkbox } from '../../../components/Checkbox';
 import { Field } from '../../../components/Field';
 import { ColorPicker } from '../ColorPicker';
-import { type EyePart, type EyeShape, LONGEST_CAPTION, PLAIN, type Style } from '../style';
+import { type BallShape, type EyePart, LONGEST_CAPTION, PLAIN, type Style } from '../style';
 import { KeptStyles } from './KeptStyles';
 import styles from './MoreOptions.module.css';
 import { NamedChoice } from './NamedChoice';
@@ -19,11 +19,12 @@ const moduleOptions = [
   { value: 'dots', text: 'Dots' },
 ] as const;
 
-const eyeOptions: readonly { value: EyeShape; text: string }[] = [
+const frameOptions = [
   { value: 'square', text: 'Square' },
   { value: 'rounded', text: 'Rounded' },
-  { value: 'circle', text: 'Circle' },
-];
+] as const;
+
+const ballOptions = [...frameOptions, { value: 'circle', text: 'Circle' }] as const;
 
 const gradientOptions = [
   { value: 'none', text: 'None' },
@@ -58,12 +59,14 @@ export function StylePart({ style, onStyle }: StylePartProps) {
       />
       <EyeChoice
         label="Eye frames"
+        options={frameOptions}
         part={eyeFrame}
         first={foreground}
         onPart={(part) => change({ eyeFrame: part })}
       />
       <EyeChoice
         label="Eye balls"
+        options={ballOptions}
         part={eyeBall}
         first={foreground}
         onPart={(part) => change({ eyeBall: part })}
@@ -121,21 +124,28 @@ function firstOf(text: string): string {
   return Array.from(text).slice(0, LONGEST_CAPTION).join('');
 }
 
-interface EyeChoiceProps {
+interface EyeChoiceProps<Shape extends BallShape> {
   label: string;
-  part: EyePart;
+  options: readonly { value: Shape; text: string }[];
+  part: EyePart<Shape>;
   /** The colour that a colour of its own begins with. */
   first: string;
-  onPart: (part: EyePart) => void;
+  onPart: (part: EyePart<Shape>) => void;
 }
 
 /** Shape and colour of a part of the eyes. */
-function EyeChoice({ label, part, first, onPart }: EyeChoiceProps): ReactNode {
+function EyeChoice<Shape extends BallShape>({
+  label,
+  options,
+  part,
+  first,
+  onPart,
+}: EyeChoiceProps<Shape>): ReactNode {
   const { shape, color } = part;
   return (
     <NamedChoice
       label={label}
-      options={eyeOptions}
+      options={options}
       value={shape}
       onChange={(next) => onPart({ shape: next, color })}
     >

@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { keepItem, readItem } from '../../../lib/storage';
-import { eyeShapes, gradientKinds, LONGEST_CAPTION, moduleShapes, type Style } from '../style';
+import {
+  ballShapes,
+  frameShapes,
+  gradientKinds,
+  LONGEST_CAPTION,
+  moduleShapes,
+  type Style,
+} from '../style';
 import { levels } from '../symbol';
 
 /** A style under a name that a person gave it. */
@@ -19,7 +26,6 @@ const KEY = 'qrStyles';
 
 const atMost = (most: number) => v.check((text: string) => Array.from(text).length <= most);
 const color = v.pipe(v.string(), v.regex(/^#[0-9a-f]{6}$/));
-const eyePart = v.object({ shape: v.picklist(eyeShapes), color: v.nullable(color) });
 const keptStyle = v.object({
   name: v.pipe(v.string(), v.nonEmpty(), atMost(LONGEST_NAME)),
   style: v.object({
@@ -27,8 +33,8 @@ const keptStyle = v.object({
     background: color,
     second: v.nullable(v.object({ kind: v.picklist(gradientKinds), color })),
     modules: v.picklist(moduleShapes),
-    eyeFrame: eyePart,
-    eyeBall: eyePart,
+    eyeFrame: v.object({ shape: v.picklist(frameShapes), color: v.nullable(color) }),
+    eyeBall: v.object({ shape: v.picklist(ballShapes), color: v.nullable(color) }),
     caption: v.nullable(v.pipe(v.string(), atMost(LONGEST_CAPTION))),
     level: v.nullable(v.picklist(levels)),
     quietZone: v.boolean(),

@@ -4,6 +4,9 @@ import type { Drawing, Gradient } from '../drawing';
 
 const POINTS_A_MILLIMETRE = 72 / 25.4;
 
+/** What the library's types leave out. */
+type Writer = jsPDF['internal'] & { write: (operators: string) => void };
+
 /** A drawing as a PDF of vectors on one page, so many millimetres a side, its logo inside. */
 export function pdfOf(drawing: Drawing, millimetres: number): Blob {
   const { side, background, shapes, logo } = drawing;
@@ -18,11 +21,12 @@ export function pdfOf(drawing: Drawing, millimetres: number): Blob {
   });
   // Its other way of drawing knows no gradients.
   pdf.advancedAPI(() => {
-    pdf.setFillColor(background);
+    const fillWith = (color: string) => (pdf.internal as Writer).write(inkOf(color));
+    fillWith(background);
     pdf.rect(0, 0, points, points, 'F');
     shapes.forEach(({ path, fill }, at) => {
       if (typeof fill === 'string') {
-        pdf.setFillColor(fill);
+        fillWith(fill);
         pdf.path(linesOf(path, scale)).fill();
       } else {
         const key = `g${at}`;
@@ -36,6 +40,13 @@ export function pdfOf(drawing: Drawing, millimetres: number): Blob {
     pdf.addImage(src, 'PNG', x * scale, y * scale, width * scale, height * scale);
   }
   return pdf.output('blob');
+}
+
+/** The operator that sets a colour: the library's own setter rounds to a hundredth. */
+function inkOf(color: string): string {
+  return `${channelsOf(color)
+    .map((channel) => (channel / 255).toFixed(4))
+    .join(' ')} rg`;
 }
 
 /** The library's own form of a path. */
