@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
+from tests.qr.cases import image_file
 from tests.qr.readers import OTHERS, Picture, Readers, framed
 
 WALK = datetime(2026, 12, 1, 18, 30, tzinfo=UTC)
@@ -158,6 +159,25 @@ def test_a_hundred_rows_are_a_zip_that_reads_back(qr: Page, readers: Readers) ->
             assert "ZXing" in readers.who_reads(framed(picture), content), name
 
 
+def test_a_list_is_made_in_the_style_that_is_shown(qr: Page, readers: Readers) -> None:
+    content = "https://example.org/mesa/7"
+    logo = image_file("logo", "png", np.full((60, 90, 3), (20, 90, 60), np.uint8))
+    qr.get_by_label("Center image").set_input_files(logo)
+    expect(qr.get_by_alt_text("Your logo...")).to_be_visible()
+    for name in ("Dots", "Linear"):
+        qr.get_by_role("radio", name=name, exact=True).check()
+    qr.get_by_label("Frame with words").check()
+    qr.get_by_role("textbox", name="URL").fill(content)
+    shown = downloaded(qr)
+    qr.get_by_label("Rows: a name, a comma, and what the code says").fill(f"one,{content}")
+    with qr.expect_download() as event:
+        qr.get_by_role("button", name="Make a ZIP").click()
+    made = framed(picture_of(zipfile.ZipFile(event.value.path()).read("one.png")))
+    # Of 255. The page may draw on another processor.
+    assert np.abs(made.astype(int) - shown).mean() < 1
+    assert readers.read("ZXing", made) == content
+
+
 def test_a_list_is_cancelled_and_made_anew(qr: Page) -> None:
     rows = "\n".join(f"n{n},https://example.org/{n}" for n in range(500))
     qr.get_by_label("Rows: a name, a comma, and what the code says").fill(rows)
@@ -192,3 +212,17 @@ def test_nothing_of_it_leaves_the_browser_or_comes_with_the_page(page: Page) -> 
         page.get_by_role("button", name="Make a ZIP").click()
     assert all(one.startswith("GET ") for one in asked)
     assert any("batch.worker" in one for one in asked)
+
+
+def test_a_list_is_made_without_a_network_once_the_options_are_open(
+    qr: Page, expected: list[str]
+) -> None:
+    expected.append("ERR_INTERNET_DISCONNECTED")
+    field = qr.get_by_label("Rows: a name, a comma, and what the code says")
+    field.fill("one,1\ntwo,2")
+    qr.wait_for_load_state("networkidle")
+    qr.context.set_offline(True)
+    for _ in range(2):
+        with qr.expect_download() as event:
+            qr.get_by_role("button", name="Make a ZIP").click()
+        assert zipfile.ZipFile(event.value.path()).namelist() == ["one.png", "two.png"]

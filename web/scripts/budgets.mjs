@@ -12,6 +12,8 @@ const budgets = {
   'link page JavaScript, with statistics': 40 * KB,
   'QR options JavaScript': 25 * KB,
   'QR PDF JavaScript': 150 * KB,
+  'QR batch JavaScript': 15 * KB,
+  'QR batch worker': 30 * KB,
 };
 
 if (!existsSync(new URL('index.html', dist))) {
@@ -60,6 +62,8 @@ const measured = {
   'link page JavaScript, with statistics': zipped(route('LinkPage')),
   'QR options JavaScript': zipped(route('more', qrPage)),
   'QR PDF JavaScript': zipped(route('pdf', qrOptions)),
+  'QR batch JavaScript': zipped(route('BatchPanel', qrOptions)),
+  'QR batch worker': zipped(route('batch.worker')),
   fonts: fonts.reduce((sum, name) => sum + statSync(new URL(`assets/${name}`, dist)).size, 0),
 };
 

@@ -9,7 +9,7 @@ import { outlineOf } from '../outline';
 import type { Style } from '../style';
 import type { Logo } from '../useLogo';
 import styles from './BatchPanel.module.css';
-import { makeZip } from './makeZip';
+import { loadWorker, makeZip } from './makeZip';
 import { decodeList, type Failure, MOST_BYTES, MOST_ROWS, readRows, type Rows } from './rows';
 
 interface BatchPanelProps {
@@ -39,6 +39,7 @@ export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
   const { rows, failures } = useMemo(() => readList(settled), [settled]);
   const tooMany = rows.length + failures.length > MOST_ROWS;
 
+  useEffect(loadWorker, []);
   useEffect(() => () => stop.current?.abort(), []);
 
   const change = (next: string) => {
@@ -130,7 +131,7 @@ export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
       />
       <p id={`${id}-count`} className={styles.quiet}>
         {list === ''
-          ? `Up to ${formatNumber(MOST_ROWS)} rows, typed, pasted from a spreadsheet or from a CSV file. Nothing leaves your browser.`
+          ? `Up to ${formatNumber(MOST_ROWS)} rows, typed, pasted from a spreadsheet or from a CSV file. Each becomes a PNG of ${formatNumber(pixels)} pixels a side in this style; nothing leaves your browser.`
           : countWords(rows.length, failures.length)}
       </p>
       <div className={styles.actions}>

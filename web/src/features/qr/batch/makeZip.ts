@@ -4,6 +4,29 @@ import type { Failure } from './rows';
 /** Milliseconds without a word after which a worker is given up: a row takes far less than one. */
 const SILENCE = 30_000;
 
+/** A worker that has come before it is asked for anything. */
+let spare: Worker | undefined;
+
+function start(): Worker {
+  return new Worker(new URL('./batch.worker.ts', import.meta.url), { type: 'module' });
+}
+
+/** Loads a worker while there is a network: lists are then made without one. Ended by what it answers. */
+export function loadWorker(): () => void {
+  const worker = (spare ??= start());
+  const forget = () => {
+    if (spare === worker) spare = undefined;
+  };
+  worker.addEventListener('error', (event) => {
+    event.preventDefault();
+    forget();
+  });
+  return () => {
+    if (spare === worker) worker.terminate();
+    forget();
+  };
+}
+
 /**
  * Makes the files of a job in a worker of its own, which ends with it. `onRow` hears of each row.
  * Rejects with the signal's reason where it is aborted, and where the worker fails.
@@ -14,7 +37,8 @@ export function makeZip(
   signal: AbortSignal,
 ): Promise<Blob> {
   signal.throwIfAborted();
-  const worker = new Worker(new URL('./batch.worker.ts', import.meta.url), { type: 'module' });
+  const worker = spare ?? start();
+  spare = undefined;
   const ended = new AbortController();
   const whole = new Promise<Blob>((resolve, reject) => {
     let silence: ReturnType<typeof setTimeout>;
