@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -176,6 +177,22 @@ def test_a_list_is_made_in_the_style_that_is_shown(qr: Page, readers: Readers) -
     # Of 255. The page may draw on another processor.
     assert np.abs(made.astype(int) - shown).mean() < 1
     assert readers.read("ZXing", made) == content
+
+
+def test_a_row_that_does_not_read_back_is_named(qr: Page) -> None:
+    qr.get_by_role("button", name=re.compile("^Color #")).click()
+    qr.get_by_label("Hex, rgb() or hsl()").fill("#fefefe")
+    qr.keyboard.press("Escape")
+    qr.get_by_label("Rows: a name, a comma, and what the code says").fill("one,1\ntwo,2")
+    qr.get_by_role("button", name="Make a ZIP").click()
+    expect(qr.get_by_text("0 codes made and checked. 2 rows fail.").first).to_be_visible()
+    fails = qr.get_by_role("list", name="Rows that fail").get_by_role("listitem")
+    expect(fails).to_have_text(
+        [
+            "Row 1 (one): The check could not read this code.",
+            "Row 2 (two): The check could not read this code.",
+        ]
+    )
 
 
 def test_a_list_is_cancelled_and_made_anew(qr: Page) -> None:
