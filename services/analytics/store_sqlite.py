@@ -554,8 +554,9 @@ def _busy(connection: sqlite3.Connection, month: int) -> list[str]:
 def _sum_up(connection: sqlite3.Connection, month: int, codes: Sequence[str]) -> None:
     calendar = days_of_month(month)
     for code in codes:
-        edges = []
-        between, names = [], dict[int, dict[str, int]]()
+        edges: list[tuple[int, _Hours, _Hours, int]] = []
+        between: list[tuple[int, _Hours, _Hours, int]] = []
+        names: _Names = {}
         for day in calendar:
             row = connection.execute(_DAY, (day, code)).fetchone()
             if row:

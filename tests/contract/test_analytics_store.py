@@ -498,10 +498,10 @@ def test_months_that_are_summed_up_tell_the_same(opened: Opened, data: st.DataOb
                         first = DAY + data.draw(st.integers(0, 20))
                         assert await forgotten(store, first) == await forgotten(plain, first)
                 first, last = sorted(data.draw(st.tuples(*[st.integers(-5, 115)] * 2)))
-                for span in ((0, DAY + 1000), (DAY + first, DAY + last)):
-                    expected = await added_up(plain, codes, *span)
-                    assert await added_up(store, codes, *span) == expected
-                    found = await added_up(store, codes, *span, by_month=True)
+                for begin, end in ((0, DAY + 1000), (DAY + first, DAY + last)):
+                    expected = await added_up(plain, codes, begin, end)
+                    assert await added_up(store, codes, begin, end) == expected
+                    found = await added_up(store, codes, begin, end, by_month=True)
                     assert found.by_month() == expected.by_month()
 
     asyncio.run(drive())
