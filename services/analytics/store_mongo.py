@@ -99,8 +99,14 @@ class MongoAnalyticsStore:
         return {one["_id"]: Totals(one["people"], one["bots"]) for one in found}
 
     async def days(
-        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, Day], None]
+        self,
+        codes: Sequence[str],
+        first: int,
+        last: int,
+        take: Callable[[str, Day], None],
+        by_month: bool = False,
     ) -> None:
+        # Blocks are no months: each day comes by itself, the names of a block with its first.
         await self._days.read(codes, first, last, take)
 
     async def first_day(self, codes: Sequence[str]) -> int | None:
