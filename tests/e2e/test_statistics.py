@@ -157,6 +157,8 @@ def test_the_account_has_all_links_in_one_line(account: Page, site: Product, own
     every = account.get_by_role("region", name="All links", exact=True)
     expect(every).to_contain_text("5 people in 30 days")
     row = account.get_by_role("link", name=re.compile(f"2 views of .*{code}"))
+    # The picture is asked for once the row is in sight.
+    row.scroll_into_view_if_needed()
     expect(row.locator("svg")).to_be_visible()
     account.get_by_role("button", name="Statistics of all links").click()
     first = account.get_by_role("region", name="Most visited", exact=True).get_by_role("listitem")
