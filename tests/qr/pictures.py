@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+import re
 import string
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from tests.qr.readers import Picture, Script
 
@@ -73,6 +77,54 @@ def draw(script: Script, code: Code) -> Picture:
         edge = (SIZE - LOGO) // 2
         picture[edge : edge + LOGO, edge : edge + LOGO] = logo_picture(code.logo)
     return picture.astype(np.uint8)
+
+
+PLAIN: Mapping[str, Any] = {
+    "foreground": "#000000",
+    "background": "#ffffff",
+    "second": None,
+    "modules": "square",
+    "eyeFrame": {"shape": "square", "color": None},
+    "eyeBall": {"shape": "square", "color": None},
+    "caption": None,
+    "level": None,
+    "quietZone": False,
+}
+"""The style that the page begins with."""
+
+_FINE = 4
+"""Along a side of a pixel, in how many parts the edges of a drawing are seen."""
+
+
+def draw_style(script: Script, text: str, style: Mapping[str, Any]) -> Picture:
+    """The 400 x 400 of a code in a style of one colour a path, without words and logo."""
+    drawing = script.ask({"text": text, "style": {**PLAIN, **style}})
+    scale = SIZE * _FINE / drawing["side"]
+    picture = np.full((SIZE * _FINE, SIZE * _FINE, 3), channels(drawing["background"]), np.uint8)
+    for shape in drawing["shapes"]:
+        # A hole is inside one other line at most, so that counting lines tells it, too.
+        lines = [np.round(line * scale).astype(np.int32) for line in _lines(shape["path"])]
+        cv2.fillPoly(picture, lines, channels(shape["fill"]))
+    return cv2.resize(picture, (SIZE, SIZE), interpolation=cv2.INTER_AREA).astype(np.uint8)
+
+
+def _lines(path: str) -> list[NDArray[np.float64]]:
+    """The polygons of a path, its curves in eight parts."""
+    polygons: list[NDArray[np.float64]] = []
+    for part in path.split("Z")[:-1]:
+        points: list[NDArray[np.float64]] = []
+        for command, numbers in re.findall(r"([MLC])([^MLC]*)", part):
+            given = np.array([float(number) for number in numbers.split()]).reshape(-1, 2)
+            if command != "C":
+                points.append(given[0])
+                continue
+            start = points[-1]
+            for t in np.linspace(0.125, 1, 8):
+                u = 1 - t
+                curve = u**3 * start + 3 * u * u * t * given[0] + 3 * u * t * t * given[1]
+                points.append(curve + t**3 * given[2])
+        polygons.append(np.array(points))
+    return polygons
 
 
 def photograph(picture: Picture, seed: int) -> Picture:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +82,29 @@ class Studio:
         wanted = ", ".join(f'[data-verdict="{verdict}"]' for verdict in FINAL)
         self.page.locator(wanted).wait_for()
         return self.line.get_attribute("data-verdict") or ""
+
+    def more(self) -> None:
+        """Open 'More options'."""
+        button = self.page.get_by_role("button", name="More options")
+        if button.get_attribute("aria-expanded") == "false":
+            button.click()
+        self.page.get_by_role("heading", name="Style", exact=True).wait_for()
+
+    def option(self, group: str, name: str) -> None:
+        """Choose one of a few."""
+        choice = self.page.get_by_role("group", name=group)
+        choice.get_by_role("radio", name=name, exact=True).check()
+
+    def keep(self, styles: Mapping[str, object]) -> None:
+        """Let the browser keep styles by name, as if they had been kept before; opens the page."""
+        kept = [{"name": name, "style": style} for name, style in styles.items()]
+        self.page.evaluate("kept => localStorage.setItem('qrStyles', kept)", json.dumps(kept))
+        self.page.reload()
+        self.more()
+
+    def take(self, name: str) -> None:
+        """Take a style that is kept."""
+        self.page.get_by_role("button", name=name, exact=True).click()
 
     def download(self, button: str = "DOWNLOAD QR") -> Saved:
         """Download what is drawn."""

@@ -1,4 +1,4 @@
-"""Which codes decoders read, by colours, levels, logos and density: `make qr-table`.
+"""Which codes decoders read, by colours, levels, logos, density and style: `make qr-table`.
 
 Codes are encoded by the page's own library and drawn as the page draws them, then read as the file
 they are, framed in white, and in simulated photos, by three decoders of different hands. Writes
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,8 +17,8 @@ import cv2
 
 from tests.processes import ROOT
 from tests.qr.cases import grey
-from tests.qr.pictures import Code, draw, photograph, url_of
-from tests.qr.readers import OTHERS, Readers, Script, framed
+from tests.qr.pictures import Code, draw, draw_style, photograph, url_of
+from tests.qr.readers import OTHERS, Picture, Readers, Script, framed
 
 FOLDER = Path(__file__).parent
 LEVELS = "LMQH"
@@ -80,30 +80,44 @@ class Count:
 class Bench:
     """Draws and reads."""
 
-    def __init__(self, script: Script, readers: Readers) -> None:
+    def __init__(self, script: Script, drawings: Script, readers: Readers) -> None:
         self._script = script
+        self._drawings = drawings
         self._readers = readers
 
     def count(self, codes: Iterable[Code], surroundings: int = 255) -> Count:
         """Read every code, once on file and once in a photo."""
+        drawn = ((code.text, draw(self._script, code)) for code in codes)
+        return self._read(drawn, surroundings)
+
+    def count_style(self, texts: Iterable[str], style: Mapping[str, object]) -> Count:
+        """The same of texts in a style."""
+        return self._read((text, draw_style(self._drawings, text, style)) for text in texts)
+
+    def _read(self, drawn: Iterable[tuple[str, Picture]], surroundings: int = 255) -> Count:
         count = Count()
-        for seed, code in enumerate(codes):
-            picture = framed(draw(self._script, code), surroundings)
+        for seed, (text, picture) in enumerate(drawn):
+            sheet = framed(picture, surroundings)
             count.pictures += 1
-            count.file.update(self._readers.who_reads(picture, code.text))
-            count.photo.update(self._readers.who_reads(photograph(picture, seed), code.text))
+            count.file.update(self._readers.who_reads(sheet, text))
+            count.photo.update(self._readers.who_reads(photograph(sheet, seed), text))
         return count
 
 
 def main() -> None:
     """Measure and write."""
-    with Readers() as readers, Script("qr-matrix.mjs") as script:
-        bench = Bench(script, readers)
+    with (
+        Readers() as readers,
+        Script("qr-matrix.mjs") as script,
+        Script("qr-drawing.mjs") as drawings,
+    ):
+        bench = Bench(script, drawings, readers)
         measured = {
             "colours": colours(bench),
             "logos": logos(bench),
             "density": density(bench),
             "margins": margins(bench),
+            "styles": styles(bench),
         }
     write(measured)
 
@@ -217,6 +231,31 @@ def margins(bench: Bench) -> list[Row]:
     ]
 
 
+def styles(bench: Bench) -> list[Row]:
+    """By the shapes of modules and eyes, the frame and the length of the text."""
+    return [
+        row(
+            bench.count_style(
+                (url_of(length, seed) for seed in range(6)),
+                {
+                    "modules": shape,
+                    "eyeFrame": {"shape": frame, "color": None},
+                    "eyeBall": {"shape": ball, "color": None},
+                    "caption": "" if framed_in else None,
+                },
+            ),
+            modules=shape,
+            eyes=f"{frame}, {ball}",
+            frame="yes" if framed_in else "no",
+            bytes=length,
+        )
+        for shape in ("square", "rounded", "dots")
+        for frame, ball in (("square", "square"), ("rounded", "rounded"), ("rounded", "circle"))
+        for framed_in in (False, True)
+        for length in (30, 106)
+    ]
+
+
 def page(measured: dict[str, list[Row]]) -> str:
     """The tables as a page."""
     least = threshold(measured["colours"])
@@ -249,6 +288,10 @@ def page(measured: dict[str, list[Row]]) -> str:
         "## Margins",
         "Version 3, black on white, by the margin in modules and what is around it.",
         table(["margin", "around"], measured["margins"]),
+        "## Styles",
+        "Black on white, by the shapes of modules and eyes (frame, ball), in a frame (which makes "
+        "the code smaller) or without one, and the bytes of the text.",
+        table(["modules", "eyes", "frame", "bytes"], measured["styles"]),
     ]
     return "\n\n".join(parts) + "\n"
 

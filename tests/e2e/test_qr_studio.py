@@ -1,0 +1,294 @@
+"""What stands under 'More options' on the QR page: styles and files, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import cv2
+import numpy as np
+import pypdfium2
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.e2e.conftest import Visitors
+from tests.e2e.test_routes import axe_violations
+from tests.product import Product
+from tests.qr.cases import image_file
+from tests.qr.pictures import logo_picture
+from tests.qr.readers import OTHERS, Picture, Readers, framed
+from tests.qr.studio import Saved, Studio
+
+LINK = "https://atajo.example/k7Qm2_xB"
+
+PLAIN: dict[str, Any] = {
+    "foreground": "#000000",
+    "background": "#ffffff",
+    "second": None,
+    "modules": "square",
+    "eyeFrame": {"shape": "square", "color": None},
+    "eyeBall": {"shape": "square", "color": None},
+    "caption": None,
+    "level": None,
+    "quietZone": False,
+}
+
+STYLES: dict[str, dict[str, Any]] = {
+    "plain": PLAIN,
+    "coloured": PLAIN | {"foreground": "#146c43", "background": "#fff4c2"},
+    "rounded": PLAIN
+    | {
+        "modules": "rounded",
+        "eyeFrame": {"shape": "rounded", "color": "#7a0019"},
+        "eyeBall": {"shape": "circle", "color": None},
+        "level": "M",
+    },
+    "dots": PLAIN
+    | {
+        "modules": "dots",
+        "eyeFrame": {"shape": "rounded", "color": None},
+        "eyeBall": {"shape": "rounded", "color": "#0000a0"},
+        "second": {"kind": "linear", "color": "#5b2c83"},
+        "level": "Q",
+        "quietZone": True,
+    },
+    "framed": PLAIN
+    | {
+        "foreground": "#14181f",
+        "second": {"kind": "radial", "color": "#146c43"},
+        "modules": "rounded",
+        "caption": "¡Escanéame, por favor! 短い",
+    },
+    "framed dots": PLAIN
+    | {"modules": "dots", "background": "#ffffee", "caption": "Scan me", "level": "H"},
+}
+
+
+@pytest.fixture(scope="module")
+def site(product_with_pages: Product) -> Product:
+    """One product: the page asks nothing of any store."""
+    return product_with_pages
+
+
+@pytest.fixture(scope="module")
+def readers() -> Any:
+    """Decoders of other hands."""
+    with Readers() as readers:
+        yield readers
+
+
+@pytest.fixture
+def studio(page: Page) -> Studio:
+    """The page with the styles kept, and 'More options' open."""
+    studio = Studio(page)
+    studio.keep(STYLES)
+    return studio
+
+
+def logo(kind: str) -> FilePayload | None:
+    """A logo that is not square, or none."""
+    if kind == "none":
+        return None
+    return image_file("logo", "png", np.ascontiguousarray(logo_picture(kind)[:80]))
+
+
+def shot(page: Page, svg: bytes) -> Picture:
+    """An SVG as the browser draws it at its own size."""
+    other = page.context.new_page()
+    other.set_content(f'<body style="margin: 0">{svg.decode()}')
+    picture = Saved("", other.locator("svg").screenshot()).picture()
+    other.close()
+    return picture
+
+
+def raster(pdf: bytes, pixels: int) -> Picture:
+    """A PDF's one page, so many pixels wide, by PDFium."""
+    document = pypdfium2.PdfDocument(pdf)
+    assert len(document) == 1
+    (page,) = document
+    bitmap = page.render(scale=pixels / page.get_width())
+    picture = cv2.cvtColor(np.asarray(bitmap.to_numpy()), cv2.COLOR_BGR2RGB)
+    document.close()
+    return picture.astype(np.uint8)
+
+
+def shrunk(picture: Picture) -> Picture:
+    """A picture of 400 pixels, each the mean of those that it covers."""
+    return cv2.resize(picture, (400, 400), interpolation=cv2.INTER_AREA).astype(np.uint8)
+
+
+def even(picture: Picture) -> NDArray[np.bool_]:
+    """Where a pixel is hardly other than those around it."""
+    kernel = np.ones((5, 5), np.uint8)
+    most, least = cv2.dilate(picture, kernel), cv2.erode(picture, kernel)
+    spread: NDArray[np.bool_] = (most.astype(int) - least).max(axis=2) <= 6
+    return spread
+
+
+def apart(one: Picture, other: Picture) -> tuple[int, float]:
+    """The largest difference of a pixel's channel, and the mean one, of 255."""
+    assert one.shape == other.shape
+    difference = np.abs(one.astype(int) - other.astype(int))
+    return int(difference.max()), float(difference.mean())
+
+
+@pytest.mark.parametrize("kind", ["none", "pale"])
+@pytest.mark.parametrize("style", STYLES)
+def test_the_three_files_show_one_picture_and_are_read(
+    studio: Studio, readers: Readers, style: str, kind: str
+) -> None:
+    studio.take(style)
+    studio.choose(logo(kind))
+    studio.write(LINK)
+    assert studio.verdict() == "scans"
+    png = studio.download().picture()
+    assert png.shape == (400, 400, 3)
+    svg = studio.download("SVG")
+    assert svg.content.count(b"<image") == (kind != "none")
+    assert b"<text" not in svg.content
+    pdf = studio.download("PDF")
+    assert pdf.name == "my-qr-code.pdf"
+    assert pdf.content.count(b"/Subtype /Image") == (kind != "none")
+    drawn = shot(studio.page, svg.content)
+    printed = shrunk(raster(pdf.content, 1600))
+    found = {"svg": apart(png, drawn), "pdf": apart(png, printed)}
+    print(style, kind, found, apart(png, raster(pdf.content, 400)))  # noqa: T201
+    # Two hands at least: OpenCV loses round eyes, and jsQR dots.
+    for picture in (png, drawn, printed, raster(pdf.content, 591)):
+        by = readers.who_reads(framed(picture), LINK)
+        assert "ZXing" in by
+        assert len(by) >= 2
+    # Everybody smooths edges in an own way, and shrinks a logo so; between edges all is the same.
+    assert found["svg"][1] < 0.05
+    assert found["pdf"][1] < 2
+    assert np.abs(png.astype(int) - printed)[even(png)].max() <= 3
+
+
+@pytest.mark.parametrize("pixels", [800, 1600, 3200])
+def test_a_larger_png_is_the_same_picture(studio: Studio, pixels: int) -> None:
+    studio.take("framed")
+    studio.choose(logo("pale"))
+    studio.write(LINK)
+    assert studio.verdict() == "scans"
+    small = studio.download().picture()
+    studio.option("Pixels a side of the PNG", f"{pixels:,}")
+    large = studio.download().picture()
+    assert large.shape == (pixels, pixels, 3)
+    assert apart(small, shrunk(large))[1] < 1
+
+
+def test_a_pdf_is_as_wide_as_it_is_asked_for(studio: Studio, readers: Readers) -> None:
+    """A poster's code with a logo and round modules, printed at 300 dots an inch."""
+    studio.take("dots")
+    studio.choose(logo("pale"))
+    studio.write("WIFI:T:WPA;S:camino;P:sendero-12;;")
+    studio.page.get_by_label("Width of the PDF in millimetres").fill("80,5")
+    pdf = studio.download("PDF").content
+    (page,) = pypdfium2.PdfDocument(pdf)
+    assert page.get_width() == pytest.approx(80.5 / 25.4 * 72, abs=0.01)
+    assert page.get_height() == page.get_width()
+    printed = raster(pdf, round(80.5 / 25.4 * 300))
+    expected = "WIFI:T:WPA;S:camino;P:sendero-12;;"
+    assert readers.who_reads(framed(printed), expected) == list(OTHERS)
+
+
+def test_styles_stay_and_nothing_else_does(page: Page) -> None:
+    studio = Studio(page)
+    studio.more()
+    studio.write("a secret of mine")
+    studio.option("Squares", "Rounded")
+    studio.option("Error correction", "Q")
+    studio.colours("#146c43", "#fffbe6")
+    before = studio.page.locator("canvas").evaluate("e => e.toDataURL()")
+    page.get_by_label("Name of the style").fill("Ours")
+    page.get_by_role("button", name="Keep style").click()
+    page.reload()
+    expect(page.get_by_role("button", name="More options")).to_have_attribute(
+        "aria-expanded", "false"
+    )
+    expect(studio.url).to_have_value("")
+    expect(page.get_by_role("button", name="Color #000000").first).to_be_visible()
+    stored = page.evaluate("() => JSON.stringify({...localStorage, ...sessionStorage})")
+    assert "secret" not in stored
+    studio.more()
+    studio.write("a secret of mine")
+    studio.take("Ours")
+    after = "before => document.querySelector('canvas').toDataURL() === before"
+    page.wait_for_function(after, arg=before)
+    page.get_by_role("button", name="Plain style").click()
+    expect(page.get_by_role("button", name="Color #000000").first).to_be_visible()
+    page.get_by_role("button", name="Delete Ours").click()
+    assert json.loads(page.evaluate("() => localStorage.getItem('qrStyles')")) == []
+
+
+def test_a_style_that_does_not_read_is_warned_of_and_mended(studio: Studio) -> None:
+    studio.write(LINK)
+    studio.option("Second color", "Radial")
+    studio.paint("Second color", "#ffe680")
+    assert studio.verdict() == "close"
+    studio.page.get_by_role("button", name="Mend the colors").click()
+    expect(studio.line).to_have_attribute("data-verdict", "scans")
+    studio.choose(logo("busy"))
+    studio.option("Error correction", "L")
+    assert studio.verdict() == "unread"
+    studio.page.get_by_role("button", name="Use automatic error correction").click()
+    expect(studio.line).to_have_attribute("data-verdict", "scans")
+
+
+def test_once_opened_it_needs_no_network(
+    studio: Studio, readers: Readers, expected: list[str]
+) -> None:
+    expected.append("ERR_INTERNET_DISCONNECTED")
+    studio.page.wait_for_load_state("networkidle")
+    studio.page.context.set_offline(True)
+    studio.take("framed dots")
+    studio.write(LINK)
+    assert studio.verdict() == "scans"
+    assert readers.who_reads(raster(studio.download("PDF").content, 600), LINK) == list(OTHERS)
+
+
+def test_nothing_of_it_is_loaded_before_it_is_opened(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    Studio(page)
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in asked if "/more-" in url or "/pdf-" in url]
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("heading", name="Style", exact=True).wait_for()
+    assert [url for url in asked if "/more-" in url]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1440])
+def test_it_fits_and_axe_finds_nothing(visitor: Visitors, theme: Any, width: int) -> None:
+    viewport = {"width": width, "height": 900}
+    page = visitor(color_scheme=theme, viewport=viewport).new_page()
+    studio = Studio(page)
+    studio.keep({**STYLES, "a name as long as names of styles can be": STYLES["framed dots"]})
+    studio.write(LINK)
+    studio.take("a name as long as names of styles can be")
+    page.get_by_label("Eye frames in a color of their own").check()
+    studio.option("Second color", "Linear")
+    assert axe_violations(page) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+def test_the_keyboard_reaches_all_of_it(page: Page) -> None:
+    studio = Studio(page)
+    studio.write(LINK)
+    page.get_by_role("button", name="More options").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Style", exact=True).wait_for()
+    page.keyboard.press("Tab")
+    squares = page.get_by_role("group", name="Squares")
+    expect(squares.get_by_role("radio", name="Square")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(squares.get_by_role("radio", name="Rounded")).to_be_checked()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement.textContent") == "PDF":
+            break
+    with page.expect_download() as waiting:
+        page.keyboard.press("Enter")
+    assert waiting.value.suggested_filename == "my-qr-code.pdf"
