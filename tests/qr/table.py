@@ -236,7 +236,7 @@ def styles(bench: Bench) -> list[Row]:
     return [
         row(
             bench.count_style(
-                (url_of(length, seed) for seed in range(6)),
+                (url_of(length, seed) for seed in range(3)),
                 {
                     "modules": shape,
                     "eyeFrame": {"shape": frame, "color": None},
