@@ -194,9 +194,11 @@ describe('the page of a link', () => {
 });
 
 describe('a link of somebody else, or none', () => {
+  const notPublic = () => data({ success: false, error: 'no logged' });
+
   it('is not found', async () => {
     logIn();
-    serve({ showLink: () => data({ success: false, error: 'no exist' }) });
+    serve({ showLink: () => data({ success: false, error: 'no exist' }), showStatistics: notPublic });
     visit('/links/fiesta-2026');
     await heading('PAGE NOT FOUND');
     expect(location.pathname).toBe('/links/fiesta-2026');
@@ -204,7 +206,7 @@ describe('a link of somebody else, or none', () => {
   });
 
   it('is not asked for where nobody could own it', async () => {
-    const calls = serve({ showLink: never });
+    const calls = serve({ showLink: never, showStatistics: notPublic }, 'showLink');
     visit('/links/fiesta-2026');
     await heading('PAGE NOT FOUND');
     expect(calls).toEqual([]);
