@@ -198,7 +198,10 @@ describe('a link of somebody else, or none', () => {
 
   it('is not found', async () => {
     logIn();
-    serve({ showLink: () => data({ success: false, error: 'no exist' }), showStatistics: notPublic });
+    serve({
+      showLink: () => data({ success: false, error: 'no exist' }),
+      showStatistics: notPublic,
+    });
     visit('/links/fiesta-2026');
     await heading('PAGE NOT FOUND');
     expect(location.pathname).toBe('/links/fiesta-2026');
