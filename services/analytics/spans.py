@@ -77,7 +77,10 @@ _RECENT_DAYS = {Recent.WEEK: 7, Recent.MONTH: 30, Recent.QUARTER: 90}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A part of a span. `start` may be before the span, `first` is the first date of both."""
+    """A part of a span. `start` may be before the span, `first` is the first date of both.
+
+    An hour is told by the hour of the zone that it begins in: 15:00 in UTC is 20:00 in India.
+    """
 
     start: datetime
     first: date
@@ -128,7 +131,7 @@ class Span:
         if self.rolling:
             return [
                 Step(
-                    datetime.fromtimestamp(hour * _HOUR, self.zone),
+                    datetime.fromtimestamp(hour * _HOUR, self.zone).replace(minute=0),
                     _date_at(hour * _HOUR, self.zone),
                     range(hour, hour + 1),
                 )

@@ -66,7 +66,7 @@ def test_twenty_four_hours_end_with_the_hour_that_runs() -> None:
     assert starts(span(Recent.DAY))[0] == "2026-11-21T16:00:00+00:00"
     assert starts(span(Recent.DAY))[-1] == "2026-11-22T15:00:00+00:00"
     kolkata = span(Recent.DAY, "Asia/Kolkata")
-    assert starts(kolkata)[-1] == "2026-11-22T20:30:00+05:30"
+    assert starts(kolkata)[-1] == "2026-11-22T20:00:00+05:30"
     assert (kolkata.first, kolkata.last) == (date(2026, 11, 21), date(2026, 11, 22))
 
 
