@@ -29,12 +29,16 @@ export function outlineOf(text: string): Outline {
   return latest.outline;
 }
 
-/** Waits for the letters of the page's own face; with others where it does not come. */
+/**
+ * Waits for the letters of the page's own face; with others where it does not come. Of the others,
+ * a browser has some and refuses the rest.
+ */
 export async function loadLetters(): Promise<void> {
+  const [own = font()] = font().split(',');
   try {
-    await document.fonts.load(font());
+    await document.fonts.load(own);
   } catch (error) {
-    console.warn('The letters did not load', error);
+    console.error('The letters did not load', error);
   }
 }
 
