@@ -281,6 +281,8 @@ def test_the_keyboard_reaches_all_of_it(page: Page) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Style", exact=True).wait_for()
     page.keyboard.press("Tab")
+    expect(page.get_by_role("radio", name="Link", exact=True)).to_be_focused()
+    page.keyboard.press("Tab")
     squares = page.get_by_role("group", name="Squares")
     expect(squares.get_by_role("radio", name="Square")).to_be_focused()
     page.keyboard.press("ArrowRight")
