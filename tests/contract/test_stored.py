@@ -6,6 +6,7 @@ All tests of this folder that use a store look at the end that what they left in
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,6 +25,10 @@ from tests.contract.stored import Path
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 DAY = 20_454
 """2026-01-01."""
+
+
+def _listed(link: links.Link) -> links.Link:
+    return replace(link, listed="phishing.txt", spared=True)
 
 
 async def fill_links(setting: str) -> None:
@@ -50,6 +55,8 @@ async def fill_links(setting: str) -> None:
             await store.edit(None, codes, links.block(links.BlockReason.SPAM), NOW)
             await store.edit(None, codes, links.removal(NOW), NOW)
         await store.add(links.Link("listed--", "https://example.com/", owner, NOW))
+        await store.edit(None, ["listed--"], links.Edit(_listed, is_announced=True), NOW)
+        await store.note_sweep(links.Sweep("contents"))
         await store.add(links.Link("purged--", "https://example.com/", owner, NOW))
         await store.purge(["purged--"], NOW)
         await store.rank({"code0000": 7}, 7)

@@ -170,8 +170,8 @@ describe('the legal pages', () => {
       [
         'No IP address is stored',
         'bcrypt',
-        'a title, tags, when it ends and where it leads then',
-        'the addresses that it led to before with the times of change',
+        'The title and the tags that you give it',
+        'The address that it was made with, those that it led to before, and when each was changed',
         'guestKey',
         'The server stores its SHA-256 only',
         'can be restored for 30 days',

@@ -7,7 +7,7 @@ import styles from './Stored.module.css';
  */
 export function Stored({ of }: { of: keyof typeof stored }) {
   return (
-    <ul className={styles.stored}>
+    <ul>
       {stored[of].map(({ what, fields }) => (
         <li key={what}>
           {what}
