@@ -462,6 +462,7 @@ class _Counted:
         first: int,
         last: int,
         take: Callable[[str, analytics.Day], None],
+        by_month: bool = False,
     ) -> None:
         every = analytics.Batch("all", 1, tuple(self.visits))
         for (day, code), one in analytics.sums_of(every).items():

@@ -44,7 +44,8 @@ class AnalyticsStore(Protocol):
         """Hand the days of some links, from `first` to `last`, both included, to `take`.
 
         Days come in no particular order, each code's with visits once. `take` does not wait, and
-        may be called from another thread, by one at a time.
+        may be called from another thread, by one at a time. The names of several days, all in the
+        span, may come with one of them.
 
         With `by_month`, the days of a calendar month, all in the span, may come as one: all but its
         first and its last. It has the day of one of them, their visits at any hour, and as visitors

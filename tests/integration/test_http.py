@@ -23,6 +23,7 @@ from gateway.redirect import Redirects
 from gateway.resolution import Changes, Resolution
 from gateway.resolver import Resolver
 from gateway.site import Site
+from gateway.visits.classify import Headers
 from services.runtime import logs
 from tests.product import BROWSER, Product
 from tests.waiting import await_that
@@ -179,7 +180,7 @@ class Visits:
     def __init__(self) -> None:
         self.codes: list[str] = []
 
-    def record(self, code: str, user_agent: bytes, referrer: bytes) -> None:
+    def take(self, code: str, headers: Headers, host: str) -> None:
         self.codes.append(code)
 
     def flush(self) -> None:
@@ -295,13 +296,13 @@ async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
     assert (counted("broke"), counted("invalid")) == (broke + 2, invalid)
 
 
-@pytest.mark.parametrize("part", ["hit", "lookup", "record"])
+@pytest.mark.parametrize("part", ["hit", "lookup", "take"])
 async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What memory is asked, what links is asked, and what is done once the answer is there."""
     server = Server()
-    broken = server.visits if part == "record" else server.resolver
+    broken = server.visits if part == "take" else server.resolver
 
     def breaks(*_: object) -> None:
         raise RuntimeError("nobody foresaw this")
