@@ -249,7 +249,7 @@ def _statistics() -> Row:
                 "Days deleted",
                 "ops",
                 "Days of links past ATAJO_STATISTICS_DAYS, where that is set.",
-                (f"sum(rate(atajo_days_deleted_total{_R}))", "days"),
+                (f"sum(rate(atajo_statistics_deleted_total{_R}))", "days"),
             ),
         ],
     )

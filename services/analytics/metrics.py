@@ -26,7 +26,7 @@ KEYS_DELETED = Counter(
     "atajo_visitor_keys_deleted", "Keys of days that were over deleted from the store."
 )
 DAYS_DELETED = Counter(
-    "atajo_days_deleted", "Days of links deleted, as they were kept for long enough."
+    "atajo_statistics_deleted", "Days of links deleted, as they were kept for long enough."
 )
 # There from the start: a rate over a series needs its zero.
 for _kind in VisitKind:
