@@ -663,9 +663,8 @@ async def test_removing_an_accounts_links_takes_a_thousand_at_a_time(opened: Ope
     async with opened() as store:
         one = served(store)
         links = [Link(f"code{n:04}", "http://a.example", ONE, NOW) for n in range(1001)]
-        for start in range(
-            0, len(links), 50
-        ):  # All at once, the last would wait past its deadline.
+        # All at once, the last would wait past its deadline.
+        for start in range(0, len(links), 50):
             await asyncio.gather(*(store.add(link) for link in links[start : start + 50]))
         await make(one, 1, 5000, TWO)
         assert await one.service.remove_account_links(ONE) == (1000, True)
