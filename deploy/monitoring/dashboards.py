@@ -546,9 +546,9 @@ GATEWAY = Dashboard(
                     "Share of the people counted whose browser is none of those told apart, or "
                     "whose address has no known country.",
                     (
-                        f"{_rate('atajo_visits_unknown_total', 'name')} / on () group_left () "
+                        f"{_rate('atajo_visits_unknown_total', 'dimension')} / on () group_left () "
                         f'sum(rate(atajo_visits_total{{kind="person"}}{_R}))',
-                        "{{name}}",
+                        "{{dimension}}",
                     ),
                 ),
                 number(
