@@ -107,6 +107,13 @@ def hold_back(page: Page, code: re.Pattern[str]) -> list[Route]:
     return held
 
 
+def let_go_on(page: Page, held: list[Route]) -> None:
+    """Let the last that is held go on, once something is."""
+    # Playwright's events reach the test while it asks the page something, not while it sleeps.
+    until(lambda: bool(held) or page.evaluate("() => false"))
+    held.pop().continue_()
+
+
 def sideways(page: Page) -> int:
     """By how many pixels the page scrolls sideways."""
     pixels: int = page.evaluate(

@@ -7,7 +7,16 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.acts import hold_back, keep_token, plates, shorten, sideways, spinner, submit, until
+from tests.e2e.acts import (
+    hold_back,
+    keep_token,
+    let_go_on,
+    plates,
+    shorten,
+    sideways,
+    spinner,
+    submit,
+)
 from tests.e2e.conftest import Visitors
 from tests.processes import ROOT
 from tests.product import Product, new_code
@@ -52,7 +61,15 @@ def visit(page: Page, path: str, member: str) -> None:
 
 
 def axe_violations(page: Page) -> list[str]:
-    """What axe finds wrong with the page as it stands, colours and all."""
+    """What axe finds wrong with the page as it stands, colours and all.
+
+    What is fading in has paler colours than it will have, so its end is awaited.
+    """
+    page.evaluate(
+        "() => Promise.allSettled(document.getAnimations()"
+        ".filter(({effect}) => Number.isFinite(effect.getComputedTiming().endTime))"
+        ".map(({finished}) => finished))"
+    )
     page.evaluate(f"() => {{ if (!window.axe) {{ {AXE.read_text()} }} }}")
     found: list[str] = page.evaluate(
         "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map("
@@ -297,7 +314,7 @@ def test_a_page_that_is_slow_to_come_says_so_after_a_moment(page: Page) -> None:
     expect(spinner(page, "Loading")).to_be_visible()
     # The page before does not stand there half-left, nor does a footer that would jump.
     expect(page.get_by_role("contentinfo")).to_be_hidden()
-    held.pop().continue_()
+    let_go_on(page, held)
     expect(page.get_by_role("heading", level=1)).to_have_text("CUSTOM QR CODE GENERATOR")
     expect(page.get_by_role("contentinfo")).to_be_visible()
 
@@ -335,8 +352,7 @@ def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
     for path in ("/terms-of-use", "/privacy-policies"):
         page.goto(f"{path}#changes", wait_until="commit")
         expect(spinner(page, "Loading")).to_be_visible()
-        until(lambda: bool(held))
-        held.pop().continue_()
+        let_go_on(page, held)
         section = page.get_by_role("heading", name="Changes")
         expect(section).to_be_focused()
         expect(section).to_be_in_viewport()
