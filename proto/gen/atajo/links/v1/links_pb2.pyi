@@ -119,6 +119,34 @@ LINK_ORDER_MOST_VIEWED: LinkOrder.ValueType  # 3
 """Most visited by people first, as of a few seconds ago."""
 Global___LinkOrder: _TypeAlias = LinkOrder  # noqa: Y015
 
+class _DecisionKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DecisionKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DecisionKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DECISION_KIND_UNSPECIFIED: _DecisionKind.ValueType  # 0
+    """Not told."""
+    DECISION_KIND_BLOCK: _DecisionKind.ValueType  # 1
+    """To block a link, or an address."""
+    DECISION_KIND_UNBLOCK: _DecisionKind.ValueType  # 2
+    """To take a block away."""
+    DECISION_KIND_DISMISS: _DecisionKind.ValueType  # 3
+    """To leave a reported link as it is."""
+
+class DecisionKind(_DecisionKind, metaclass=_DecisionKindEnumTypeWrapper):
+    """What the operator decided."""
+
+DECISION_KIND_UNSPECIFIED: DecisionKind.ValueType  # 0
+"""Not told."""
+DECISION_KIND_BLOCK: DecisionKind.ValueType  # 1
+"""To block a link, or an address."""
+DECISION_KIND_UNBLOCK: DecisionKind.ValueType  # 2
+"""To take a block away."""
+DECISION_KIND_DISMISS: DecisionKind.ValueType  # 3
+"""To leave a reported link as it is."""
+Global___DecisionKind: _TypeAlias = DecisionKind  # noqa: Y015
+
 @_typing.final
 class Link(_message.Message):
     """A short link."""
@@ -136,6 +164,7 @@ class Link(_message.Message):
     PUBLIC_STATISTICS_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    SCAN_CODE_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """4 to 32 characters of A-Z a-z 0-9 - _, chosen by the client."""
     url: _builtins.str
@@ -150,6 +179,8 @@ class Link(_message.Message):
     """What it is now."""
     reason: Global___BlockReason.ValueType
     """Why it is blocked; unspecified in every other state."""
+    scan_code: _builtins.str
+    """Its second code, that of its QR symbols; empty where it has none."""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
         """When it was stored."""
@@ -180,10 +211,11 @@ class Link(_message.Message):
         public_statistics: _builtins.bool = ...,
         state: Global___LinkState.ValueType = ...,
         reason: Global___BlockReason.ValueType = ...,
+        scan_code: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "created_at", b"created_at", "expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "code", b"code", "created_at", b"created_at", "ended_url", b"ended_url", "expires_at", b"expires_at", "public_statistics", b"public_statistics", "reason", b"reason", "state", b"state", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "code", b"code", "created_at", b"created_at", "ended_url", b"ended_url", "expires_at", b"expires_at", "public_statistics", b"public_statistics", "reason", b"reason", "scan_code", b"scan_code", "state", b"state", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -297,6 +329,7 @@ class Resolution(_message.Message):
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
     ENDED_URL_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    LINK_CODE_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """The short address."""
     url: _builtins.str
@@ -309,6 +342,10 @@ class Resolution(_message.Message):
     """Where it leads once it is expired; empty for nowhere."""
     reason: Global___BlockReason.ValueType
     """Why it is blocked; unspecified in every other state."""
+    link_code: _builtins.str
+    """The code of the link whose scan code this short address ends in; empty where it ends in the
+    link's own.
+    """
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:
         """From when on the link is expired; absent where it has no end."""
@@ -322,10 +359,11 @@ class Resolution(_message.Message):
         expires_at: _timestamp_pb2.Timestamp | None = ...,
         ended_url: _builtins.str = ...,
         reason: Global___BlockReason.ValueType = ...,
+        link_code: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "ended_url", b"ended_url", "expires_at", b"expires_at", "reason", b"reason", "state", b"state", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "ended_url", b"ended_url", "expires_at", b"expires_at", "link_code", b"link_code", "reason", b"reason", "state", b"state", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -354,6 +392,158 @@ class ResolveLinksResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ResolveLinksResponse: _TypeAlias = ResolveLinksResponse  # noqa: Y015
+
+@_typing.final
+class PreviewLinkRequest(_message.Message):
+    """A link that somebody wants to know before following it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code, or its scan code."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewLinkRequest: _TypeAlias = PreviewLinkRequest  # noqa: Y015
+
+@_typing.final
+class PreviewLinkResponse(_message.Message):
+    """What anybody may know of a link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def link(self) -> Global___Link:
+        """The link, without tags."""
+
+    def __init__(
+        self,
+        *,
+        link: Global___Link | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewLinkResponse: _TypeAlias = PreviewLinkResponse  # noqa: Y015
+
+@_typing.final
+class ReportLinkRequest(_message.Message):
+    """What somebody says of a link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    DETAILS_FIELD_NUMBER: _builtins.int
+    CONTACT_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code, or its scan code."""
+    reason: Global___BlockReason.ValueType
+    """What is wrong with it."""
+    details: _builtins.str
+    """In the reporter's words; at most 1000 code points."""
+    contact: _builtins.str
+    """E-mail address under which the reporter can be asked; empty for none."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        reason: Global___BlockReason.ValueType = ...,
+        details: _builtins.str = ...,
+        contact: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "contact", b"contact", "details", b"details", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReportLinkRequest: _TypeAlias = ReportLinkRequest  # noqa: Y015
+
+@_typing.final
+class ReportLinkResponse(_message.Message):
+    """What was kept."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPORT_ID_FIELD_NUMBER: _builtins.int
+    report_id: _builtins.str
+    """The same for all reports of the link for the reason."""
+    def __init__(
+        self,
+        *,
+        report_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["report_id", b"report_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReportLinkResponse: _TypeAlias = ReportLinkResponse  # noqa: Y015
+
+@_typing.final
+class CreateScanCodeRequest(_message.Message):
+    """A link that is to have a scan code."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWNER_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code."""
+    @_builtins.property
+    def owner(self) -> Global___Owner:
+        """Whose it is."""
+
+    def __init__(
+        self,
+        *,
+        owner: Global___Owner | None = ...,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateScanCodeRequest: _TypeAlias = CreateScanCodeRequest  # noqa: Y015
+
+@_typing.final
+class CreateScanCodeResponse(_message.Message):
+    """The scan code."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCAN_CODE_FIELD_NUMBER: _builtins.int
+    scan_code: _builtins.str
+    """8 characters of 0-9 A-Z -."""
+    def __init__(
+        self,
+        *,
+        scan_code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["scan_code", b"scan_code"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateScanCodeResponse: _TypeAlias = CreateScanCodeResponse  # noqa: Y015
 
 @_typing.final
 class ListChangesRequest(_message.Message):
@@ -1129,19 +1319,23 @@ class BlockLinkRequest(_message.Message):
 
     CODE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """Its code."""
     reason: Global___BlockReason.ValueType
     """Why."""
+    cause: _builtins.str
+    """In the operator's words, at most 1000 code points; empty for none."""
     def __init__(
         self,
         *,
         code: _builtins.str = ...,
         reason: Global___BlockReason.ValueType = ...,
+        cause: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cause", b"cause", "code", b"code", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1171,16 +1365,20 @@ class UnblockLinkRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CODE_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """Its code."""
+    cause: _builtins.str
+    """In the operator's words, at most 1000 code points; empty for none."""
     def __init__(
         self,
         *,
         code: _builtins.str = ...,
+        cause: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cause", b"cause", "code", b"code"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1202,6 +1400,376 @@ class UnblockLinkResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___UnblockLinkResponse: _TypeAlias = UnblockLinkResponse  # noqa: Y015
+
+@_typing.final
+class ListReportsRequest(_message.Message):
+    """Where to go on with the reports."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SKIP_FIELD_NUMBER: _builtins.int
+    skip: _builtins.int
+    """How many to pass over; 0 for none."""
+    def __init__(
+        self,
+        *,
+        skip: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["skip", b"skip"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListReportsRequest: _TypeAlias = ListReportsRequest  # noqa: Y015
+
+@_typing.final
+class Report(_message.Message):
+    """What was said of a link for one reason."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    LINK_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    FIRST_AT_FIELD_NUMBER: _builtins.int
+    LAST_AT_FIELD_NUMBER: _builtins.int
+    STATEMENTS_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The id that reporters were given."""
+    reason: Global___BlockReason.ValueType
+    """What is wrong with it."""
+    count: _builtins.int
+    """How often this was said."""
+    @_builtins.property
+    def link(self) -> Global___Link:
+        """The link, as it is now."""
+
+    @_builtins.property
+    def first_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was said first."""
+
+    @_builtins.property
+    def last_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was said last."""
+
+    @_builtins.property
+    def statements(self) -> _containers.RepeatedCompositeFieldContainer[Global___Statement]:
+        """What the first reporters who wrote something said, oldest first."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        link: Global___Link | None = ...,
+        reason: Global___BlockReason.ValueType = ...,
+        count: _builtins.int = ...,
+        first_at: _timestamp_pb2.Timestamp | None = ...,
+        last_at: _timestamp_pb2.Timestamp | None = ...,
+        statements: _abc.Iterable[Global___Statement] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["first_at", b"first_at", "last_at", b"last_at", "link", b"link"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "first_at", b"first_at", "id", b"id", "last_at", b"last_at", "link", b"link", "reason", b"reason", "statements", b"statements"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Report: _TypeAlias = Report  # noqa: Y015
+
+@_typing.final
+class Statement(_message.Message):
+    """What one reporter said."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DETAILS_FIELD_NUMBER: _builtins.int
+    CONTACT_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    details: _builtins.str
+    """In the reporter's words; empty for nothing."""
+    contact: _builtins.str
+    """E-mail address under which the reporter can be asked; empty for none."""
+    @_builtins.property
+    def at(self) -> _timestamp_pb2.Timestamp:
+        """When."""
+
+    def __init__(
+        self,
+        *,
+        details: _builtins.str = ...,
+        contact: _builtins.str = ...,
+        at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["at", b"at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "contact", b"contact", "details", b"details"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Statement: _TypeAlias = Statement  # noqa: Y015
+
+@_typing.final
+class ListReportsResponse(_message.Message):
+    """Reports that wait for a decision."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPORTS_FIELD_NUMBER: _builtins.int
+    WAITING_FIELD_NUMBER: _builtins.int
+    waiting: _builtins.int
+    """How many wait altogether."""
+    @_builtins.property
+    def reports(self) -> _containers.RepeatedCompositeFieldContainer[Global___Report]:
+        """At most 100, the most often reported links first; reports of one link stand together."""
+
+    def __init__(
+        self,
+        *,
+        reports: _abc.Iterable[Global___Report] | None = ...,
+        waiting: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reports", b"reports", "waiting", b"waiting"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListReportsResponse: _TypeAlias = ListReportsResponse  # noqa: Y015
+
+@_typing.final
+class DismissReportsRequest(_message.Message):
+    """Reports to dismiss."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """The link's code."""
+    cause: _builtins.str
+    """In the operator's words, at most 1000 code points; empty for none."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        cause: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cause", b"cause", "code", b"code"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DismissReportsRequest: _TypeAlias = DismissReportsRequest  # noqa: Y015
+
+@_typing.final
+class DismissReportsResponse(_message.Message):
+    """What was dismissed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DISMISSED_FIELD_NUMBER: _builtins.int
+    dismissed: _builtins.int
+    """How many reports."""
+    def __init__(
+        self,
+        *,
+        dismissed: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dismissed", b"dismissed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DismissReportsResponse: _TypeAlias = DismissReportsResponse  # noqa: Y015
+
+@_typing.final
+class BlockAddressRequest(_message.Message):
+    """An address to block."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    address: _builtins.str
+    """A host, or a host and the beginning of a path: `evil.example` or `evil.example/shop`."""
+    reason: Global___BlockReason.ValueType
+    """Why."""
+    cause: _builtins.str
+    """In the operator's words, at most 1000 code points; empty for none."""
+    def __init__(
+        self,
+        *,
+        address: _builtins.str = ...,
+        reason: Global___BlockReason.ValueType = ...,
+        cause: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "cause", b"cause", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlockAddressRequest: _TypeAlias = BlockAddressRequest  # noqa: Y015
+
+@_typing.final
+class BlockAddressResponse(_message.Message):
+    """Nothing to tell: it is blocked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlockAddressResponse: _TypeAlias = BlockAddressResponse  # noqa: Y015
+
+@_typing.final
+class UnblockAddressRequest(_message.Message):
+    """An address to free."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    address: _builtins.str
+    """As it was blocked."""
+    cause: _builtins.str
+    """In the operator's words, at most 1000 code points; empty for none."""
+    def __init__(
+        self,
+        *,
+        address: _builtins.str = ...,
+        cause: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "cause", b"cause"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnblockAddressRequest: _TypeAlias = UnblockAddressRequest  # noqa: Y015
+
+@_typing.final
+class UnblockAddressResponse(_message.Message):
+    """Nothing to tell: it is not blocked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnblockAddressResponse: _TypeAlias = UnblockAddressResponse  # noqa: Y015
+
+@_typing.final
+class ListDecisionsRequest(_message.Message):
+    """Where to go on with the decisions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SKIP_FIELD_NUMBER: _builtins.int
+    skip: _builtins.int
+    """How many to pass over; 0 for none."""
+    def __init__(
+        self,
+        *,
+        skip: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["skip", b"skip"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDecisionsRequest: _TypeAlias = ListDecisionsRequest  # noqa: Y015
+
+@_typing.final
+class Decision(_message.Message):
+    """A decision of the operator, kept for good."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    REPORTS_FIELD_NUMBER: _builtins.int
+    kind: Global___DecisionKind.ValueType
+    """What was decided."""
+    code: _builtins.str
+    """The code of a link."""
+    address: _builtins.str
+    """A host, or a host and the beginning of a path."""
+    reason: Global___BlockReason.ValueType
+    """Why it was blocked; unspecified for other decisions."""
+    cause: _builtins.str
+    """In the operator's words; empty for none."""
+    reports: _builtins.int
+    """How many reports were decided on by it."""
+    @_builtins.property
+    def at(self) -> _timestamp_pb2.Timestamp:
+        """When."""
+
+    def __init__(
+        self,
+        *,
+        kind: Global___DecisionKind.ValueType = ...,
+        code: _builtins.str = ...,
+        address: _builtins.str = ...,
+        reason: Global___BlockReason.ValueType = ...,
+        cause: _builtins.str = ...,
+        at: _timestamp_pb2.Timestamp | None = ...,
+        reports: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "at", b"at", "code", b"code", "subject", b"subject"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "at", b"at", "cause", b"cause", "code", b"code", "kind", b"kind", "reason", b"reason", "reports", b"reports", "subject", b"subject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_subject: _TypeAlias = _typing.Literal["code", "address"]  # noqa: Y015
+    _WhichOneofArgType_subject: _TypeAlias = _typing.Literal["subject", b"subject"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_subject) -> _WhichOneofReturnType_subject | None: ...
+
+Global___Decision: _TypeAlias = Decision  # noqa: Y015
+
+@_typing.final
+class ListDecisionsResponse(_message.Message):
+    """Decisions of the operator."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DECISIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Decision]:
+        """At most 100, newest first."""
+
+    def __init__(
+        self,
+        *,
+        decisions: _abc.Iterable[Global___Decision] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDecisionsResponse: _TypeAlias = ListDecisionsResponse  # noqa: Y015
 
 @_typing.final
 class RemoveAccountLinksRequest(_message.Message):

@@ -90,6 +90,21 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksResponse.FromString,
                 _registered_method=True)
+        self.PreviewLink = channel.unary_unary(
+                '/atajo.links.v1.LinksService/PreviewLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PreviewLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PreviewLinkResponse.FromString,
+                _registered_method=True)
+        self.ReportLink = channel.unary_unary(
+                '/atajo.links.v1.LinksService/ReportLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ReportLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ReportLinkResponse.FromString,
+                _registered_method=True)
+        self.CreateScanCode = channel.unary_unary(
+                '/atajo.links.v1.LinksService/CreateScanCode',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeResponse.FromString,
+                _registered_method=True)
         self.ListChanges = channel.unary_unary(
                 '/atajo.links.v1.LinksService/ListChanges',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListChangesRequest.SerializeToString,
@@ -217,6 +232,37 @@ class LinksServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PreviewLink(self, request, context):
+        """Reads what anybody may know of a link before following it, whatever its state.
+
+        Errors: NOT_FOUND (NO_LINK) for a code that no link holds.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReportLink(self, request, context):
+        """Keeps a stranger's report of a link for the operator. Who reports a link again for the same
+        reason is counted and given the same id; what is told beside is kept while there is room.
+
+        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_DETAILS, INVALID_CONTACT), NOT_FOUND (NO_LINK)
+        for a code that no link holds.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateScanCode(self, request, context):
+        """Gives a link a second code that makes a smaller QR symbol, or reads the one it has: it is made
+        once a link.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under the
+        code.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListChanges(self, request, context):
         """Tells which short addresses answer otherwise than before, so that who remembers their answers
         can keep up. Every change of a link is announced after it was written and before it is
@@ -285,6 +331,21 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     servicer.ClaimLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ClaimLinksResponse.SerializeToString,
+            ),
+            'PreviewLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.PreviewLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PreviewLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PreviewLinkResponse.SerializeToString,
+            ),
+            'ReportLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReportLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ReportLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ReportLinkResponse.SerializeToString,
+            ),
+            'CreateScanCode': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateScanCode,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeResponse.SerializeToString,
             ),
             'ListChanges': grpc.unary_unary_rpc_method_handler(
                     servicer.ListChanges,
@@ -601,6 +662,87 @@ class LinksService:
             _registered_method=True)
 
     @staticmethod
+    def PreviewLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/PreviewLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.PreviewLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.PreviewLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReportLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/ReportLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.ReportLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ReportLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateScanCode(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/CreateScanCode',
+            atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ListChanges(request,
             target,
             options=(),
@@ -647,6 +789,31 @@ class AdminServiceStub:
                 '/atajo.links.v1.AdminService/PurgeLinks',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
+                _registered_method=True)
+        self.ListReports = channel.unary_unary(
+                '/atajo.links.v1.AdminService/ListReports',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.FromString,
+                _registered_method=True)
+        self.DismissReports = channel.unary_unary(
+                '/atajo.links.v1.AdminService/DismissReports',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.FromString,
+                _registered_method=True)
+        self.BlockAddress = channel.unary_unary(
+                '/atajo.links.v1.AdminService/BlockAddress',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.FromString,
+                _registered_method=True)
+        self.UnblockAddress = channel.unary_unary(
+                '/atajo.links.v1.AdminService/UnblockAddress',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.FromString,
+                _registered_method=True)
+        self.ListDecisions = channel.unary_unary(
+                '/atajo.links.v1.AdminService/ListDecisions',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.FromString,
                 _registered_method=True)
         self.BlockLink = channel.unary_unary(
                 '/atajo.links.v1.AdminService/BlockLink',
@@ -713,10 +880,53 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListReports(self, request, context):
+        """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DismissReports(self, request, context):
+        """Decides that the reports of a link are no reason to block it.
+
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BlockAddress(self, request, context):
+        """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
+        there are, and those that somebody wants to make. Repeated, it changes the reason.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_REASON, INVALID_CAUSE).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UnblockAddress(self, request, context):
+        """Takes the block of a host or a path prefix away, and frees what it alone had blocked.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_CAUSE), NOT_FOUND (NO_BLOCK).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDecisions(self, request, context):
+        """Reads up to 100 decisions of the operator, newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def BlockLink(self, request, context):
         """Blocks a link, or changes the reason of a block.
 
-        Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
+        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
+        holds none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -725,7 +935,7 @@ class AdminServiceServicer:
     def UnblockLink(self, request, context):
         """Takes the block of a link away. From then on no blocklist blocks it.
 
-        Errors: NOT_FOUND (NO_LINK) for a code that holds none.
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -794,6 +1004,31 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.PurgeLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.SerializeToString,
+            ),
+            'ListReports': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListReports,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.SerializeToString,
+            ),
+            'DismissReports': grpc.unary_unary_rpc_method_handler(
+                    servicer.DismissReports,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.SerializeToString,
+            ),
+            'BlockAddress': grpc.unary_unary_rpc_method_handler(
+                    servicer.BlockAddress,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.SerializeToString,
+            ),
+            'UnblockAddress': grpc.unary_unary_rpc_method_handler(
+                    servicer.UnblockAddress,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.SerializeToString,
+            ),
+            'ListDecisions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDecisions,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.SerializeToString,
             ),
             'BlockLink': grpc.unary_unary_rpc_method_handler(
                     servicer.BlockLink,
@@ -891,6 +1126,141 @@ class AdminService:
             '/atajo.links.v1.AdminService/PurgeLinks',
             atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListReports(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/ListReports',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DismissReports(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/DismissReports',
+            atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BlockAddress(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/BlockAddress',
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UnblockAddress(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/UnblockAddress',
+            atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDecisions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdminService/ListDecisions',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

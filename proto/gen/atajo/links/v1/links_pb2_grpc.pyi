@@ -108,6 +108,25 @@ class LinksServiceStub:
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
+    PreviewLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.PreviewLinkRequest, _links_pb2.PreviewLinkResponse]
+    """Reads what anybody may know of a link before following it, whatever its state.
+
+    Errors: NOT_FOUND (NO_LINK) for a code that no link holds.
+    """
+    ReportLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.ReportLinkRequest, _links_pb2.ReportLinkResponse]
+    """Keeps a stranger's report of a link for the operator. Who reports a link again for the same
+    reason is counted and given the same id; what is told beside is kept while there is room.
+
+    Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_DETAILS, INVALID_CONTACT), NOT_FOUND (NO_LINK)
+    for a code that no link holds.
+    """
+    CreateScanCode: _grpc.UnaryUnaryMultiCallable[_links_pb2.CreateScanCodeRequest, _links_pb2.CreateScanCodeResponse]
+    """Gives a link a second code that makes a smaller QR symbol, or reads the one it has: it is made
+    once a link.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under the
+    code.
+    """
     ListChanges: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListChangesRequest, _links_pb2.ListChangesResponse]
     """Tells which short addresses answer otherwise than before, so that who remembers their answers
     can keep up. Every change of a link is announced after it was written and before it is
@@ -192,6 +211,25 @@ class LinksServiceAsyncStub(LinksServiceStub):
     asks until there are no more.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    PreviewLink: _aio.UnaryUnaryMultiCallable[_links_pb2.PreviewLinkRequest, _links_pb2.PreviewLinkResponse]  # type: ignore[assignment]
+    """Reads what anybody may know of a link before following it, whatever its state.
+
+    Errors: NOT_FOUND (NO_LINK) for a code that no link holds.
+    """
+    ReportLink: _aio.UnaryUnaryMultiCallable[_links_pb2.ReportLinkRequest, _links_pb2.ReportLinkResponse]  # type: ignore[assignment]
+    """Keeps a stranger's report of a link for the operator. Who reports a link again for the same
+    reason is counted and given the same id; what is told beside is kept while there is room.
+
+    Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_DETAILS, INVALID_CONTACT), NOT_FOUND (NO_LINK)
+    for a code that no link holds.
+    """
+    CreateScanCode: _aio.UnaryUnaryMultiCallable[_links_pb2.CreateScanCodeRequest, _links_pb2.CreateScanCodeResponse]  # type: ignore[assignment]
+    """Gives a link a second code that makes a smaller QR symbol, or reads the one it has: it is made
+    once a link.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under the
+    code.
     """
     ListChanges: _aio.UnaryUnaryMultiCallable[_links_pb2.ListChangesRequest, _links_pb2.ListChangesResponse]  # type: ignore[assignment]
     """Tells which short addresses answer otherwise than before, so that who remembers their answers
@@ -343,6 +381,43 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def PreviewLink(
+        self,
+        request: _links_pb2.PreviewLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.PreviewLinkResponse, _abc.Awaitable[_links_pb2.PreviewLinkResponse]]:
+        """Reads what anybody may know of a link before following it, whatever its state.
+
+        Errors: NOT_FOUND (NO_LINK) for a code that no link holds.
+        """
+
+    @_abc_1.abstractmethod
+    def ReportLink(
+        self,
+        request: _links_pb2.ReportLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ReportLinkResponse, _abc.Awaitable[_links_pb2.ReportLinkResponse]]:
+        """Keeps a stranger's report of a link for the operator. Who reports a link again for the same
+        reason is counted and given the same id; what is told beside is kept while there is room.
+
+        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_DETAILS, INVALID_CONTACT), NOT_FOUND (NO_LINK)
+        for a code that no link holds.
+        """
+
+    @_abc_1.abstractmethod
+    def CreateScanCode(
+        self,
+        request: _links_pb2.CreateScanCodeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.CreateScanCodeResponse, _abc.Awaitable[_links_pb2.CreateScanCodeResponse]]:
+        """Gives a link a second code that makes a smaller QR symbol, or reads the one it has: it is made
+        once a link.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under the
+        code.
+        """
+
+    @_abc_1.abstractmethod
     def ListChanges(
         self,
         request: _links_pb2.ListChangesRequest,
@@ -375,15 +450,36 @@ class AdminServiceStub:
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
+    ListReports: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListReportsRequest, _links_pb2.ListReportsResponse]
+    """Reads up to 100 reports that nobody has decided on, the most often reported links first."""
+    DismissReports: _grpc.UnaryUnaryMultiCallable[_links_pb2.DismissReportsRequest, _links_pb2.DismissReportsResponse]
+    """Decides that the reports of a link are no reason to block it.
+
+    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+    """
+    BlockAddress: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockAddressRequest, _links_pb2.BlockAddressResponse]
+    """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
+    there are, and those that somebody wants to make. Repeated, it changes the reason.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_REASON, INVALID_CAUSE).
+    """
+    UnblockAddress: _grpc.UnaryUnaryMultiCallable[_links_pb2.UnblockAddressRequest, _links_pb2.UnblockAddressResponse]
+    """Takes the block of a host or a path prefix away, and frees what it alone had blocked.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_CAUSE), NOT_FOUND (NO_BLOCK).
+    """
+    ListDecisions: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListDecisionsRequest, _links_pb2.ListDecisionsResponse]
+    """Reads up to 100 decisions of the operator, newest first."""
     BlockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]
     """Blocks a link, or changes the reason of a block.
 
-    Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
+    Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
+    holds none.
     """
     UnblockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]
     """Takes the block of a link away. From then on no blocklist blocks it.
 
-    Errors: NOT_FOUND (NO_LINK) for a code that holds none.
+    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
     """
     RemoveAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]
     """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
@@ -426,15 +522,36 @@ class AdminServiceAsyncStub(AdminServiceStub):
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
+    ListReports: _aio.UnaryUnaryMultiCallable[_links_pb2.ListReportsRequest, _links_pb2.ListReportsResponse]  # type: ignore[assignment]
+    """Reads up to 100 reports that nobody has decided on, the most often reported links first."""
+    DismissReports: _aio.UnaryUnaryMultiCallable[_links_pb2.DismissReportsRequest, _links_pb2.DismissReportsResponse]  # type: ignore[assignment]
+    """Decides that the reports of a link are no reason to block it.
+
+    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+    """
+    BlockAddress: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockAddressRequest, _links_pb2.BlockAddressResponse]  # type: ignore[assignment]
+    """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
+    there are, and those that somebody wants to make. Repeated, it changes the reason.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_REASON, INVALID_CAUSE).
+    """
+    UnblockAddress: _aio.UnaryUnaryMultiCallable[_links_pb2.UnblockAddressRequest, _links_pb2.UnblockAddressResponse]  # type: ignore[assignment]
+    """Takes the block of a host or a path prefix away, and frees what it alone had blocked.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_CAUSE), NOT_FOUND (NO_BLOCK).
+    """
+    ListDecisions: _aio.UnaryUnaryMultiCallable[_links_pb2.ListDecisionsRequest, _links_pb2.ListDecisionsResponse]  # type: ignore[assignment]
+    """Reads up to 100 decisions of the operator, newest first."""
     BlockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]  # type: ignore[assignment]
     """Blocks a link, or changes the reason of a block.
 
-    Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
+    Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
+    holds none.
     """
     UnblockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]  # type: ignore[assignment]
     """Takes the block of a link away. From then on no blocklist blocks it.
 
-    Errors: NOT_FOUND (NO_LINK) for a code that holds none.
+    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
     """
     RemoveAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]  # type: ignore[assignment]
     """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
@@ -488,6 +605,56 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def ListReports(
+        self,
+        request: _links_pb2.ListReportsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListReportsResponse, _abc.Awaitable[_links_pb2.ListReportsResponse]]:
+        """Reads up to 100 reports that nobody has decided on, the most often reported links first."""
+
+    @_abc_1.abstractmethod
+    def DismissReports(
+        self,
+        request: _links_pb2.DismissReportsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.DismissReportsResponse, _abc.Awaitable[_links_pb2.DismissReportsResponse]]:
+        """Decides that the reports of a link are no reason to block it.
+
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+        """
+
+    @_abc_1.abstractmethod
+    def BlockAddress(
+        self,
+        request: _links_pb2.BlockAddressRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.BlockAddressResponse, _abc.Awaitable[_links_pb2.BlockAddressResponse]]:
+        """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
+        there are, and those that somebody wants to make. Repeated, it changes the reason.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_REASON, INVALID_CAUSE).
+        """
+
+    @_abc_1.abstractmethod
+    def UnblockAddress(
+        self,
+        request: _links_pb2.UnblockAddressRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.UnblockAddressResponse, _abc.Awaitable[_links_pb2.UnblockAddressResponse]]:
+        """Takes the block of a host or a path prefix away, and frees what it alone had blocked.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_CAUSE), NOT_FOUND (NO_BLOCK).
+        """
+
+    @_abc_1.abstractmethod
+    def ListDecisions(
+        self,
+        request: _links_pb2.ListDecisionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListDecisionsResponse, _abc.Awaitable[_links_pb2.ListDecisionsResponse]]:
+        """Reads up to 100 decisions of the operator, newest first."""
+
+    @_abc_1.abstractmethod
     def BlockLink(
         self,
         request: _links_pb2.BlockLinkRequest,
@@ -495,7 +662,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_links_pb2.BlockLinkResponse, _abc.Awaitable[_links_pb2.BlockLinkResponse]]:
         """Blocks a link, or changes the reason of a block.
 
-        Errors: INVALID_ARGUMENT (INVALID_REASON), NOT_FOUND (NO_LINK) for a code that holds none.
+        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
+        holds none.
         """
 
     @_abc_1.abstractmethod
@@ -506,7 +674,7 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_links_pb2.UnblockLinkResponse, _abc.Awaitable[_links_pb2.UnblockLinkResponse]]:
         """Takes the block of a link away. From then on no blocklist blocks it.
 
-        Errors: NOT_FOUND (NO_LINK) for a code that holds none.
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
         """
 
     @_abc_1.abstractmethod
