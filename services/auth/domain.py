@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
+from services.runtime.emails import email_of
 from services.runtime.errors import (
     AlreadyExists,
     InvalidArgument,
@@ -17,7 +18,6 @@ from services.runtime.errors import (
 )
 from services.runtime.text import BLANKS, CONTROLS
 
-MAX_EMAIL_LENGTH = 254
 MAX_USERNAME_LENGTH = 30
 """In Unicode code points."""
 MAX_PASSWORD_BYTES = 72
@@ -135,15 +135,10 @@ def new_account(
 
 def checked_email(given: str) -> str:
     """The address without the blanks around it. Raises InvalidEmail."""
-    email = given.strip(BLANKS)
-    local, _, host = email.rpartition("@")
-    if not local or not host:
-        raise InvalidEmail("An e-mail address has an @ with something on both sides.")
-    if len(email) > MAX_EMAIL_LENGTH:
-        raise InvalidEmail(f"An e-mail address has at most {MAX_EMAIL_LENGTH} characters.")
-    if CONTROLS.search(email):
-        raise InvalidEmail("An e-mail address has no control characters.")
-    return email
+    try:
+        return email_of(given)
+    except ValueError as error:
+        raise InvalidEmail(str(error)) from None
 
 
 def key_of(email: str) -> str:

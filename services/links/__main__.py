@@ -14,6 +14,7 @@ from services.links.service import LinksService
 from services.links.settings import LinksSettings
 from services.links.store import LinkStore
 from services.links.sweep import Sweeper
+from services.links.upkeep import keep_up
 from services.runtime import server, stores
 
 ADAPTERS = stores.Adapters[LinkStore](
@@ -40,7 +41,9 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
         if blocklists:
             await ending.enter_async_context(Sweeper(store, blocklists, _now).kept())
         urls = UrlPolicy(str(settings.public_url), blocklists)
-        yield servicers(LinksService(store, urls, _now)), database
+        service = LinksService(store, urls, _now)
+        await ending.enter_async_context(keep_up(service))
+        yield servicers(service), database
 
 
 def main() -> None:

@@ -18,6 +18,8 @@
     rev                how often it was edited; absent for never
     formers, history   how many URLs it led to before, and which: {url, until}, the last one last;
                        absent for none
+    reports, reported, reports_waiting, reports_decided_at
+                       see `reports_mongo`
     removed            true once it is purged: nothing else is left but `_id`
 
 Moments are microseconds since the Unix epoch: a date of MongoDB has milliseconds.

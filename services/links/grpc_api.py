@@ -26,6 +26,7 @@ from services.links.domain import (
     Owner,
     Resolution,
 )
+from services.links.reports import Report
 from services.links.service import LinksService
 from services.runtime.server import Servicer, Servicers
 
@@ -144,6 +145,17 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         )
         return pb.ClaimLinksResponse(claimed=claimed, more=more)
 
+    async def ReportLink(
+        self, request: pb.ReportLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ReportLinkResponse:
+        reason = _REASON_OF.get(request.reason)
+        if reason is None:
+            raise InvalidReason("A link is reported for a reason.")
+        report_id = await self._service.report(
+            request.code, reason, request.details, request.contact
+        )
+        return pb.ReportLinkResponse(report_id=report_id)
+
     async def ListChanges(
         self, request: pb.ListChangesRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListChangesResponse:
@@ -189,6 +201,19 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     ) -> pb.UnblockLinkResponse:
         await self._service.unblock(request.code)
         return pb.UnblockLinkResponse()
+
+    async def ListReports(
+        self, request: pb.ListReportsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListReportsResponse:
+        found, waiting = await self._service.reports(request.skip)
+        now = self._service.now()
+        reports = [_report_to_pb(link, report, now) for link, report in found]
+        return pb.ListReportsResponse(reports=reports, waiting=waiting)
+
+    async def DismissReports(
+        self, request: pb.DismissReportsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.DismissReportsResponse:
+        return pb.DismissReportsResponse(dismissed=await self._service.dismiss(request.code))
 
     async def RemoveAccountLinks(
         self, request: pb.RemoveAccountLinksRequest, context: ServicerContext[Any, Any]
@@ -299,6 +324,18 @@ def _to_pb(link: Link, now: datetime) -> pb.Link:
         message.expires_at.FromDatetime(link.expires_at)
     if link.blocked is not None:
         message.reason = _REASONS[link.blocked]
+    return message
+
+
+def _report_to_pb(link: Link, report: Report, now: datetime) -> pb.Report:
+    message = pb.Report(
+        id=report.id, link=_to_pb(link, now), reason=_REASONS[report.reason], count=report.count
+    )
+    message.first_at.FromDatetime(report.first_at)
+    message.last_at.FromDatetime(report.last_at)
+    for said in report.statements:
+        statement = message.statements.add(details=said.details, contact=said.contact)
+        statement.at.FromDatetime(said.at)
     return message
 
 

@@ -42,7 +42,18 @@ SWEEP_BEHIND = Gauge(
     "For how long links have waited to be looked through for the lists that this process has; 0 "
     "where nothing waits.",
 )
+REPORTS = Counter(
+    "atajo_links_reports",
+    "Reports of links that were taken, by the class that their reporters chose.",
+    ["reason"],
+)
+REPORTS_WAITING = Gauge(
+    "atajo_links_reports_waiting",
+    "Reports that wait for a decision of the operator, as the store has them: one a link and "
+    "class, however often it was reported. Every replica tells the same number.",
+)
 for _result in ("blocked", "freed"):
     SWEPT.labels(_result)
 for _reason in BlockReason:
+    REPORTS.labels(_reason.value)
     REFUSED.labels(_reason.value)  # There from the start: a rate over a series needs its zero.

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from secrets import token_urlsafe
 
 from services.links.domain import (
     MAX_CODES,
@@ -54,7 +55,14 @@ from services.links.domain import (
     restoration,
     text_of,
 )
-from services.links.metrics import REFUSED
+from services.links.metrics import REFUSED, REPORTS, REPORTS_WAITING
+from services.links.reports import (
+    KEPT_AFTER_DECISION,
+    MAX_REPORTS,
+    NoReport,
+    Report,
+    statement_of,
+)
 from services.links.store import LinkStore
 from services.runtime import logs
 from services.runtime.codes import is_code
@@ -69,6 +77,10 @@ stays with the redirects."""
 SEARCHES_WAITING = 8
 """How many may wait for their turn. Each takes up to a fifth of a second for 100,000 links."""
 _RETRY_AFTER = 1.0
+_REPORT_ID_BYTES = 12
+"""Random bytes of a report's id: nobody guesses one, or learns from it how many there are."""
+_FORGOTTEN = 100
+"""Most reports that are deleted at a time."""
 _REFUSALS_TOLD = 10
 """Most lines in the log for URLs that a class of lists refused, in a minute."""
 
@@ -240,6 +252,50 @@ class LinksService:
     async def unblock(self, code: str) -> None:
         """Take the block of a link away. Raises NoLink, Unavailable."""
         await self._edit(None, [code], block(None), self._now())
+
+    async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
+        """Keep a report of whoever's link, in whatever state; returns the report's id.
+
+        Raises InvalidDetails, InvalidContact, NoLink, Unavailable.
+        """
+        said = statement_of(details, contact, self._now())
+        report_id = None
+        if is_code(code):
+            new_id = token_urlsafe(_REPORT_ID_BYTES)
+            report_id = await self._store.report(code, reason, said, new_id)
+        if report_id is None:
+            raise _no_link()
+        REPORTS.labels(reason.value).inc()
+        return report_id
+
+    async def reports(self, skip: int) -> tuple[list[tuple[Link, Report]], int]:
+        """Some of the reports that wait, with their links, and how many wait altogether.
+
+        The most often reported links come first. Raises Unavailable.
+        """
+        found = await self._store.reports(max(0, skip), MAX_REPORTS)
+        return found, await self._store.waiting_reports()
+
+    async def dismiss(self, code: str) -> int:
+        """The reports of a link wait no more; returns how many did.
+
+        Raises NoReport, Unavailable.
+        """
+        dismissed = await self._store.decide_reports(code, self._now())
+        if not dismissed:
+            raise NoReport("No report of this link waits.")
+        return dismissed
+
+    async def count_reports(self) -> None:
+        """Let the metrics say how many reports wait. Raises Unavailable."""
+        REPORTS_WAITING.set(await self._store.waiting_reports())
+
+    async def forget_reports(self) -> bool:
+        """Delete some of the reports that were decided on long ago; whether there may be others.
+
+        Raises Unavailable.
+        """
+        return await self._store.forget_reports(self._now() - KEPT_AFTER_DECISION, _FORGOTTEN)
 
     async def remove_account_links(self, account: Account) -> tuple[int, bool]:
         """Remove some of an account's links; how many, and whether to ask again.

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from services.links.domain import (
     Account,
+    BlockReason,
     Edit,
     FormerUrl,
     Guest,
@@ -18,6 +19,7 @@ from services.links.domain import (
     Sweep,
     Wanted,
 )
+from services.links.reports import Report, Statement
 from services.runtime.feed import Told
 
 
@@ -131,6 +133,41 @@ class LinkStore(Protocol):
 
         Those are announced, whether or not this call changed anything. Codes that no link ever held
         are left alone.
+        """
+        ...
+
+    async def report(
+        self, code: str, reason: BlockReason, said: Statement, new_id: str
+    ) -> str | None:
+        """Count a report of a link in whatever state, and keep what was said while there is room.
+
+        Returns the report's id: `new_id` for the first of the link and reason, and that one for
+        those that follow. None where no link holds the code.
+        """
+        ...
+
+    async def reports(self, skip: int, most: int) -> list[tuple[Link, Report]]:
+        """Up to `most` of the reports that wait, behind the first `skip` of them, with their links.
+
+        The most often reported links come first, and reports of one link stand together.
+        """
+        ...
+
+    async def waiting_reports(self) -> int:
+        """How many reports wait for a decision."""
+        ...
+
+    async def decide_reports(self, code: str, now: datetime) -> int:
+        """The reports of a link wait no more, all at once; returns how many did.
+
+        What is reported afterwards waits anew.
+        """
+        ...
+
+    async def forget_reports(self, until: datetime, most: int) -> bool:
+        """Delete reports that were decided on at a moment or before, up to `most` at a time.
+
+        Returns whether there may be others.
         """
         ...
 

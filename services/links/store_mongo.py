@@ -1,6 +1,6 @@
 """Links and their changes in a MongoDB database.
 
-    links                  see `documents_mongo`
+    links                  see `documents_mongo`, and of reports `reports_mongo`
     rankings, ranked_codes see `rankings_mongo`
     leases                 _id (the job), holder, ends_at
     marks                  _id "rank", mark; _id "sweep", and the fields of a `Sweep`
@@ -33,6 +33,9 @@ where they are enough: then the index answers.
     links_by_host, links_by_ended_host
                        hosts that links lead to, and the links of one, in the order of codes
     links_listed       links that a blocklist blocked, in the order of codes
+    links_reported     links with reports that wait, the most often reported first, and how many
+                       reports of each wait
+    links_decided      links with reports that were decided on, for those that are to be forgotten
 
 No index helps with a text that may be anywhere: a search looks through all links of its owner. A
 page of it ends where it is full, its number takes them all. `folded` is in no index, where it would
@@ -67,6 +70,7 @@ from services.links.documents_mongo import (
 from services.links.domain import (
     FEED,
     Account,
+    BlockReason,
     Edit,
     FormerUrl,
     Guest,
@@ -79,6 +83,8 @@ from services.links.domain import (
     Wanted,
 )
 from services.links.rankings_mongo import Rankings
+from services.links.reports import Report, Statement
+from services.links.reports_mongo import Reports
 from services.links.stored import OwnerValue, value_of
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told
@@ -161,6 +167,20 @@ SCHEMA: Schema = (
             ),
         ]
     },
+    {
+        "links": [
+            IndexModel(
+                [("reported", DESCENDING), ("_id", ASCENDING), ("reports_waiting", ASCENDING)],
+                name="links_reported",
+                partialFilterExpression={"reported": {"$exists": True}},
+            ),
+            IndexModel(
+                [("reports_decided_at", ASCENDING)],
+                name="links_decided",
+                partialFilterExpression={"reports_decided_at": {"$exists": True}},
+            ),
+        ]
+    },
 )
 
 _CHUNK = 500
@@ -184,6 +204,7 @@ class MongoLinkStore:
         self._database = database
         self._feed = MongoFeed(database, FEED, "links")
         self._rankings = Rankings(database)
+        self._reports = Reports(database)
 
     async def add(self, link: Link) -> Link | None:
         new = document_of(link)
@@ -348,6 +369,24 @@ class MongoLinkStore:
         purged = [one["_id"] for one in found if "removed" in one]
         await self._feed.announce(purged, now)
         return purged
+
+    async def report(
+        self, code: str, reason: BlockReason, said: Statement, new_id: str
+    ) -> str | None:
+        return await self._reports.add(code, reason, said, new_id)
+
+    async def reports(self, skip: int, most: int) -> list[tuple[Link, Report]]:
+        found = await self._reports.waiting(skip, most, LINK)
+        return [(link, report) for held, report in found if (link := link_of(held))]
+
+    async def waiting_reports(self) -> int:
+        return await self._reports.count_waiting()
+
+    async def decide_reports(self, code: str, now: datetime) -> int:
+        return await self._reports.decide(code, now)
+
+    async def forget_reports(self, until: datetime, most: int) -> bool:
+        return await self._reports.forget(until, most)
 
     async def removed_before(self, moment: datetime, most: int) -> list[str]:
         query = {"removed_at": {"$lte": micros_of(moment)}}

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from services.links import reports_sqlite as reports
 from services.links.domain import (
     FEED,
     KEPT_RANKINGS,
@@ -38,6 +39,7 @@ from services.links.domain import (
     Wanted,
     folded,
 )
+from services.links.reports import Report, Statement
 from services.links.stored import owner_of, value_of
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
@@ -97,6 +99,7 @@ MIGRATIONS = (
         after TEXT NOT NULL
     );
     """,
+    reports.MIGRATION,
 )
 _BY_OWNER = (
     """
@@ -418,6 +421,7 @@ class SqliteLinkStore:
                 _forget_hosts(connection, link)
             connection.execute(f"DELETE FROM links WHERE {among}", codes)
             connection.execute(f"DELETE FROM former_urls WHERE {among}", codes)
+            reports.purge(connection, codes)
             _forget_rankings(connection, creators)
             rows = connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
             purged = [code for (code,) in rows]
@@ -425,6 +429,43 @@ class SqliteLinkStore:
             return purged
 
         return await self._database.write("links_purge", operation)
+
+    async def report(
+        self, code: str, reason: BlockReason, said: Statement, new_id: str
+    ) -> str | None:
+        def operation(connection: sqlite3.Connection) -> str | None:
+            if _find(connection, code) is None:
+                return None
+            return reports.add(connection, code, reason, said, new_id)
+
+        return await self._database.write("links_report", operation)
+
+    async def reports(self, skip: int, most: int) -> list[tuple[Link, Report]]:
+        def operation(connection: sqlite3.Connection) -> list[tuple[Link, Report]]:
+            connection.execute("BEGIN")  # One look: a link may be purged meanwhile.
+            try:
+                return [
+                    (link, report)
+                    for report in reports.waiting(connection, skip, most)
+                    if (link := _find(connection, report.code))
+                ]
+            finally:
+                connection.execute("ROLLBACK")
+
+        return await self._database.read("links_reports", operation)
+
+    async def waiting_reports(self) -> int:
+        return await self._database.read("links_reports_waiting", reports.count_waiting)
+
+    async def decide_reports(self, code: str, now: datetime) -> int:
+        return await self._database.write(
+            "links_reports_decide", lambda connection: reports.decide(connection, code, now)
+        )
+
+    async def forget_reports(self, until: datetime, most: int) -> bool:
+        return await self._database.write(
+            "links_reports_forget", lambda connection: reports.forget(connection, until, most)
+        )
 
     async def removed_before(self, moment: datetime, most: int) -> list[str]:
         def operation(connection: sqlite3.Connection) -> list[str]:

@@ -17,6 +17,7 @@ from services.analytics.domain import Batch, Dimension, VisitCount, VisitKind
 from services.auth.__main__ import ADAPTERS as AUTH
 from services.auth.domain import Account
 from services.links import domain as links
+from services.links import reports
 from services.links.__main__ import ADAPTERS as LINKS
 from tests.contract import stored
 from tests.contract.conftest import NewStore, opened_at
@@ -56,6 +57,11 @@ async def fill_links(setting: str) -> None:
             await store.edit(None, codes, links.removal(NOW), NOW)
         await store.add(links.Link("listed--", "https://example.com/", owner, NOW))
         await store.edit(None, ["listed--"], links.Edit(_listed, is_announced=True), NOW)
+        for reason in links.BlockReason:
+            said = reports.statement_of("Stolen passwords", "ana@b.example", NOW)
+            await store.report("listed--", reason, said, f"id-{reason.value}")
+        await store.report("code0000", links.BlockReason.SPAM, said, "decided")
+        await store.decide_reports("code0000", NOW)
         await store.note_sweep(links.Sweep("contents"))
         await store.add(links.Link("purged--", "https://example.com/", owner, NOW))
         await store.purge(["purged--"], NOW)

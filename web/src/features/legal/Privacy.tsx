@@ -94,6 +94,20 @@ const sections: Section[] = [
     ),
   },
   {
+    id: 'reports',
+    title: 'When you report a link',
+    body: (
+      <>
+        <p>
+          A report goes to whoever runs this site, and to nobody else: the owner of the link does not
+          learn of it. Give an email only if you want to be asked. Nothing is kept of who you are
+          beside what you write, not even whether you were logged in.
+        </p>
+        <Stored of="reports" />
+      </>
+    ),
+  },
+  {
     id: 'limits',
     title: 'Guarding against abuse',
     body: (
@@ -143,6 +157,10 @@ const sections: Section[] = [
           for 30 days. Then its addresses, title, tags and counts are deleted for good. Its code
           alone stays, so that it is never given out again. A link that has ended is kept until it
           is removed.
+        </p>
+        <p>
+          What was reported of a link is deleted 90 days after it was decided on, and before that
+          when the link is deleted for good.
         </p>
         <p>
           An account that you remove in its <Link to={paths.settings}>settings</Link> cannot be used

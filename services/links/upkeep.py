@@ -1,0 +1,43 @@
+"""What goes on by itself in the process: reports are counted, and those past their time go.
+
+Every replica does it: the number is the store's, and what is gone cannot go twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from services.links.service import LinksService
+from services.runtime import background, logs
+from services.runtime.errors import Unavailable
+
+_EVERY = 5.0
+"""Seconds between two looks: how old the number of reports that wait may be."""
+_PAUSE = 0.05
+"""Seconds between two pieces of work, for whoever waits for the store."""
+
+log = logs.Throttled(__name__)
+
+
+@asynccontextmanager
+async def keep_up(service: LinksService) -> AsyncIterator[None]:
+    """Look after the reports in the background until the body ends."""
+    running = background.run(_run(service), "upkeep")
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+
+
+async def _run(service: LinksService) -> None:
+    while True:
+        more = False
+        try:
+            await service.count_reports()
+            more = await service.forget_reports()
+        except Unavailable as error:
+            log.warning("upkeep_failed", reason=error.reason)
+        await asyncio.sleep(_PAUSE if more else _EVERY)

@@ -1,0 +1,296 @@
+"""What every links store promises of reports."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.links.__main__ import ADAPTERS
+from services.links.domain import (
+    NOBODY,
+    Account,
+    BlockReason,
+    Link,
+    LinkChanges,
+    NoLink,
+    UrlPolicy,
+    block,
+    removal,
+)
+from services.links.reports import (
+    KEPT_AFTER_DECISION,
+    MAX_STATEMENTS,
+    NoReport,
+    Report,
+    Statement,
+)
+from services.links.service import LinksService
+from services.links.store import LinkStore
+from tests.contract.conftest import NewStore, opened_anew, opened_at
+
+Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+SPAM, PHISHING, OTHER = BlockReason.SPAM, BlockReason.PHISHING, BlockReason.OTHER
+URLS = UrlPolicy("https://atajo.example")
+
+
+@pytest.fixture
+def opened(new_store: NewStore) -> Opened:
+    """Opens a new, empty store, another one each time."""
+    return lambda: opened_anew(new_store, "links", ADAPTERS)
+
+
+def link(code: str = "abcdefgh") -> Link:
+    return Link(code, "http://a.example", Account("one"), NOW)
+
+
+def said(details: str = "", contact: str = "", minute: int = 0) -> Statement:
+    return Statement(details, contact, NOW + minute * MINUTE)
+
+
+async def waiting(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
+    """How often each report that waits was made, in their order."""
+    found = await store.reports(0, 100)
+    assert all(link.code == report.code for link, report in found)
+    assert await store.waiting_reports() == len(found)
+    return {(report.code, report.reason): report.count for _, report in found}
+
+
+async def test_reports_of_a_link_for_one_reason_are_one(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link())
+        first = said("It asks for my password.", "ana@b.example", 1)
+        assert await store.report("abcdefgh", PHISHING, first, "first") == "first"
+        assert await store.report("abcdefgh", PHISHING, said(minute=2), "second") == "first"
+        last = said("¡Es falso! \U0001f600", minute=3)
+        assert await store.report("abcdefgh", PHISHING, last, "third") == "first"
+        assert await store.report("abcdefgh", SPAM, said(minute=4), "spam") == "spam"
+        of_phishing = Report("first", "abcdefgh", PHISHING, 3, first.at, last.at, (first, last))
+        at = said(minute=4).at
+        of_spam = Report("spam", "abcdefgh", SPAM, 1, at, at)
+        found = await store.reports(0, 100)
+        assert found == [(link(), of_phishing), (link(), of_spam)]
+        assert await store.waiting_reports() == 2
+
+
+async def test_a_clock_that_goes_back_takes_no_time_from_a_report(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link())
+        for minute in (2, 1, 3, 0):
+            await store.report("abcdefgh", SPAM, said(minute=minute), "one")
+        [(_, report)] = await store.reports(0, 100)
+        assert (report.first_at, report.last_at) == (said(minute=0).at, said(minute=3).at)
+
+
+async def test_a_link_in_whatever_state_is_reported(opened: Opened) -> None:
+    ended = LinkChanges(ended_url="https://b.example").edit(URLS, NOW)
+    async with opened() as store:
+        for number, edit in enumerate((block(SPAM), removal(NOW), ended)):
+            code = f"code000{number}"
+            await store.add(link(code))
+            edited = await store.edit(None, [code], edit, NOW)
+            assert await store.report(code, OTHER, said(), code) == code
+            assert edited is not None
+            assert (await store.find(code)) == edited[0], "a report alone changes nothing of it"
+        assert set(await waiting(store)) == {(f"code000{number}", OTHER) for number in range(3)}
+
+
+async def test_what_never_was_or_was_purged_is_not_reported(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link())
+        await store.purge(["abcdefgh"], NOW)
+        for code in ("abcdefgh", "unknown-"):
+            assert await store.report(code, OTHER, said("a", "b@c"), "one") is None
+        assert await waiting(store) == {}
+
+
+async def test_a_purged_link_takes_its_reports_along(opened: Opened) -> None:
+    async with opened() as store:
+        for code in ("abcdefgh", "other---", "decided-"):
+            await store.add(link(code))
+            await store.report(code, SPAM, said("Spam.", "ana@b.example"), code)
+        await store.decide_reports("decided-", NOW)
+        await store.purge(["abcdefgh", "decided-"], NOW)
+        assert await waiting(store) == {("other---", SPAM): 1}
+        assert await store.decide_reports("abcdefgh", NOW) == 0
+        assert not await store.forget_reports(NOW, 1), "those of the purged link are gone already"
+
+
+async def test_the_most_often_reported_links_come_first(opened: Opened) -> None:
+    async with opened() as store:
+        for code, counts in {
+            "one-----": {SPAM: 4},
+            "two-----": {SPAM: 2, PHISHING: 3, OTHER: 1},
+            "three---": {OTHER: 1},
+            "four----": {OTHER: 4},
+        }.items():
+            await store.add(link(code))
+            for reason, count in counts.items():
+                for _ in range(count):
+                    await store.report(code, reason, said(), f"{code} {reason.value}")
+        ordered = [
+            (("two-----", PHISHING), 3),
+            (("two-----", SPAM), 2),
+            (("two-----", OTHER), 1),
+            (("four----", OTHER), 4),
+            (("one-----", SPAM), 4),
+            (("three---", OTHER), 1),
+        ]
+        assert list((await waiting(store)).items()) == ordered
+        for skip in range(8):
+            for most in (1, 2, 100):
+                page = [
+                    ((report.code, report.reason), report.count)
+                    for _, report in await store.reports(skip, most)
+                ]
+                assert page == ordered[skip : skip + most], (skip, most)
+
+
+async def test_statements_are_kept_while_there_is_room(opened: Opened) -> None:
+    every = [said(f"Statement {number}", minute=number) for number in range(2 * MAX_STATEMENTS)]
+    async with opened() as store:
+        await store.add(link())
+        for statement in every:
+            await store.report("abcdefgh", SPAM, statement, "one")
+            await store.report("abcdefgh", SPAM, said(), "one")
+        [(_, report)] = await store.reports(0, 100)
+        assert report.statements == tuple(every[:MAX_STATEMENTS])
+        assert report.count == 4 * MAX_STATEMENTS
+
+
+async def test_what_is_decided_on_waits_no_more_and_then_anew(opened: Opened) -> None:
+    async with opened() as store:
+        for code in ("abcdefgh", "other---"):
+            await store.add(link(code))
+            for reason in (SPAM, PHISHING):
+                for _ in range(2):
+                    await store.report(code, reason, said("Before."), f"{code} {reason.value}")
+        assert await store.decide_reports("abcdefgh", NOW) == 2
+        assert await store.decide_reports("abcdefgh", NOW) == 0, "none of them waits any more"
+        assert await store.decide_reports("unknown-", NOW) == 0
+        assert await waiting(store) == {("other---", PHISHING): 2, ("other---", SPAM): 2}
+
+        anew = said("After.", minute=7)
+        assert await store.report("abcdefgh", SPAM, anew, "new") == "abcdefgh spam"
+        assert await store.report("abcdefgh", SPAM, said(minute=8), "new") == "abcdefgh spam"
+        found = [report for _, report in await store.reports(0, 100) if report.code == "abcdefgh"]
+        at = said(minute=8).at
+        assert found == [Report("abcdefgh spam", "abcdefgh", SPAM, 2, anew.at, at, (anew,))]
+        assert await store.decide_reports("abcdefgh", NOW) == 1
+
+
+async def test_what_was_decided_on_is_forgotten_in_time(opened: Opened) -> None:
+    async with opened() as store:
+        for number in range(4):
+            await store.add(link(f"code000{number}"))
+            await store.report(f"code000{number}", SPAM, said("a", "b@c"), f"id{number}")
+        for number in range(3):
+            await store.decide_reports(f"code000{number}", NOW + number * MINUTE)
+        await store.report("code0000", OTHER, said("b", "c@d"), "other")
+        # The first of them waits anew, and so what was decided on is there no more.
+        await store.report("code0001", SPAM, said("Anew."), "new")
+        until = NOW + MINUTE
+        rounds = 0
+        while await store.forget_reports(until, 1):
+            rounds += 1
+            assert rounds < 4, "it comes to an end"
+        kept = {("code0000", OTHER): 1, ("code0001", SPAM): 1, ("code0003", SPAM): 1}
+        assert await waiting(store) == kept
+        ids = {}
+        for code in ("code0000", "code0001", "code0002", "code0003"):
+            ids[code] = await store.report(code, SPAM, said(), "new")
+        assert ids == {
+            "code0000": "new",
+            "code0001": "id1",
+            "code0002": "id2",
+            "code0003": "id3",
+        }
+
+
+async def test_all_who_report_at_once_are_counted_and_told_one_id(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add(link())
+        calls = [
+            store.report("abcdefgh", reason, said("At once."), f"{reason.value} {number}")
+            for number in range(40)
+            for reason in (SPAM, PHISHING)
+        ]
+        ids = await asyncio.gather(*calls)
+        assert len(set(ids[::2])) == len(set(ids[1::2])) == 1
+        assert ids[0] != ids[1]
+        assert await waiting(store) == {("abcdefgh", PHISHING): 40, ("abcdefgh", SPAM): 40}
+
+
+async def test_no_report_is_lost_to_decisions_meanwhile(opened: Opened) -> None:
+    """What was decided on and what waits are all that was reported."""
+    async with opened() as store:
+        await store.add(link())
+        told = decided = 0
+
+        async def report(reason: BlockReason) -> None:
+            nonlocal told
+            for _ in range(20):
+                assert await store.report("abcdefgh", reason, said(), reason.value)
+                told += 1
+
+        async def decide() -> None:
+            nonlocal decided
+            while told < 5 * 20:
+                decided += await store.decide_reports("abcdefgh", NOW)
+                await asyncio.sleep(0)
+
+        await asyncio.gather(decide(), *map(report, BlockReason))
+        assert decided > 0
+        left = await waiting(store)
+        assert await store.decide_reports("abcdefgh", NOW) == len(left)
+        assert await waiting(store) == {}
+        for reason in BlockReason:
+            await store.report("abcdefgh", reason, said(), "new")
+        assert set((await waiting(store)).values()) == {1}
+
+
+async def test_reports_are_there_after_a_restart(new_store: NewStore) -> None:
+    with new_store() as setting:
+        async with opened_at(setting, "links", ADAPTERS) as store:
+            await store.add(link())
+            await store.report("abcdefgh", SPAM, said("Spam.", "ana@b.example"), "one")
+        async with opened_at(setting, "links", ADAPTERS) as store:
+            assert await waiting(store) == {("abcdefgh", SPAM): 1}
+            assert await store.report("abcdefgh", SPAM, said(), "two") == "one"
+
+
+async def test_the_service_reports_lists_and_dismisses(opened: Opened) -> None:
+    clock = [NOW]
+    async with opened() as store:
+        service = LinksService(store, URLS, lambda: clock[0])
+        await service.create("abcdefgh", "a.example", NOBODY)
+        one = await service.report("abcdefgh", SPAM, " Spam. ", " ana@b.example ")
+        assert await service.report("abcdefgh", SPAM, "", "") == one
+        other = await service.report("abcdefgh", OTHER, "", " ")
+        assert len({one, other}) == 2
+        for code in ("unknown-", "no code at all", ""):
+            with pytest.raises(NoLink):
+                await service.report(code, SPAM, "", "")
+        found, count = await service.reports(-1)
+        assert count == 2
+        assert [(report.id, report.statements) for _, report in found] == [
+            (one, (said("Spam.", "ana@b.example"),)),
+            (other, ()),
+        ]
+        assert await service.dismiss("abcdefgh") == 2
+        with pytest.raises(NoReport):
+            await service.dismiss("abcdefgh")
+        assert await service.reports(0) == ([], 0)
+
+        clock[0] = NOW + KEPT_AFTER_DECISION - MINUTE
+        assert not await service.forget_reports()
+        assert await service.report("abcdefgh", OTHER, "", "") == other
+        clock[0] = NOW + KEPT_AFTER_DECISION
+        assert not await service.forget_reports()
+        assert await service.report("abcdefgh", SPAM, "", "") != one
