@@ -132,6 +132,7 @@ def _functions(
             visits=visits,
             clients=clients,
             creations=_limit("create", settings.creations, settings),
+            reports=_limit("report", settings.reports, settings),
         ),
         OwnedLinks(
             auth=auth,

@@ -234,6 +234,14 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         request = links_pb2.RestoreLinksRequest(owner=_owner(owner), codes=codes)
         await self._caller.unary("RestoreLinks", self._stub.RestoreLinks, request, CALL_SECONDS)
 
+    async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
+        """Keep a report of a link; returns the report's id. Reasons: NO_LINK, INVALID_*."""
+        request = links_pb2.ReportLinkRequest(
+            code=code, reason=_REASON_NUMBERS[reason], details=details, contact=contact
+        )
+        reply = await self._caller.unary("ReportLink", self._stub.ReportLink, request, CALL_SECONDS)
+        return reply.report_id
+
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Give some of a guest's links to an account; returns how many, and if to ask again."""
         request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
@@ -449,6 +457,7 @@ _REASONS = {
     links_pb2.BLOCK_REASON_ILLEGAL: BlockReason.ILLEGAL,
     links_pb2.BLOCK_REASON_OTHER: BlockReason.OTHER,
 }
+_REASON_NUMBERS = {reason: number for number, reason in _REASONS.items()}
 
 _SPANS = {
     RecentSpan.HOURS_24: analytics_pb2.RECENT_SPAN_24_HOURS,

@@ -28,7 +28,7 @@ _IPV6_BYTES = (addresses.HOUSEHOLD_BITS // 8, addresses.NETWORK_BITS // 8)
 _NETWORK_SHARE = 16
 """How many times the limit of one address a whole network of IPv6 has."""
 MOST_WINDOWS = 65_536
-"""Most windows of one limit, which take 20 MB: 100 MB for the five limits."""
+"""Most windows of one limit, which take 20 MB: 120 MB for the six limits."""
 
 _LOOKED_AT = 512
 """Bytes at the end of an X-Forwarded-For header that are looked at."""

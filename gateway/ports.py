@@ -283,6 +283,14 @@ class Links(Service, LinkSource, LinkList, Protocol):
         Reason: TOO_MANY_CODES.
         """
 
+    async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
+        """Keep a report of a link, whoever's and in whatever state, for the operator.
+
+        `details` and `contact`, an e-mail address, are empty for none. Returns the report's id,
+        which is the same for all reports of the link for the reason. Reasons: NO_LINK, INVALID_*.
+        """
+        ...
+
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Give some of a guest's links to an account.
 

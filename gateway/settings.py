@@ -18,6 +18,7 @@ _CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}
 _REGISTRATIONS = {"production": Rate(30, 3600), "local": Rate(200, 1)}
 _LOGINS = _CREATIONS
 _EDITS = _CREATIONS
+_REPORTS = {"production": Rate(20, 3600), "local": Rate(100, 3600)}
 _READS = {"production": Rate(600, 60), "local": Rate(2000, 1)}
 
 
@@ -61,6 +62,7 @@ class GatewaySettings(ProcessSettings):
     limit_logins: OptionalRate = None
     limit_edits: OptionalRate = None
     limit_reads: OptionalRate = None
+    limit_reports: OptionalRate = None
     """Limits by address, like `300/minute`; empty takes the default of the environment."""
     cache_bytes: int = Field(default=64_000_000, ge=1)
     """Most memory that the cache of links takes."""
@@ -123,3 +125,7 @@ class GatewaySettings(ProcessSettings):
     @property
     def reads(self) -> Rate:
         return self.limit_reads or _READS[self.environment]
+
+    @property
+    def reports(self) -> Rate:
+        return self.limit_reports or _REPORTS[self.environment]

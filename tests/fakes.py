@@ -31,6 +31,7 @@ from services.analytics.service import AnalyticsService
 from services.analytics.store import AnalyticsStore
 from services.auth import domain as auth
 from services.links import domain as links
+from services.links import reports
 from services.runtime.errors import Unavailable
 
 SESSION = timedelta(hours=1)
@@ -143,6 +144,7 @@ class FakeLinks(Fake):
         self._histories: dict[str, list[links.FormerUrl]] = {}
         self._rankings: dict[str, list[str]] = {}
         self._answers: dict[str, Resolution | None] = {}
+        self._reports: dict[tuple[str, BlockReason], str] = {}
         self._announced: list[str] = []
 
     def answer(self, code: str, resolution: Resolution | None) -> None:
@@ -255,6 +257,13 @@ class FakeLinks(Fake):
         self._reach("restore")
         now = datetime.now(UTC)
         self._edit(self._held(owner, codes, now), links.restoration(), now)
+
+    async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
+        self._reach("report")
+        reports.statement_of(details, contact, datetime.now(UTC))
+        if code not in self._links:
+            raise links.NoLink("There is no such link.")
+        return self._reports.setdefault((code, reason), secrets.token_urlsafe(12))
 
     async def claim(self, guest: owners.Guest, account: owners.Account) -> tuple[int, bool]:
         self._reach("claim")

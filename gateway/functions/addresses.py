@@ -1,9 +1,11 @@
-"""Short addresses: made, and followed where nobody stands at the edge."""
+"""Short addresses: made, followed where nobody stands at the edge, and reported by anybody."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from pydantic import Field
 from starlette.requests import Request
 
 from gateway.callable import Payload, Text
@@ -12,7 +14,7 @@ from gateway.functions.owner import Owned, owner_of
 from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import LINKS_CREATED
 from gateway.ports import Auth, Links
-from gateway.resolution import LinkState, Resolution
+from gateway.resolution import BlockReason, LinkState, Resolution
 from gateway.resolver import Resolver
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import codes
@@ -31,6 +33,22 @@ class AccessLink(Payload):
     code: str
 
 
+Written = Annotated[Text | None, Field(repr=False)]
+"""What a reporter wrote; null is as empty."""
+
+
+class ReportLink(Owned):
+    """`code` may be any text: one that is no code has no link.
+
+    Who reports is not asked for: what `token` and `guest` name is neither looked up nor passed on.
+    """
+
+    code: Text
+    reason: BlockReason | None = None
+    details: Written = None
+    contact: Written = None
+
+
 @dataclass(frozen=True)
 class ShortAddresses:
     """The functions of short addresses. Each returns its call's `data`."""
@@ -41,6 +59,7 @@ class ShortAddresses:
     visits: VisitPipeline
     clients: ClientAddresses
     creations: Limit | NoLimit
+    reports: Limit | NoLimit
 
     async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
         self.creations.hit(self.clients.networks_of(request))
@@ -61,6 +80,16 @@ class ShortAddresses:
             told = [header for header in request.headers.raw if header[0] != b"referer"]
             self.visits.take(code, told, request.client.host if request.client else "")
         return _access_reply(resolution)
+
+    async def report_link(self, payload: ReportLink, request: Request) -> Reply:
+        self.reports.hit(self.clients.networks_of(request))
+        report = await self.links.report(
+            payload.code,
+            payload.reason or BlockReason.OTHER,
+            payload.details or "",
+            payload.contact or "",
+        )
+        return {"success": True, "report": report}
 
 
 def _access_reply(resolution: Resolution | None) -> Reply:

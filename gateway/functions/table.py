@@ -45,6 +45,7 @@ def table(
     return {
         "createShortLink": Function(s.CreateShortLink, addresses.create_short_link),
         "accessLink": Function(s.AccessLink, addresses.access_link),
+        "reportLink": Function(s.ReportLink, addresses.report_link),
         "verifyUser": Function(a.VerifyUser, accounts.verify_user),
         "registerUser": Function(a.RegisterUser, accounts.register_user),
         "changePassword": Function(a.ChangePassword, accounts.change_password),

@@ -89,6 +89,10 @@ _GRAMMAR = Grammar(
         "createShortLink": [b'{"data": {"code": "<code>", "url": "<json_url>", "token": <token>}}',
                             b'{"data": {"code": "<code>", "url": "<json_url>", <owner>}}'],
         "accessLink": [b'{"data": {"code": "<code>"}}', b'{"data": {"code": "<c><c>"}}'],
+        "reportLink": [b'{"data": {"code": "<code>", "reason": "<reason>"}}',
+                       b'{"data": {"code": "<code>", "reason": "<reason>", "details": <value>, '
+                       b'"contact": <value>, <owner>}}'],
+        "reason": [b"phishing", b"malware", b"spam", b"illegal", b"other", b"<text>"],
         "verifyUser": [b'{"data": {"email": "<c><c>@<c>.example", "password": "<c>"}}'],
         "registerUser": [b'{"data": {"email": "<c>@<c>.example", "password": "<bcrypt>", '
                          b'"salt": "$2b$10$abcdefghijklmnopqrstuu", "username": "<c>"}}'],

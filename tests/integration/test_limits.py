@@ -17,6 +17,7 @@ LIMITS = {
     "limit_logins": "3/hour",
     "limit_edits": "4/hour",
     "limit_reads": "5/hour",
+    "limit_reports": "6/hour",
 }
 FUNCTIONS = {
     "createShortLink": 2,
@@ -25,6 +26,7 @@ FUNCTIONS = {
     **dict.fromkeys(("changePassword", "removeAccount"), 3),
     **dict.fromkeys(("changeLink", "removeLinks", "restoreLinks", "claimLinks"), 4),
     **dict.fromkeys(("showLink", "showLinks", "showStatistics"), 5),
+    "reportLink": 6,
 }
 """How often each of them may be called from one address."""
 
@@ -59,6 +61,7 @@ def right(function: str) -> object:
         "showLink": {"guest": guest, "code": "abcdefgh"},
         "showLinks": {"guest": guest},
         "showStatistics": {"guest": guest, "code": None},
+        "reportLink": {"code": "abcdefgh"},
     }[function]
 
 

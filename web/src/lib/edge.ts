@@ -36,6 +36,7 @@ export const functions = {
   showStatistics: '/showStatistics',
   changePassword: '/changePassword',
   removeAccount: '/removeAccount',
+  reportLink: '/reportLink',
 } as const;
 
 /** What the gateway answers itself. */
@@ -62,6 +63,7 @@ export const routes: readonly string[] = [
   'registerUser',
   'removeAccount',
   'removeLinks',
+  'reportLink',
   'restoreLinks',
   'robots.txt',
   'short-link',
