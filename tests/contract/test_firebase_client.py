@@ -562,3 +562,46 @@ def test_wrong_passwords_of_a_session_count_as_failed_log_ins(
 
 def test_an_unknown_function(client: FirebaseClient) -> None:
     assert error(client, "noSuchFunction", {})[0] == "functions/not-found"
+
+
+def test_a_report_of_a_link_has_one_id_for_each_reason(
+    client: FirebaseClient, owner: Owner
+) -> None:
+    code = made(client, owner)
+    first = data(client, "reportLink", {"code": code})
+    assert first.keys() == {"success", "report"}
+    assert first["success"] is True
+    same = [
+        {"code": code, "reason": "other"},
+        {"code": code, "reason": None, "details": None, "contact": None},
+        {"code": code, "details": "ñ" * 1000, "contact": "ana@b.example", **owner},
+        {"code": code, "token": "no token", "guest": "", "contact": "", "details": ""},
+    ]
+    for payload in same:
+        assert data(client, "reportLink", payload) == first
+    others = [
+        data(client, "reportLink", {"code": code, "reason": reason})["report"]
+        for reason in ("phishing", "malware", "spam", "illegal")
+    ]
+    assert len({first["report"], *others}) == 5
+    assert data(client, "accessLink", {"code": code})["longUrl"], "reports alone block nothing"
+
+
+def test_a_report_that_is_none(client: FirebaseClient, owner: Owner) -> None:
+    code = made(client, owner)
+    for unknown in (new_code(), "no code at all", ""):
+        assert data(client, "reportLink", {"code": unknown}) == {
+            "success": False,
+            "error": "no exist",
+        }
+    for wrong, reason in (
+        ({"reason": "ugly"}, "INVALID_ARGUMENT"),
+        ({"reason": ""}, "INVALID_ARGUMENT"),
+        ({"details": "a" * 1001}, "INVALID_DETAILS"),
+        ({"details": 5}, "INVALID_ARGUMENT"),
+        ({"contact": "nobody"}, "INVALID_CONTACT"),
+        ({"guest": "no key"}, "INVALID_ARGUMENT"),
+        ({"unknown": None}, "INVALID_ARGUMENT"),
+        ({"code": None}, "INVALID_ARGUMENT"),
+    ):
+        assert error(client, "reportLink", {"code": code, **wrong}) == (INVALID, reason), wrong

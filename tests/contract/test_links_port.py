@@ -12,7 +12,7 @@ import pytest
 from gateway.clients import LinksClient
 from gateway.owners import Account, Guest, Owner
 from gateway.ports import FormerUrl, Link, LinkChanges, LinkOrder, Links, Page, Query
-from gateway.resolution import Changes, LinkState, Resolution
+from gateway.resolution import BlockReason, Changes, LinkState, Resolution
 from services.runtime.errors import AlreadyExists, InvalidArgument, NotFound
 from tests import services
 from tests.fakes import FakeLinks
@@ -485,3 +485,47 @@ async def test_a_claim_of_many_takes_steps(links: Links) -> None:
     assert claimed == 1001
     assert (await links.query(ONE, EVERY)).total == 1001
     assert (await links.query(GUEST, EVERY)).total == 0
+
+
+async def test_reports_of_a_link_for_one_reason_have_one_id(links: Links) -> None:
+    await links.create("abcdefgh", "a.example", ONE)
+    await links.create("another-", "a.example", None)
+    ids = {
+        (code, reason): await links.report(code, reason, "Ñ" * 1000, "ana@b.example")
+        for code in ("abcdefgh", "another-")
+        for reason in BlockReason
+    }
+    assert len(set(ids.values())) == 2 * len(BlockReason)
+    for (code, reason), report in ids.items():
+        assert await links.report(code, reason, "", "") == report
+    await links.remove(ONE, ["abcdefgh"])
+    report = await links.report("abcdefgh", BlockReason.SPAM, "", "")
+    assert report == ids["abcdefgh", BlockReason.SPAM]
+    for code in ("unknown-", "no code", "", "a\0b"):
+        with pytest.raises(NotFound) as refused:
+            await links.report(code, BlockReason.SPAM, "", "")
+        assert refused.value.reason == "NO_LINK"
+
+
+@pytest.mark.parametrize(
+    ("details", "contact", "reason"),
+    [
+        ("a" * 1001, "", "INVALID_DETAILS"),
+        ("a\x1b[2Jb", "", "INVALID_DETAILS"),
+        ("", "nobody", "INVALID_CONTACT"),
+        ("", "@b.example", "INVALID_CONTACT"),
+        ("", "a" * 250 + "@b.example", "INVALID_CONTACT"),
+        (" \n" + "a" * 1000 + "\t ", " ana@b.example ", None),
+        ("Two\r\nlines\tof it", " ", None),
+    ],
+)
+async def test_what_a_reporter_may_write(
+    links: Links, details: str, contact: str, reason: str | None
+) -> None:
+    await links.create("abcdefgh", "a.example", None)
+    if reason is None:
+        assert await links.report("abcdefgh", BlockReason.OTHER, details, contact)
+        return
+    with pytest.raises(InvalidArgument) as refused:
+        await links.report("abcdefgh", BlockReason.OTHER, details, contact)
+    assert refused.value.reason == reason

@@ -23,6 +23,7 @@ URL = "https://target.example/very/private?with=a-query#and-a-fragment"
 MONGO_PASSWORD = "Secreto-De-La-Base"
 GUEST, MALFORMED = ("_Guest-Key-" * 4)[:43], "_Guest-Key-" * 5
 TITLE, TAG, SOUGHT = "A Private Title", "a-private-tag", "private words sought"
+DETAILS = "private words of a reporter"
 
 
 def lines_of(product: Product) -> list[dict[str, Any]]:
@@ -67,6 +68,10 @@ def use(product: Product, account: Mapping[str, str], token: str, code: str) -> 
         product.call("removeLinks", {**owner, "codes": [code]})
         product.call("restoreLinks", {**owner, "codes": [code]})
         product.call("claimLinks", owner)
+    report = {"code": code, "details": DETAILS, "contact": EMAIL}
+    for payload in (report, {**report, "reason": DETAILS}, {**report, "contact": DETAILS}):
+        product.call("reportLink", payload)
+    product.call("reportLink", {**report, "details": DETAILS * 99})
     new = {"new_password": account["password"], "new_salt": account["salt"]}
     wrong = {"token": token, "password": PASSWORD + "x"}
     product.call("changePassword", {**wrong, **new})
@@ -127,6 +132,7 @@ def test_no_log_of_any_process_holds_what_is_secret(tmp_path: Path) -> None:
                 "referrer": "referring.example",
                 "signing secret": secret,
                 "guest's key": GUEST[:12],
+                "what a reporter wrote": DETAILS,
                 "its hash": hashed.hex(),
                 "its hash as bytes": repr(hashed)[2:14],
                 "title": TITLE,

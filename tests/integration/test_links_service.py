@@ -535,6 +535,85 @@ async def test_the_longest_links_fit_a_message(links: Links) -> None:
     assert refused.value.reason == "TOO_MANY_URLS"
 
 
+async def test_a_report_waits_until_the_operator_dismisses_it(links: Links) -> None:
+    await links.create("reported", "a.example", "somebody")
+    said = pb.ReportLinkRequest(
+        code="reported",
+        reason=pb.BLOCK_REASON_PHISHING,
+        details="It asks for my password.",
+        contact="ana@b.example",
+    )
+    report_id = (await links.call(said)).report_id
+    again = pb.ReportLinkRequest(code="reported", reason=pb.BLOCK_REASON_PHISHING)
+    assert (await links.call(again)).report_id == report_id
+
+    found = await links.admin(pb.ListReportsRequest())
+    [report] = [one for one in found.reports if one.link.code == "reported"]
+    assert found.waiting == len(found.reports)
+    assert (report.id, report.reason, report.count) == (report_id, pb.BLOCK_REASON_PHISHING, 2)
+    assert report.link.state == pb.LINK_STATE_ACTIVE, "reports alone block nothing"
+    assert report.first_at.ToDatetime() <= report.last_at.ToDatetime()
+    [statement] = report.statements
+    assert (statement.details, statement.contact) == (said.details, said.contact)
+    assert statement.at == report.first_at
+
+    rest = await links.admin(pb.ListReportsRequest(skip=found.waiting))
+    assert (list(rest.reports), rest.waiting) == ([], found.waiting)
+    dismissed = await links.admin(pb.DismissReportsRequest(code="reported"))
+    assert dismissed.dismissed == 1
+    left = await links.admin(pb.ListReportsRequest())
+    assert left.waiting == found.waiting - 1
+    assert "reported" not in {one.link.code for one in left.reports}
+    for code in ("reported", "unknown-", ""):
+        with pytest.raises(NotFound) as refused:
+            await links.admin(pb.DismissReportsRequest(code=code))
+        assert refused.value.reason == "NO_REPORT"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"reason": pb.BLOCK_REASON_UNSPECIFIED}, "INVALID_REASON"),
+        ({"reason": 77}, "INVALID_REASON"),
+        ({"details": "a" * 1001}, "INVALID_DETAILS"),
+        ({"contact": "nobody"}, "INVALID_CONTACT"),
+    ],
+)
+async def test_a_report_that_says_nothing_right_is_refused(
+    links: Links, change: dict[str, Any], reason: str
+) -> None:
+    request = pb.ReportLinkRequest(**{"code": "reported", "reason": pb.BLOCK_REASON_SPAM, **change})
+    with pytest.raises(InvalidArgument) as refused:
+        await links.call(request)
+    assert refused.value.reason == reason
+
+
+async def test_the_longest_reports_fit_a_message(links: Links) -> None:
+    long = "\U0001f600"
+    url = "http://a.example/" + long * 982
+    changes = pb.LinkChanges(
+        title=long * 100, ended_url=url, tags=pb.Tags(tags=[f"{n}{long * 29}" for n in range(10)])
+    )
+    owner = owned_by("most")
+    for n in range(21):
+        code = f"most-{n:03}"
+        await links.create(code, url, "most")
+        await links.call(pb.ChangeLinkRequest(owner=owner, code=code, changes=changes))
+        for reason in pb.BlockReason.values()[1:]:
+            request = pb.ReportLinkRequest(
+                code=code, reason=reason, details=long * 1000, contact=long * 252 + "@b"
+            )
+            await asyncio.gather(*(links.call(request) for _ in range(6)))
+    found = await links.admin(pb.ListReportsRequest())
+    assert len(found.reports) == 100
+    assert found.waiting >= 105
+    assert found.ByteSize() > 3_000_000
+    rest = await links.admin(pb.ListReportsRequest(skip=100))
+    assert len(rest.reports) == found.waiting - 100
+    for n in range(21):
+        await links.admin(pb.DismissReportsRequest(code=f"most-{n:03}"))
+
+
 async def test_a_kill_amid_two_hundred_creators_loses_nothing(tmp_path: Path) -> None:
     acknowledged: dict[str, pb.Link] = {}
     under_way: dict[str, str] = {}
