@@ -6,6 +6,7 @@ import json
 import os
 import select
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -17,8 +18,14 @@ from typing import Self
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0
 """Seconds to wait for what takes well under one on an idle machine, and far more on a busy one."""
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""What httpx gets as `verify` for servers of this machine, none of which speaks TLS. A client that
+is made without it reads the certificates of all authorities, 25 times the work of asking."""
 IN_BACKGROUND = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
 """Begins a command that is to start as a shell without job control starts one with `&`."""
+
+PYTHON_PATH = os.pathsep.join(str(ROOT / part) for part in ("tests/bare", "", "proto/gen"))
+"""Where processes of the product find its modules, and none that only developers have."""
 
 
 class Process:
@@ -40,7 +47,7 @@ class Process:
                 cwd=ROOT,
                 env={
                     **inherited,
-                    "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "proto/gen"))),
+                    "PYTHONPATH": PYTHON_PATH,
                     "ATAJO_LISTEN": "127.0.0.1:0",
                     "ATAJO_READY_FD": str(ready),
                     "ATAJO_LIFELINE_FD": str(lifeline),

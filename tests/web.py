@@ -18,7 +18,7 @@ from typing import Self
 
 import httpx
 
-from tests.processes import PATIENCE, ROOT, Process
+from tests.processes import NO_TLS, PATIENCE, ROOT, Process
 from tests.product import SERVICES, Product, free_port
 
 START = ROOT / "deploy" / "nginx" / "start.sh"
@@ -81,7 +81,7 @@ class Web:
 
     def _is_live(self) -> bool:
         try:
-            return httpx.get(f"{self.metrics_url}/livez", trust_env=False).is_success
+            return httpx.get(f"{self.metrics_url}/livez", trust_env=False, verify=NO_TLS).is_success
         except httpx.TransportError:
             return False
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from tests.in_process import InProcess
+from tests.processes import NO_TLS
 from tests.product import Product, new_code
 from tests.waiting import SETTLED, await_that
 
@@ -82,7 +83,7 @@ def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
         return [b"a" * min(65_536, total - at) for at in range(0, total, 65_536)]
 
     for content in (b"".join(chunks()), iter(chunks())):
-        with httpx.Client(timeout=30) as client:
+        with httpx.Client(timeout=30, verify=NO_TLS) as client:
             try:
                 response = client.post(f"{product.url}/accessLink", content=content, headers=JSON)
             except httpx.WriteError:  # It closed while we were still sending.

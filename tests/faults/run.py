@@ -29,6 +29,7 @@ from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from tests.faults.database import Database, mongodb
 from tests.faults.fleet import Fleet, Storm
 from tests.load_generator import GUISES, Guise, Load
+from tests.processes import NO_TLS
 from tests.product import PROCESSES, Product
 from tests.waiting import SETTLED, await_that
 from tests.web import gateway_beside
@@ -147,7 +148,7 @@ def compare(product: Product, token: str, load: Load) -> None:
     """Hold what was acknowledged against what is stored. Raises AssertionError."""
     assert not load.failures, load.failures[:20]
     product.http.close()  # Its connections may be to a gateway that was.
-    product.http = httpx.Client(timeout=30)
+    product.http = httpx.Client(timeout=30, verify=NO_TLS)
     links = product.data("showProfile", {"token": token})["data"]
     times = Counter(link["short_link"] for link in links)
     assert not [code for code, n in times.items() if n > 1], "a link is there twice"

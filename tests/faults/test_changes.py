@@ -29,7 +29,10 @@ from tests.web import gateway_beside
 
 GATEWAYS = 3
 VISITORS = 2
-"""Of each gateway; they think of nothing between two visits."""
+"""Of each gateway."""
+PAUSE = 0.005
+"""Seconds that a visitor thinks between two visits: a machine that does nothing but serve visitors
+is late with all else."""
 URL, OTHER, THIRD = (f"https://example.com/{name}" for name in ("one", "other", "third"))
 
 Answer = tuple[int, str]
@@ -182,7 +185,7 @@ class Visitors:
         connection = Connection(gateway, 10)
         start = number * len(self.codes) // VISITORS
         for code in itertools.islice(itertools.cycle(self.codes), start, None):
-            if self._stop.is_set():
+            if self._stop.wait(PAUSE):
                 break
             reached = self._reached[gateway, code]
             status, _ = connection.ask("GET", f"/{code}")

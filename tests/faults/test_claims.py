@@ -26,7 +26,7 @@ from tests.faults.database import mongodb
 from tests.faults.fleet import Fleet
 from tests.faults.run import STORES
 from tests.load_generator import Connection, NotReachedError
-from tests.processes import PATIENCE
+from tests.processes import NO_TLS, PATIENCE
 from tests.product import new_code
 
 MAKERS = 2
@@ -194,7 +194,7 @@ def test_claims_killed_many_times_leave_every_link_with_one_owner(
         assert 0 < claimed <= len(makers.made)
         assert first
         assert second
-        with httpx.Client() as http:
+        with httpx.Client(verify=NO_TLS) as http:
             for code, url in makers.made.items():
                 assert http.head(f"{fleet.url}/{code}").headers["location"] == url
         assert guest["guest"] not in fleet.logs()

@@ -23,6 +23,7 @@ from gateway.visits.journal import HEADROOM
 from gateway.visits.ledger import MOST_RESTORED
 from gateway.visits.lines import Visit
 from tests.faults.test_store_away import away
+from tests.processes import NO_TLS
 from tests.product import BROWSER, Product
 from tests.waiting import SETTLED, await_that
 
@@ -50,7 +51,7 @@ def visits_stored(folder: Path) -> int:
 def reconnect(product: Product) -> None:
     """Forget connections to a gateway that was."""
     product.http.close()
-    product.http = httpx.Client(timeout=30)
+    product.http = httpx.Client(timeout=30, verify=NO_TLS)
 
 
 def unread(address: str) -> int:

@@ -17,6 +17,7 @@ from gateway.clients import AuthClient
 from gateway.views import RETRY_SECONDS
 from services.runtime import client
 from services.runtime.errors import Unauthenticated, Unavailable
+from tests.processes import NO_TLS
 from tests.product import BROWSER, Product, new_code, registration
 from tests.waiting import SETTLED, await_that
 
@@ -214,7 +215,7 @@ def test_the_gateway_stops_in_good_order_while_analytics_is_away(
         assert running.logs().count("visits_left_in_journal") == before + 1
     running.start("gateway")
     running.http.close()
-    running.http = httpx.Client(timeout=30)
+    running.http = httpx.Client(timeout=30, verify=NO_TLS)
     await_that(lambda: running.views(token)[code] == 50, SETTLED)
 
 
@@ -264,7 +265,9 @@ def test_redirects_go_on_through_a_burst_of_log_ins(running: Product) -> None:
     log_in = {"data": {"email": email, "password": "Camino-42"}}
     with (
         httpx.Client(
-            timeout=70, limits=httpx.Limits(max_connections=100, max_keepalive_connections=100)
+            timeout=70,
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=100),
+            verify=NO_TLS,
         ) as many,
         ThreadPoolExecutor(100) as askers,
     ):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import store_of_product
-from tests.processes import ROOT
+from tests.processes import PYTHON_PATH, ROOT
 from tests.product import SERVICES, Product, new_code
 from tests.waiting import CHANGED, SETTLED, await_that
 
@@ -25,7 +25,7 @@ def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
         cwd=ROOT,
         env={
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "proto/gen"))),
+            "PYTHONPATH": PYTHON_PATH,
             **env,
         },
         capture_output=True,

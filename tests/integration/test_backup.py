@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.load_generator import Load
-from tests.processes import ROOT
+from tests.processes import PYTHON_PATH, ROOT
 from tests.product import Product
 
 STORES = ("auth.sqlite3", "links.sqlite3", "analytics.sqlite3")
@@ -23,7 +23,7 @@ STORES = ("auth.sqlite3", "links.sqlite3", "analytics.sqlite3")
 def back_up(data: Path, copy: Path) -> subprocess.CompletedProcess[str]:
     env = {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "proto/gen"))),
+        "PYTHONPATH": PYTHON_PATH,
         "ATAJO_DATA_DIR": str(data),
     }
     return subprocess.run(

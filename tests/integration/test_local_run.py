@@ -19,7 +19,7 @@ from typing import Any, Self
 import httpx
 import pytest
 
-from tests.processes import IN_BACKGROUND, PATIENCE, ROOT
+from tests.processes import IN_BACKGROUND, NO_TLS, PATIENCE, PYTHON_PATH, ROOT
 from tests.product import PROCESSES, SERVICES, free_port
 from tests.waiting import await_that
 
@@ -50,7 +50,7 @@ class LocalRun:
             cwd=ROOT,
             env={
                 **inherited,
-                "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "proto/gen"))),
+                "PYTHONPATH": PYTHON_PATH,
                 "ATAJO_PORT": str(self.port),
                 "ATAJO_DATA_DIR": str(data),
                 **(settings or {}),
@@ -152,7 +152,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRun]:
 
 def test_a_run_says_one_line_and_serves_on_loopback(running: LocalRun) -> None:
     assert running.first_line == f"Atajo is ready: {running.url}"
-    page = httpx.get(f"http://127.0.0.1:{running.port}/")
+    page = httpx.get(f"http://127.0.0.1:{running.port}/", verify=NO_TLS)
     assert page.status_code == 200
     assert f'content="{running.url}"' in page.text
     assert running.popen.poll() is None
@@ -166,7 +166,7 @@ def test_run_json_names_every_process(running: LocalRun) -> None:
     assert sorted(running.pids) == sorted(children_of(running.popen.pid))
     for name in PROCESSES:
         process = state["processes"][name]
-        assert httpx.get(f"http://{process['metrics']}/metrics").status_code == 200
+        assert httpx.get(f"http://{process['metrics']}/metrics", verify=NO_TLS).status_code == 200
         assert process.keys() >= ({"grpc", "admin"} if name in SERVICES else {"metrics"})
     assert state["processes"]["gateway"]["http"] == f"127.0.0.1:{running.port}"
 
@@ -231,7 +231,7 @@ def test_a_bad_setting_is_one_line(tmp_path: Path, name: str, value: str) -> Non
 def test_two_runs_live_side_by_side(running: LocalRun, tmp_path: Path) -> None:
     with LocalRun.ready(tmp_path) as other:
         for run in (running, other):
-            assert httpx.get(run.url).status_code == 200
+            assert httpx.get(run.url, verify=NO_TLS).status_code == 200
 
 
 @pytest.mark.alone

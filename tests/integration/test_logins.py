@@ -16,6 +16,7 @@ import pytest
 
 from deploy.local.store import store_of
 from tests.conftest import STORES, store_of_product
+from tests.processes import NO_TLS
 from tests.product import Product, new_code, registration
 
 SPELLED = "Jos\u00e9.M\u00fcller"
@@ -60,7 +61,9 @@ def product(store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pr
 @contextmanager
 def calling_from(product: Product, address: str) -> Iterator[Callable[[dict[str, Any]], Reply]]:
     """verifyUser as somebody at an address of this machine calls it."""
-    with httpx.Client(transport=httpx.HTTPTransport(local_address=address), timeout=60) as http:
+    with httpx.Client(
+        transport=httpx.HTTPTransport(local_address=address, verify=NO_TLS), timeout=60
+    ) as http:
         yield lambda data: http.post(
             f"http://{product.address('gateway')}/verifyUser", json={"data": data}
         )

@@ -21,7 +21,7 @@ from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.edge import Edge
 from services.runtime import client
 from tests.mongo.gate import Gate
-from tests.processes import Process
+from tests.processes import NO_TLS, Process
 from tests.product import PROCESSES, Product, new_code, registration
 from tests.waiting import SETTLED, await_that
 
@@ -61,7 +61,7 @@ class Samples:
 
 
 def metrics_of(process: Process) -> str:
-    return httpx.get(f"http://{process.addresses['metrics']}/metrics").text
+    return httpx.get(f"http://{process.addresses['metrics']}/metrics", verify=NO_TLS).text
 
 
 @pytest.fixture

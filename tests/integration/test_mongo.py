@@ -45,7 +45,7 @@ from services.links.domain import Link
 from services.runtime import client, mongo
 from services.runtime.errors import AppError, Unavailable
 from tests.mongo.gate import Gate
-from tests.processes import PATIENCE, Process
+from tests.processes import NO_TLS, PATIENCE, Process
 from tests.product import free_port
 from tests.waiting import SETTLED, await_that
 
@@ -352,7 +352,7 @@ class Late:
             raise
 
     def look(self, path: str) -> httpx.Response:
-        return httpx.get(f"http://127.0.0.1:{self.ports['metrics']}{path}")
+        return httpx.get(f"http://127.0.0.1:{self.ports['metrics']}{path}", verify=NO_TLS)
 
     def _is_looked_at(self) -> bool:
         try:

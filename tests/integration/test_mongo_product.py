@@ -14,7 +14,7 @@ import pytest
 
 from tests.integration.test_local_run import LocalRun
 from tests.mongo import server
-from tests.processes import ROOT
+from tests.processes import NO_TLS, ROOT
 from tests.product import SERVICES, Product, new_code
 from tests.waiting import await_that
 
@@ -48,9 +48,9 @@ def test_a_local_run_keeps_everything_in_the_mongodb_it_is_told(
     for turn in range(2):
         with LocalRun.ready(tmp_path, settings) as run:
             if turn == 0:
-                made = httpx.post(f"{run.url}/createShortLink", json={"data": link})
+                made = httpx.post(f"{run.url}/createShortLink", json={"data": link}, verify=NO_TLS)
                 assert made.json()["data"]["success"]
-            assert httpx.get(f"{run.url}/{code}").headers["location"] == link["url"]
+            assert httpx.get(f"{run.url}/{code}", verify=NO_TLS).headers["location"] == link["url"]
             run.popen.terminate()
             assert run.end()[0] == 0
     assert not list(tmp_path.glob("*.sqlite3"))

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.edge import Edge
-from tests.processes import PATIENCE
+from tests.processes import NO_TLS, PATIENCE
 from tests.product import Product, new_code
 from tests.waiting import CHANGED, await_that
 from tests.web import BUILT, Web, gateway_beside
@@ -49,7 +49,7 @@ class Pair:
 
 def ask(origin: str, method: str, path: str, **more: Any) -> httpx.Response:
     url = httpx.URL(f"{origin}/").copy_with(raw_path=path.encode())
-    with httpx.Client(trust_env=False, verify=False, timeout=30) as client:
+    with httpx.Client(trust_env=False, verify=NO_TLS, timeout=30) as client:
         return client.request(method, url, **more)
 
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import httpx
 import pytest
 
-from tests.processes import PATIENCE
+from tests.processes import NO_TLS, PATIENCE
 from tests.product import BROWSER, Product, free_port, new_code
 from tests.waiting import SETTLED, await_that
 from tests.web import START, Web, gateway_beside
@@ -135,7 +135,7 @@ def names() -> Iterator[NameServer]:
 
 @pytest.fixture
 def http() -> Iterator[httpx.Client]:
-    with httpx.Client(trust_env=False, timeout=30) as client:
+    with httpx.Client(trust_env=False, timeout=30, verify=NO_TLS) as client:
         yield client
 
 
@@ -376,7 +376,9 @@ def test_a_gateway_that_ends_in_good_order_costs_no_request_while_there_is_anoth
     enough = threading.Event()
 
     def visitor(number: int) -> None:
-        with httpx.Client(trust_env=False, headers={"user-agent": BROWSER}, timeout=30) as http:
+        with httpx.Client(
+            trust_env=False, headers={"user-agent": BROWSER}, timeout=30, verify=NO_TLS
+        ) as http:
             while not enough.is_set():
                 statuses = [http.get(f"{web.url}/{code}").status_code, create(http, web, "")]
                 followed[number] += statuses[0] == 302

@@ -21,7 +21,7 @@ from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.visits.journal import HEADROOM
 from tests.faults.database import Database
 from tests.load_generator import Connection, NotReachedError
-from tests.processes import Process
+from tests.processes import NO_TLS, Process
 from tests.product import PROCESSES, Product, free_port, new_code
 from tests.waiting import await_that
 from tests.web import gateway_beside
@@ -176,7 +176,9 @@ def breaking_lookups(ground: Ground) -> Iterator[None]:
     """Whatever one of two gateways looks up ends with an error that nobody foresaw."""
 
     def look_up(over: threading.Event) -> None:
-        with httpx.Client(base_url=f"http://{ground.replica.addresses['http']}") as http:
+        with httpx.Client(
+            base_url=f"http://{ground.replica.addresses['http']}", verify=NO_TLS
+        ) as http:
             while not over.wait(0.5):
                 http.get(f"/{new_code()}")
 

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.monitoring.rules import alerts
-from tests.processes import IN_BACKGROUND, PATIENCE, ROOT
+from tests.processes import IN_BACKGROUND, NO_TLS, PATIENCE, ROOT
 from tests.product import PROCESSES, Product, free_port
 from tests.waiting import await_that
 
@@ -37,7 +37,7 @@ class Monitor:
 
     def __init__(self, folder: Path, path: str = os.environ["PATH"]) -> None:
         self.port = free_port()
-        self._http = httpx.Client(trust_env=False, timeout=PATIENCE)
+        self._http = httpx.Client(trust_env=False, timeout=PATIENCE, verify=NO_TLS)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "deploy.monitoring"],
             cwd=ROOT,
@@ -99,7 +99,7 @@ def write_state(folder: Path, product: Product) -> None:
 
 def ended(port: int) -> bool:
     try:
-        httpx.get(f"http://127.0.0.1:{port}/", trust_env=False)
+        httpx.get(f"http://127.0.0.1:{port}/", trust_env=False, verify=NO_TLS)
     except httpx.TransportError:
         return True
     return False
