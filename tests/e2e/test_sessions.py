@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.e2e.acts import (
     PASSWORD,
     keep_token,
+    let_go_on,
     log_in,
     plates,
     register,
@@ -20,6 +21,7 @@ from tests.e2e.acts import (
     submit,
     toast,
     until,
+    until_held,
 )
 from tests.product import Product, new_code
 
@@ -148,7 +150,7 @@ def test_a_log_in_under_way_does_not_pull_back(site: Product, page: Page) -> Non
         page.get_by_role("button", name="LOGIN").click()
     page.get_by_role("link", name="QR CODE").click()
     page.get_by_label("URL").fill("typed meanwhile")
-    held[0].continue_()
+    let_go_on(page, held)
     expect(page.get_by_role("link", name="MY ACCOUNT")).to_be_visible()
     expect(page).to_have_url(re.compile("/custom-qr-generator$"))
     expect(page.get_by_label("URL")).to_have_value("typed meanwhile")
@@ -203,7 +205,7 @@ def test_not_logged_on_the_account_page_goes_home(page: Page, token: str) -> Non
 def test_a_failing_back_end_is_told_and_can_be_asked_again(
     site: Product, page: Page, token: str, expected: list[str]
 ) -> None:
-    expected += ["status of 50", "showLinks: failed"]
+    expected += ["status of 50", "showLinks: failed", "showStatistics: failed"]
     code = site.shorten("https://example.com/mine", token)
     page.goto("/")
     keep_token(page, token, 3600)
@@ -235,7 +237,7 @@ def test_the_account_page_starts_with_its_spinner(site: Product, page: Page, tok
     loading = spinner(page, "Loading your links")
     expect(loading).to_be_visible()
     expect(page.get_by_role("table")).to_have_count(0)
-    held[0].continue_()
+    let_go_on(page, held)
     expect(page.get_by_role("row").filter(has_text=code)).to_be_visible()
     expect(loading).to_have_count(0)
 
@@ -325,8 +327,9 @@ def test_a_log_in_is_sent_once_and_its_button_waits(site: Product, page: Page, t
     expect(spinner(page, "Please wait")).to_be_attached()
     assert button.bounding_box() == width
     page.keyboard.press("Enter")
+    until_held(page, held)
     assert len(held) == 1
-    held[0].continue_()
+    let_go_on(page, held)
     expect(page).to_have_url(HOME)
     expect(plates(page)).to_have_count(0)
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.acts import link_field, plates, shorten, spinner, submit
+from tests.e2e.acts import let_go_on, link_field, plates, shorten, spinner, submit
 from tests.e2e.conftest import Visitors
 from tests.product import Product
 
@@ -186,7 +186,7 @@ def test_a_slow_answer_shows_its_place_and_moves_nothing_below(page: Page, targe
     expect(spinner(page, "Shortening")).to_be_visible()
     below = page.get_by_role("heading", name="Advanced analytics")
     before = below.bounding_box()
-    held[0].continue_()
+    let_go_on(page, held)
     expect(plates(page)).to_have_count(2)
     after = below.bounding_box()
     assert before is not None
