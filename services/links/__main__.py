@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from services.links import store_mongo, store_sqlite
 from services.links.blocklists import Blocklists
 from services.links.domain import UrlPolicy
+from services.links.gate import Gate
 from services.links.grpc_api import servicers
+from services.links.moderation import Moderation
 from services.links.service import LinksService
 from services.links.settings import LinksSettings
 from services.links.store import LinkStore
@@ -38,12 +40,13 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
             await ending.enter_async_context(blocklists.kept())
         opening = stores.opened(settings.store, "links", ADAPTERS)
         store, database = await ending.enter_async_context(opening)
-        if blocklists:
-            await ending.enter_async_context(Sweeper(store, blocklists, _now).kept())
-        urls = UrlPolicy(str(settings.public_url), blocklists)
+        gate = Gate(blocklists, store)
+        await ending.enter_async_context(gate.kept())
+        await ending.enter_async_context(Sweeper(store, gate, _now).kept())
+        urls = UrlPolicy(str(settings.public_url), gate)
         service = LinksService(store, urls, _now)
         await ending.enter_async_context(keep_up(service))
-        yield servicers(service), database
+        yield servicers(service, Moderation(store, gate, urls, _now)), database
 
 
 def main() -> None:

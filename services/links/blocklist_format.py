@@ -64,10 +64,10 @@ def keys_of(line: str) -> list[bytes]:
         return []
     first, *names = text.split()
     if not names:
-        return [_key_of_url(first)]
+        return [key_of(first)]
     if first not in _SINKS:
         ip_address(first)
-    return [_key_of_url(name) for name in names if "." in name.strip(".") and not _is_address(name)]
+    return [key_of(name) for name in names if "." in name.strip(".") and not _is_address(name)]
 
 
 def path_of(url: ada_url.URL) -> bytes:
@@ -84,8 +84,11 @@ def query_of(url: ada_url.URL) -> bytes:
     return _decoded(url.search.removeprefix("?"))
 
 
-def _key_of_url(given: str) -> bytes:
-    """Raises ValueError for what is no URL with a host of several labels, or an address."""
+def key_of(given: str) -> bytes:
+    """The key of a host or a URL, with or without a scheme.
+
+    Raises ValueError for what is no web address with a host of several labels or an IP address.
+    """
     text = given.lower()
     if _PLAIN.fullmatch(text):
         return text.encode()

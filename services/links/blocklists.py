@@ -18,20 +18,17 @@ import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from bisect import bisect_left
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-import ada_url
 import msgspec
-from publicsuffixlist import PublicSuffixList
 
 from services.links import blocklist_reader, metrics
-from services.links.blocklist_format import digest_of, pages_of, path_of, query_of
-from services.links.domain import BlockReason, Refusal, host_of
+from services.links.domain import BlockReason, Refusal
+from services.links.targets import Host, Target, hosts_of
 from services.runtime import background, logs
 from services.runtime.errors import Unavailable
 
@@ -46,10 +43,6 @@ _CHUNK = 1 << 16
 """Bytes of a list that are taken over between two turns of the loop."""
 
 log = logs.get(__name__)
-
-
-_Host = tuple[int, int, bytes]
-"""The digest of a host, that of what says that single pages of it are named, and the host."""
 
 
 class Blocklist:
@@ -80,7 +73,7 @@ class Blocklist:
                     return line
         return None
 
-    def concerns(self, hosts: Sequence[_Host]) -> bool:
+    def concerns(self, hosts: Sequence[Host]) -> bool:
         """Whether it names one of some hosts, or pages of one."""
         return any(
             self._line(digest) is not None for whole, pages, _ in hosts for digest in (whole, pages)
@@ -93,53 +86,10 @@ class Blocklist:
         return None
 
 
-class Target:
-    """Where a URL leads, as lists name it."""
-
-    def __init__(self, url: str, suffixes: PublicSuffixList) -> None:
-        self._url = ada_url.URL(url)
-        self.hosts = _hosts(host_of(self._url), suffixes)
-
-    def pages_on(self, host: bytes) -> Iterator[int]:
-        """The digests of the keys that name the page or what it lies in, were it on that host."""
-        for page in self._pages:
-            yield digest_of(host + page)
-
-    @cached_property
-    def _pages(self) -> list[bytes]:
-        path = path_of(self._url)
-        ends = [place for place, letter in enumerate(path) if letter == ord("/") and place]
-        pages = [path[:end] for end in (*ends, len(path))] if path else []
-        query = query_of(self._url)
-        if query:
-            ends = [place for place, letter in enumerate(query) if letter == ord("&") and place]
-            pages += [path + b"?" + query[:end] for end in (*ends, len(query))]
-        return pages
-
-
 def reason_of(name: str) -> BlockReason:
     """The class of a list by the name of its file, which may begin with one."""
     begins = (reason for reason in BlockReason if name.lower().startswith(reason.value))
     return next(begins, BlockReason.OTHER)
-
-
-def _hosts(host: str, suffixes: PublicSuffixList) -> list[_Host]:
-    """A host and its parents down to the registrable domain."""
-    names = (each.encode() for each in _with_parents(host, suffixes))
-    return [(digest_of(name), digest_of(pages_of(name)), name) for name in names]
-
-
-def _with_parents(host: str, suffixes: PublicSuffixList) -> list[str]:
-    """A host and its parents down to the one that somebody registered, by the public suffix list.
-
-    An address has no parents, and neither has what lies at or above a public suffix.
-    """
-    labels = host.split(".")
-    registrable = None
-    if ":" not in host and not labels[-1].isdigit():
-        registrable = suffixes.privatesuffix(host)
-    least = registrable.count(".") + 1 if registrable else len(labels)
-    return [".".join(labels[start:]) for start in range(len(labels) - least + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +122,6 @@ class Blocklists:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._suffixes = PublicSuffixList()
         self._lists: tuple[Blocklist, ...] | None = None
         """By name, whole lists; None until all files were read for the first time."""
         self._known: dict[str, Blocklist] = {}
@@ -188,7 +137,7 @@ class Blocklists:
             raise Unavailable("The blocklists are being read.", "BLOCKLISTS_UNREAD")
         if not self._lists:
             return None
-        target = Target(url, self._suffixes)
+        target = Target(url)
         for each in self._lists:
             line = each.line_of(target)
             if line is not None:
@@ -197,7 +146,7 @@ class Blocklists:
 
     def concerns(self, host: str) -> bool:
         lists = self._lists or ()
-        hosts = _hosts(host, self._suffixes) if lists else []
+        hosts = hosts_of(host) if lists else []
         return any(each.concerns(hosts) for each in lists)
 
     @asynccontextmanager

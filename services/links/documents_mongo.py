@@ -6,7 +6,7 @@
                        bytes; absent for nobody
     created_at
     title, tags, changed_at, created_url, expires_at, ended_url, public_statistics, removed_at,
-    blocked, listed, spared
+    blocked, listed, spared, spared_at
                        as in `Link`; absent where they say nothing
     host, ended_host   the hosts of url and ended_url (`Link.hosts`); absent where the version
                        before wrote the document, until they are noted
@@ -70,6 +70,7 @@ LINK = dict.fromkeys(
         "blocked",
         "listed",
         "spared",
+        "spared_at",
     ),
     1,
 )
@@ -111,6 +112,7 @@ def link_of(document: Document) -> Link | None:
         BlockReason(blocked) if blocked else None,
         document.get("listed", ""),
         document.get("spared", False),
+        _moment(document, "spared_at"),
     )
 
 
@@ -216,6 +218,7 @@ def _fields(link: Link) -> Document:
         "blocked": link.blocked.value if link.blocked else None,
         "listed": link.listed or None,
         "spared": link.spared or None,
+        "spared_at": _micros(link.spared_at),
         "host": host_at(link.url),
         "ended_host": host_at(link.ended_url) if link.ended_url else None,
     }

@@ -140,6 +140,18 @@ class InvalidReason(InvalidArgument):
     default_reason = "INVALID_REASON"
 
 
+class InvalidCause(InvalidArgument):
+    default_reason = "INVALID_CAUSE"
+
+
+class InvalidAddress(InvalidArgument):
+    default_reason = "INVALID_ADDRESS"
+
+
+class TooManyAddresses(InvalidArgument):
+    default_reason = "TOO_MANY_ADDRESSES"
+
+
 class InvalidLease(InvalidArgument):
     default_reason = "INVALID_LEASE"
 
@@ -160,6 +172,10 @@ class UrlRefused(InvalidArgument):
 
 class NoLink(NotFound):
     default_reason = "NO_LINK"
+
+
+class NoBlock(NotFound):
+    default_reason = "NO_BLOCK"
 
 
 class TooManyLinks(InvalidArgument):
@@ -276,6 +292,8 @@ class Link:
     """The blocklist that blocked it; empty where the operator did, or nobody."""
     spared: bool = False
     """Whether the operator took a block away: then no blocklist blocks it."""
+    spared_at: datetime | None = None
+    """When, as only a later word of the operator's counts; None where the version before did."""
 
     def repeats(self, other: Link) -> bool:
         """Whether `other`, which holds the code, is what a repeated creation made before."""
@@ -308,6 +326,21 @@ class Link:
     def hosts(self) -> tuple[str, ...]:
         """The hosts that it leads to, now and once it is expired, as blocklists name them."""
         return tuple(dict.fromkeys(host_at(url) for url in (self.url, self.ended_url) if url))
+
+    def refusal(self, gate: UrlGate) -> Refusal | None:
+        """What blocks it by where it leads, now or once it is expired; None where nothing does.
+
+        Of a link that the operator freed that is a block which the operator made later, and no
+        list. Raises Unavailable.
+        """
+        refusals = (gate.refusal(url) for url in (self.url, self.ended_url) if url)
+        return next((one for one in refusals if one and not self._is_spared(one)), None)
+
+    def _is_spared(self, refusal: Refusal) -> bool:
+        if not self.spared:
+            return False
+        decided_at = refusal.decided_at
+        return decided_at is None or (self.spared_at is not None and decided_at <= self.spared_at)
 
     def searched(self) -> str:
         """What a text is looked for in, folded: code, URL, title and tags, a line each."""
@@ -356,10 +389,16 @@ def restoration() -> Edit:
     return Edit(lambda link: replace(link, removed_at=None), is_announced=True)
 
 
-def block(reason: BlockReason | None) -> Edit:
-    """A link is blocked for a reason, or for none is not blocked, whatever blocklists say."""
+def block(reason: BlockReason | None, now: datetime | None = None) -> Edit:
+    """A link is blocked for a reason, or for none is not blocked, whatever blocklists say.
+
+    `now` is when it was freed.
+    """
+    freed_at = now if reason is None else None
     return Edit(
-        lambda link: replace(link, blocked=reason, listed="", spared=reason is None),
+        lambda link: replace(
+            link, blocked=reason, listed="", spared=reason is None, spared_at=freed_at
+        ),
         is_announced=True,
     )
 
@@ -367,15 +406,15 @@ def block(reason: BlockReason | None) -> Edit:
 def heed(lists: Lists) -> Edit:
     """A link is blocked where a blocklist names where it leads, and freed where none does any more.
 
-    What the operator blocked stays so, and what the operator freed is not blocked.
+    The operator's blocks of addresses are lists, too. A link that the operator blocked stays so,
+    and one that the operator freed is blocked by a later block of an address alone.
     """
 
     def of(link: Link) -> Link:
-        if link.spared or (link.blocked is not None and not link.listed):
+        if link.blocked is not None and not link.listed:
             return link
-        for url in filter(None, (link.url, link.ended_url)):
-            if refusal := lists.refusal(url):
-                return replace(link, blocked=refusal.reason, listed=refusal.list)
+        if refusal := link.refusal(lists):
+            return replace(link, blocked=refusal.reason, listed=refusal.list)
         return replace(link, blocked=None, listed="")
 
     return Edit(of, is_announced=True)
@@ -620,11 +659,15 @@ def check_lease(job: str, holder: str, duration: timedelta) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What names a URL that is refused: the list, its class, and the line, from 1 on."""
+    """What names a URL that is refused: the list, its class, and the line, from 1 on.
+
+    A block of an address by the operator is a list of one line, with the moment of the decision.
+    """
 
     reason: BlockReason
     list: str
     line: int
+    decided_at: datetime | None = None
 
 
 class UrlGate(Protocol):
@@ -716,6 +759,7 @@ class UrlPolicy:
     def __init__(self, public_url: str, gate: UrlGate | None = None) -> None:
         self._gate = gate
         own = ada_url.URL(public_url)
+        self._own = host_of(own)
         self._host = _folded(own.hostname)
         self._ports = _own_ports(_port(own))
 
@@ -766,10 +810,13 @@ class UrlPolicy:
 
         Raises Unavailable.
         """
-        leads_to = [url for url in (link.url, link.ended_url) if url]
-        if not link.listed or any(self._gate and self._gate.refusal(url) for url in leads_to):
+        if not link.listed or (self._gate is not None and link.refusal(self._gate)):
             return link
         return replace(link, blocked=None, listed="")
+
+    def is_within(self, host: str) -> bool:
+        """Whether the product is reached at a host, as `host_of` has it, or below it."""
+        return f".{self._own}".endswith(f".{host}")
 
     def _is_short_address(self, url: ada_url.URL) -> bool:
         host = _folded(url.hostname)

@@ -10,6 +10,7 @@ from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.links.decisions import Decision, DecisionKind
 from services.links.domain import (
     NOBODY,
     Account,
@@ -27,6 +28,7 @@ from services.links.domain import (
     Resolution,
 )
 from services.links.reports import Report
+from services.links.moderation import Moderation
 from services.links.service import LinksService
 from services.runtime.server import Servicer, Servicers
 
@@ -42,6 +44,11 @@ _REASONS = {
     BlockReason.SPAM: pb.BLOCK_REASON_SPAM,
     BlockReason.ILLEGAL: pb.BLOCK_REASON_ILLEGAL,
     BlockReason.OTHER: pb.BLOCK_REASON_OTHER,
+}
+_KINDS = {
+    DecisionKind.BLOCK: pb.DECISION_KIND_BLOCK,
+    DecisionKind.UNBLOCK: pb.DECISION_KIND_UNBLOCK,
+    DecisionKind.DISMISS: pb.DECISION_KIND_DISMISS,
 }
 _STATE_OF = {number: state for state, number in _STATES.items()}
 _REASON_OF = {number: reason for reason, number in _REASONS.items()}
@@ -173,8 +180,9 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
 class AdminServicer(pb_grpc.AdminServiceServicer):
     """The same for the operator."""
 
-    def __init__(self, service: LinksService) -> None:
+    def __init__(self, service: LinksService, moderation: Moderation) -> None:
         self._service = service
+        self._moderation = moderation
 
     async def ListLinks(
         self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
@@ -190,16 +198,14 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def BlockLink(
         self, request: pb.BlockLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.BlockLinkResponse:
-        reason = _REASON_OF.get(request.reason)
-        if reason is None:
-            raise InvalidReason("A link is blocked for a reason.")
-        await self._service.block(request.code, reason)
+        reason = _reason(request.reason)
+        await self._moderation.block_link(request.code, reason, request.cause)
         return pb.BlockLinkResponse()
 
     async def UnblockLink(
         self, request: pb.UnblockLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.UnblockLinkResponse:
-        await self._service.unblock(request.code)
+        await self._moderation.unblock_link(request.code, request.cause)
         return pb.UnblockLinkResponse()
 
     async def ListReports(
@@ -214,6 +220,24 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         self, request: pb.DismissReportsRequest, context: ServicerContext[Any, Any]
     ) -> pb.DismissReportsResponse:
         return pb.DismissReportsResponse(dismissed=await self._service.dismiss(request.code))
+    async def BlockAddress(
+        self, request: pb.BlockAddressRequest, context: ServicerContext[Any, Any]
+    ) -> pb.BlockAddressResponse:
+        reason = _reason(request.reason)
+        await self._moderation.block_address(request.address, reason, request.cause)
+        return pb.BlockAddressResponse()
+
+    async def UnblockAddress(
+        self, request: pb.UnblockAddressRequest, context: ServicerContext[Any, Any]
+    ) -> pb.UnblockAddressResponse:
+        await self._moderation.unblock_address(request.address, request.cause)
+        return pb.UnblockAddressResponse()
+
+    async def ListDecisions(
+        self, request: pb.ListDecisionsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListDecisionsResponse:
+        decisions = await self._moderation.decisions(request.skip)
+        return pb.ListDecisionsResponse(decisions=map(_decision_to_pb, decisions))
 
     async def RemoveAccountLinks(
         self, request: pb.RemoveAccountLinksRequest, context: ServicerContext[Any, Any]
@@ -252,7 +276,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         return pb.TakeLeaseResponse(held=held)
 
 
-def servicers(service: LinksService) -> Servicers:
+def servicers(service: LinksService, moderation: Moderation) -> Servicers:
     """What a process serves of it."""
     return Servicers(
         calls=Servicer.of(
@@ -265,7 +289,7 @@ def servicers(service: LinksService) -> Servicers:
             pb.DESCRIPTOR,
             "AdminService",
             pb_grpc.add_AdminServiceServicer_to_server,
-            AdminServicer(service),
+            AdminServicer(service, moderation),
         ),
     )
 
@@ -301,6 +325,28 @@ def _expiry(message: pb.Expiry) -> Expiry:
         return Expiry(message.expires_at.ToDatetime(UTC))
     except (ValueError, OverflowError):
         raise InvalidExpiry("This is no moment.") from None
+
+
+def _reason(number: pb.BlockReason.ValueType) -> BlockReason:
+    """Raises InvalidReason."""
+    reason = _REASON_OF.get(number)
+    if reason is None:
+        raise InvalidReason("What is blocked is blocked for a reason.")
+    return reason
+
+
+def _decision_to_pb(decision: Decision) -> pb.Decision:
+    message = pb.Decision(
+        kind=_KINDS[decision.kind], cause=decision.cause, reports=decision.reports
+    )
+    if decision.code:
+        message.code = decision.code
+    else:
+        message.address = decision.address
+    if decision.reason is not None:
+        message.reason = _REASONS[decision.reason]
+    message.at.FromDatetime(decision.at)
+    return message
 
 
 def _page_to_pb(page: list[Link], now: datetime) -> pb.ListLinksResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge
 
+from services.links.decisions import DecisionKind
 from services.links.domain import BlockReason
 
 REFUSED = Counter(
@@ -31,10 +32,18 @@ BROKEN = Gauge(
     "before goes on being used, if anything; else 0.",
     ["list"],
 )
+BLOCKED_ADDRESSES = Gauge(
+    "atajo_blocked_addresses", "Hosts and paths that the operator has blocked by hand."
+)
+DECISIONS = Counter(
+    "atajo_links_decisions",
+    "Decisions of the operator on links and addresses: to block, to unblock, to dismiss reports.",
+    ["kind"],
+)
 SWEPT = Counter(
     "atajo_links_swept",
-    "Links that the look through all of them changed: blocked, a list names where they lead; "
-    "freed, none does any more.",
+    "Links that were changed by where they lead: blocked, a list or the operator names it; freed, "
+    "neither does any more.",
     ["result"],
 )
 SWEEP_BEHIND = Gauge(
@@ -52,6 +61,8 @@ REPORTS_WAITING = Gauge(
     "Reports that wait for a decision of the operator, as the store has them: one a link and "
     "class, however often it was reported. Every replica tells the same number.",
 )
+for _kind in DecisionKind:
+    DECISIONS.labels(_kind.value)
 for _result in ("blocked", "freed"):
     SWEPT.labels(_result)
 for _reason in BlockReason:

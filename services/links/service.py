@@ -22,8 +22,8 @@ from services.links.domain import (
     MAX_OWNED_CODES,
     PURGED_AFTER,
     Account,
-    BlockReason,
     Changes,
+    BlockReason,
     CodeTaken,
     Edit,
     FormerUrl,
@@ -47,7 +47,6 @@ from services.links.domain import (
     UrlPolicy,
     UrlRefused,
     Wanted,
-    block,
     check_code,
     check_lease,
     check_limit,
@@ -59,7 +58,6 @@ from services.links.metrics import REFUSED, REPORTS, REPORTS_WAITING
 from services.links.reports import (
     KEPT_AFTER_DECISION,
     MAX_REPORTS,
-    NoReport,
     Report,
     statement_of,
 )
@@ -245,14 +243,6 @@ class LinksService:
         wellformed = _wellformed(codes)
         return await self._store.purge(wellformed, self._now()) if wellformed else []
 
-    async def block(self, code: str, reason: BlockReason) -> None:
-        """Block whoever's link, or change why it is blocked. Raises NoLink, Unavailable."""
-        await self._edit(None, [code], block(reason), self._now())
-
-    async def unblock(self, code: str) -> None:
-        """Take the block of a link away. Raises NoLink, Unavailable."""
-        await self._edit(None, [code], block(None), self._now())
-
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         """Keep a report of whoever's link, in whatever state; returns the report's id.
 
@@ -275,16 +265,6 @@ class LinksService:
         """
         found = await self._store.reports(max(0, skip), MAX_REPORTS)
         return found, await self._store.waiting_reports()
-
-    async def dismiss(self, code: str) -> int:
-        """The reports of a link wait no more; returns how many did.
-
-        Raises NoReport, Unavailable.
-        """
-        dismissed = await self._store.decide_reports(code, self._now())
-        if not dismissed:
-            raise NoReport("No report of this link waits.")
-        return dismissed
 
     async def count_reports(self) -> None:
         """Let the metrics say how many reports wait. Raises Unavailable."""

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from services.links.decisions import BlockedAddress, Decision
 from services.links.domain import (
     Account,
     BlockReason,
@@ -68,6 +69,38 @@ class LinkStore(Protocol):
         was or as it is to be, whatever breaks off in between; repeating the call does the rest.
         Raises TooManyUrls for a new URL of a link whose history is full.
         """
+        ...
+
+    async def decide(self, decision: Decision, edit: Edit) -> bool:
+        """Edit the link that a decision is about, and keep the decision.
+
+        False where its code holds no link that is there at the moment of the decision: then nothing
+        is kept. All of it is done or nothing, or else, whatever broke off in between, repeating the
+        call does the rest and keeps the decision once, with the moment of the repetition.
+        """
+        ...
+
+    async def block_address(self, blocked: BlockedAddress, decision: Decision) -> None:
+        """Block an address, or block it anew, and keep the decision, as `decide` does."""
+        ...
+
+    async def unblock_address(self, address: str, decision: Decision) -> bool:
+        """Take the block of an address away, and keep the decision, as `decide` does.
+
+        False where it is not blocked: then nothing is kept.
+        """
+        ...
+
+    async def blocked_addresses(self) -> list[BlockedAddress]:
+        """All of them, in no order."""
+        ...
+
+    async def addresses_mark(self) -> int:
+        """A number that is another one whenever the blocked addresses are other ones."""
+        ...
+
+    async def decisions(self, skip: int, most: int) -> list[Decision]:
+        """Up to `most` decisions, newest first, behind so many of them."""
         ...
 
     async def claim(self, guest: Guest, account: Account, most: int) -> int:

@@ -2,6 +2,8 @@
 
     links                  see `documents_mongo`, and of reports `reports_mongo`
     rankings, ranked_codes see `rankings_mongo`
+    decisions, blocked_addresses
+                           see `decisions_mongo`
     leases                 _id (the job), holder, ends_at
     marks                  _id "rank", mark; _id "sweep", and the fields of a `Sweep`
     announcements          see `services.runtime.feed_mongo`
@@ -54,6 +56,8 @@ from pymongo import ASCENDING, DESCENDING, IndexModel, ReplaceOne, UpdateOne
 from pymongo.errors import DuplicateKeyError
 from pymongo.results import UpdateResult
 
+from services.links.decisions import BlockedAddress, Decision
+from services.links.decisions_mongo import INDEXES, Decisions
 from services.links.documents_mongo import (
     EDITED,
     LINK,
@@ -181,6 +185,7 @@ SCHEMA: Schema = (
             ),
         ]
     },
+    INDEXES,
 )
 
 _CHUNK = 500
@@ -205,6 +210,7 @@ class MongoLinkStore:
         self._feed = MongoFeed(database, FEED, "links")
         self._rankings = Rankings(database)
         self._reports = Reports(database)
+        self._decisions = Decisions(database)
 
     async def add(self, link: Link) -> Link | None:
         new = document_of(link)
@@ -279,6 +285,40 @@ class MongoLinkStore:
         if edit.is_announced:
             await self._feed.announce(named, now)
         return [edited[code] for code in codes]
+
+    async def decide(self, decision: Decision, edit: Edit) -> bool:
+        link = await self.find(decision.code)
+        if link is None or link.is_gone_at(decision.at):
+            return False
+        begun = await self._decisions.begin(decision, await self._decisions.find_open(decision))
+        if await self.edit(None, [decision.code], edit, decision.at) is None:
+            await self._decisions.drop(begun)  # The link was purged just now.
+            return False
+        await self._decisions.close(begun, decision)
+        return True
+
+    async def block_address(self, blocked: BlockedAddress, decision: Decision) -> None:
+        begun = await self._decisions.begin(decision, await self._decisions.find_open(decision))
+        await self._decisions.put_address(blocked)
+        await self._decisions.close(begun, decision)
+
+    async def unblock_address(self, address: str, decision: Decision) -> bool:
+        left_open = await self._decisions.find_open(decision)
+        if left_open is None and not await self._decisions.is_blocked(address):
+            return False
+        begun = await self._decisions.begin(decision, left_open)
+        await self._decisions.take_address(address)
+        await self._decisions.close(begun, decision)
+        return True
+
+    async def blocked_addresses(self) -> list[BlockedAddress]:
+        return await self._decisions.addresses()
+
+    async def addresses_mark(self) -> int:
+        return await self._decisions.mark()
+
+    async def decisions(self, skip: int, most: int) -> list[Decision]:
+        return await self._decisions.behind(skip, most)
 
     async def claim(self, guest: Guest, account: Account, most: int) -> int:
         of_guest = {"creator": value_of(guest)}

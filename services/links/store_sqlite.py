@@ -15,6 +15,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from services.links import reports_sqlite as reports
+from services.links.decisions import BlockedAddress, Decision
+from services.links.decisions_sqlite import (
+    addresses,
+    decisions_behind,
+    keep_decision,
+    last_number,
+    put_address,
+    take_address,
+)
 from services.links.domain import (
     FEED,
     KEPT_RANKINGS,
@@ -100,6 +109,25 @@ MIGRATIONS = (
     );
     """,
     reports.MIGRATION,
+    """
+    ALTER TABLE links ADD COLUMN spared_at INTEGER;
+    -- What the operator decided, about a link or an address. The last number is a mark, too.
+    CREATE TABLE decisions (
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        code TEXT,
+        address TEXT,
+        reason TEXT,
+        cause TEXT NOT NULL,
+        decided_at INTEGER NOT NULL,
+        reports INTEGER NOT NULL
+    );
+    CREATE TABLE blocked_addresses (
+        address TEXT PRIMARY KEY,
+        reason TEXT NOT NULL,
+        blocked_at INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 _BY_OWNER = (
     """
@@ -195,7 +223,7 @@ _SEARCHED = "code || char(10) || url || char(10) || title || char(10) || tags"
 _NOT_ASCII = f"({_SEARCHED}) GLOB '*[^' || char(1) || '-' || char(127) || ']*'"
 _COLUMNS = (
     "code, url, creator, created_at, title, tags, changed_at, created_url, expires_at, ended_url, "
-    "public_statistics, removed_at, blocked, listed, spared"
+    "public_statistics, removed_at, blocked, listed, spared, spared_at"
 )
 """What makes a link; `_link` reads it."""
 _RESOLVED = "code, url, removed_at, expires_at, blocked, ended_url"
@@ -269,21 +297,45 @@ class SqliteLinkStore:
     async def edit(
         self, owner: Account | Guest | None, codes: Sequence[str], edit: Edit, now: datetime
     ) -> list[Link] | None:
-        def operation(connection: sqlite3.Connection) -> list[Link] | None:
-            links: dict[str, Link] = {}
-            for code in codes:
-                link = _find(connection, code)
-                if link is None or link.is_gone_at(now) or owner not in (None, link.owner):
-                    return None
-                links[code] = link
-            edited = {code: edit.of(link) for code, link in links.items()}
-            for code, link in links.items():
-                _replace(connection, link, edited[code], now)
-            if edit.is_announced:
-                announce(connection, FEED, list(edited), now)
-            return [edited[code] for code in codes]
+        return await self._database.write(
+            "links_edit", lambda connection: _edit(connection, owner, codes, edit, now)
+        )
 
-        return await self._database.write("links_edit", operation)
+    async def decide(self, decision: Decision, edit: Edit) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            if _edit(connection, None, [decision.code], edit, decision.at) is None:
+                return False
+            keep_decision(connection, decision)
+            return True
+
+        return await self._database.write("links_decide", operation)
+
+    async def block_address(self, blocked: BlockedAddress, decision: Decision) -> None:
+        def operation(connection: sqlite3.Connection) -> None:
+            keep_decision(connection, decision)
+            put_address(connection, blocked)
+
+        await self._database.write("links_block_address", operation)
+
+    async def unblock_address(self, address: str, decision: Decision) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            if not take_address(connection, address):
+                return False
+            keep_decision(connection, decision)
+            return True
+
+        return await self._database.write("links_unblock_address", operation)
+
+    async def blocked_addresses(self) -> list[BlockedAddress]:
+        return await self._database.read("links_addresses", addresses)
+
+    async def addresses_mark(self) -> int:
+        return await self._database.read("links_addresses_mark", last_number)
+
+    async def decisions(self, skip: int, most: int) -> list[Decision]:
+        return await self._database.read(
+            "links_decisions", lambda connection: decisions_behind(connection, skip, most)
+        )
 
     async def claim(self, guest: Guest, account: Account, most: int) -> int:
         def operation(connection: sqlite3.Connection) -> int:
@@ -677,6 +729,28 @@ def _find(connection: sqlite3.Connection, code: str) -> Link | None:
     return _link(found) if found else None
 
 
+def _edit(
+    connection: sqlite3.Connection,
+    owner: Account | Guest | None,
+    codes: Sequence[str],
+    edit: Edit,
+    now: datetime,
+) -> list[Link] | None:
+    """`LinkStore.edit` in a transaction."""
+    links: dict[str, Link] = {}
+    for code in codes:
+        link = _find(connection, code)
+        if link is None or link.is_gone_at(now) or owner not in (None, link.owner):
+            return None
+        links[code] = link
+    edited = {code: edit.of(link) for code, link in links.items()}
+    for code, link in links.items():
+        _replace(connection, link, edited[code], now)
+    if edit.is_announced:
+        announce(connection, FEED, list(edited), now)
+    return [edited[code] for code in codes]
+
+
 def _replace(connection: sqlite3.Connection, before: Link, after: Link, now: datetime) -> None:
     """Write a link that changed, and keep the URL it had. Raises TooManyUrls."""
     if after == before:
@@ -740,6 +814,7 @@ def _row(link: Link) -> dict[str, Any]:
         "blocked": link.blocked and link.blocked.value,
         "listed": link.listed or None,
         "spared": link.spared,
+        "spared_at": _micros(link.spared_at),
         "folded": None if searched.isascii() else link.searched(),
     }
 
@@ -761,6 +836,7 @@ def _link(row: tuple[Any, ...]) -> Link:
         blocked=BlockReason(row[12]) if row[12] else None,
         listed=row[13] or "",
         spared=bool(row[14]),
+        spared_at=_moment(row[15]),
     )
 
 

@@ -11,19 +11,17 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TypeVar
 
-from services.links import metrics
-from services.links.domain import Edit, Link, Lists, Stage, Sweep, heed
+from services.links import heeding, metrics
+from services.links.domain import Lists, Stage, Sweep
+from services.links.heeding import Heeder, slices
 from services.links.store import LinkStore
 from services.runtime import background, logs
 from services.runtime.errors import AppError
-
-T = TypeVar("T")
 
 JOB = "blocklists"
 LEASE = timedelta(seconds=10)
@@ -33,10 +31,6 @@ IDLE_SECONDS = 2.0
 """How often is looked whether there is something to do."""
 _HOSTS = 1000
 """Links of whose hosts are read at a time."""
-_LINKS = 200
-"""Links that are read, and changed, at a time."""
-_SLICE = 20
-"""Hosts or links that are looked at between two turns of the loop: a millisecond."""
 
 
 class Sweeper:
@@ -51,6 +45,7 @@ class Sweeper:
     ) -> None:
         self._store = store
         self._lists = lists
+        self._heeder = Heeder(store, lists, now)
         self._now = now
         self._clock = clock
         self._holder = secrets.token_hex(16)
@@ -107,7 +102,7 @@ class Sweeper:
     async def _go_on(self, sweep: Sweep) -> Sweep:
         match sweep.stage:
             case Stage.NOTING:
-                code = await self._store.note_hosts(sweep.after, _LINKS)
+                code = await self._store.note_hosts(sweep.after, heeding.LINKS)
                 if code is not None:
                     return replace(sweep, after=code)
                 return replace(sweep, stage=Stage.BLOCKING, after="")
@@ -121,7 +116,7 @@ class Sweeper:
         hosts = await self._store.hosts_after(sweep.after, _HOSTS)
         if not hosts:
             return replace(sweep, stage=Stage.FREEING, after="")
-        for some in _slices(hosts):
+        for some in slices(hosts):
             for host in some:
                 if self._lists.concerns(host):
                     await self._heed_at(host)
@@ -129,39 +124,17 @@ class Sweeper:
         return replace(sweep, after=hosts[-1])
 
     async def _heed_at(self, host: str) -> None:
-        code = ""
-        while links := await self._store.at_host(host, code, _LINKS):
-            await self._heed(links)
-            code = links[-1].code
+        async for _ in self._heeder.at(host):
+            await self._store.take_lease(JOB, self._holder, LEASE, self._now())
 
     async def _free(self, sweep: Sweep) -> Sweep:
         """Free what no list names any more, of the next links that lists have blocked."""
-        links = await self._store.listed_after(sweep.after, _LINKS)
+        links = await self._store.listed_after(sweep.after, heeding.LINKS)
         if not links:
             return Sweep(sweep.contents, sweep.round + 1)
-        await self._heed(links)
+        await self._heeder.look_at(links)
+        await self._store.take_lease(JOB, self._holder, LEASE, self._now())
         return replace(sweep, after=links[-1].code)
-
-    async def _heed(self, links: Sequence[Link]) -> None:
-        """Change those of some links that are not as the lists want them."""
-        edit, now = heed(self._lists), self._now()
-        wrong: list[str] = []
-        for some in _slices(links):
-            wrong += [
-                link.code for link in some if not link.is_gone_at(now) and edit.of(link) != link
-            ]
-            await asyncio.sleep(0)
-        # One that was purged meanwhile stands in the way of the others, and is passed over.
-        if wrong and await self._edit(wrong, edit, now) is None:
-            for code in wrong:
-                await self._edit([code], edit, now)
-        await self._store.take_lease(JOB, self._holder, LEASE, now)
-
-    async def _edit(self, codes: list[str], edit: Edit, now: datetime) -> list[Link] | None:
-        edited = await self._store.edit(None, codes, edit, now)
-        for link in edited or ():
-            metrics.SWEPT.labels("blocked" if link.listed else "freed").inc()
-        return edited
 
     def _tell(self, sweep: Sweep) -> None:
         """Let the metrics say since when links are not as the lists want them."""
@@ -171,8 +144,3 @@ class Sweeper:
             self._behind_since = self._clock()
         behind = 0 if self._behind_since is None else self._clock() - self._behind_since
         metrics.SWEEP_BEHIND.set(behind)
-
-
-def _slices(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(values), _SLICE):
-        yield values[start : start + _SLICE]

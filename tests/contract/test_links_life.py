@@ -38,6 +38,8 @@ from services.links.domain import (
     UrlPolicy,
     Wanted,
 )
+from services.links.gate import Gate
+from services.links.moderation import Moderation
 from services.links.service import SEARCHES, SEARCHES_WAITING, LinksService, Page
 from services.links.store import LinkStore
 from services.runtime.errors import AppError
@@ -65,6 +67,7 @@ class Clock:
 @dataclass
 class Served:
     service: LinksService
+    moderation: Moderation
     store: LinkStore
     clock: Clock
 
@@ -80,7 +83,8 @@ def opened(new_store: NewStore) -> Opened:
 
 def served(store: LinkStore) -> Served:
     clock = Clock()
-    return Served(LinksService(store, URLS, clock), store, clock)
+    moderation = Moderation(store, Gate(None, store), URLS, clock)
+    return Served(LinksService(store, URLS, clock), moderation, store, clock)
 
 
 async def listed(
@@ -167,6 +171,7 @@ class History:
 
     def __init__(self, served: Served, seed: int) -> None:
         self.served, self.service, self.clock = served, served.service, served.clock
+        self.moderation = served.moderation
         self.random = random.Random(seed)
         self.links: dict[str, Modelled] = {}
         self.purged: set[str] = set()
@@ -279,7 +284,11 @@ class History:
         code = self.random.choice(self.codes)
         reason = self.random.choice([None, *BlockReason])
         self.told.append(f"block {code} {reason}")
-        call = self.service.block(code, reason) if reason else self.service.unblock(code)
+        call = (
+            self.moderation.block_link(code, reason, "")
+            if reason
+            else self.moderation.unblock_link(code, "")
+        )
         link = self.links.get(code)
         if link is None or link.is_gone(self.clock.now):
             with pytest.raises(NoLink):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from services.links import heeding
 from services.links import sweep as sweeping
 from services.links.__main__ import ADAPTERS
 from services.links.domain import (
@@ -203,7 +204,7 @@ async def test_all_are_found_in_whatever_steps(
 ) -> None:
     """Each step by another process; with a clock that leaves a step the time for little."""
     monkeypatch.setattr(sweeping, "_HOSTS", 7)
-    monkeypatch.setattr(sweeping, "_LINKS", 3)
+    monkeypatch.setattr(heeding, "LINKS", 3)
     clock = Clock(each)
     async with opened() as store:
         for n in range(60):

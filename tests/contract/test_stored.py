@@ -19,6 +19,7 @@ from services.auth.domain import Account
 from services.links import domain as links
 from services.links import reports
 from services.links.__main__ import ADAPTERS as LINKS
+from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from tests.contract import stored
 from tests.contract.conftest import NewStore, opened_at
 from tests.contract.stored import Path
@@ -29,7 +30,15 @@ DAY = 20_454
 
 
 def _listed(link: links.Link) -> links.Link:
-    return replace(link, listed="phishing.txt", spared=True)
+    return replace(link, listed="phishing.txt", spared=True, spared_at=NOW)
+
+
+class _BrokenOffError(Exception):
+    """Stands for the end of the process."""
+
+
+def _break_off(link: links.Link) -> links.Link:
+    raise _BrokenOffError
 
 
 async def fill_links(setting: str) -> None:
@@ -63,6 +72,14 @@ async def fill_links(setting: str) -> None:
         await store.report("code0000", links.BlockReason.SPAM, said, "decided")
         await store.decide_reports("code0000", NOW)
         await store.note_sweep(links.Sweep("contents"))
+        spam = links.BlockReason.SPAM
+        of_link = Decision(DecisionKind.BLOCK, NOW, "listed--", "", spam, "cause", 3)
+        await store.decide(of_link, links.block(spam))
+        with pytest.raises(_BrokenOffError):  # Where that is more than one write, it stands open.
+            await store.decide(of_link, links.Edit(_break_off, is_announced=True))
+        blocked = BlockedAddress("evil.example", spam, NOW)
+        of_address = Decision(DecisionKind.BLOCK, NOW, "", blocked.address, spam)
+        await store.block_address(blocked, of_address)
         await store.add(links.Link("purged--", "https://example.com/", owner, NOW))
         await store.purge(["purged--"], NOW)
         await store.rank({"code0000": 7}, 7)

@@ -1,0 +1,62 @@
+"""Blocks and frees links that are there already, as the lists want them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from services.links import metrics
+from services.links.domain import Edit, Link, Lists, heed
+from services.links.store import LinkStore
+
+T = TypeVar("T")
+
+LINKS = 200
+"""Links that are read, and changed, at a time."""
+_SLICE = 20
+"""Hosts or links that are looked at between two turns of the loop: a millisecond."""
+
+
+class Heeder:
+    """Changes links that are not as the lists want them."""
+
+    def __init__(self, store: LinkStore, lists: Lists, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._lists = lists
+        self._now = now
+
+    async def at(self, host: str) -> AsyncGenerator[None, None]:
+        """Look at the links that lead to a host, some of them at a step. Raises AppError."""
+        code = ""
+        while links := await self._store.at_host(host, code, LINKS):
+            await self.look_at(links)
+            yield
+            code = links[-1].code
+
+    async def look_at(self, links: Sequence[Link]) -> None:
+        """Change those of some links that are not as they are to be. Raises AppError."""
+        edit, now = heed(self._lists), self._now()
+        wrong: list[str] = []
+        for some in slices(links):
+            wrong += [
+                link.code for link in some if not link.is_gone_at(now) and edit.of(link) != link
+            ]
+            await asyncio.sleep(0)
+        # One that was purged meanwhile stands in the way of the others, and is passed over.
+        if wrong and await self._edit(wrong, edit, now) is None:
+            for code in wrong:
+                await self._edit([code], edit, now)
+
+    async def _edit(self, codes: list[str], edit: Edit, now: datetime) -> list[Link] | None:
+        edited = await self._store.edit(None, codes, edit, now)
+        for link in edited or ():
+            metrics.SWEPT.labels("blocked" if link.listed else "freed").inc()
+        return edited
+
+
+def slices(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Values in parts, so small that the loop may turn after each."""
+    for start in range(0, len(values), _SLICE):
+        yield values[start : start + _SLICE]

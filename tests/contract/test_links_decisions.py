@@ -1,0 +1,376 @@
+"""What the operator decides on links and addresses holds, on every store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.links.__main__ import ADAPTERS
+from services.links.decisions import (
+    DECISIONS_A_PAGE,
+    MAX_CAUSE_LENGTH,
+    BlockedAddress,
+    Decision,
+    DecisionKind,
+)
+from services.links.domain import (
+    RESTORABLE_FOR,
+    Account,
+    BlockReason,
+    InvalidAddress,
+    InvalidCause,
+    LinkChanges,
+    LinkState,
+    NoBlock,
+    NoLink,
+    Refusal,
+    Resolution,
+    TooManyAddresses,
+    UrlPolicy,
+    UrlRefused,
+    host_at,
+    removal,
+)
+from services.links.gate import Gate
+from services.links.moderation import Moderation
+from services.links.service import LinksService
+from services.links.store import LinkStore
+from services.links.sweep import LEASE, Sweeper
+from services.runtime.errors import Unavailable
+from tests.contract.conftest import NewStore, opened_anew
+
+Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
+ONE = Account("one")
+PHISHING, SPAM = BlockReason.PHISHING, BlockReason.SPAM
+
+
+@pytest.fixture
+def opened(new_store: NewStore) -> Opened:
+    """Opens a new, empty store, another one each time."""
+    return lambda: opened_anew(new_store, "links", ADAPTERS)
+
+
+class Files:
+    """Blocklists that name some hosts."""
+
+    settled_at = 0.0
+
+    def __init__(self, *hosts: str) -> None:
+        self.hosts = set(hosts)
+
+    @property
+    def contents(self) -> str | None:
+        return repr(sorted(self.hosts))
+
+    def refusal(self, url: str) -> Refusal | None:
+        return Refusal(SPAM, "file", 1) if host_at(url) in self.hosts else None
+
+    def concerns(self, host: str) -> bool:
+        return host in self.hosts
+
+
+class Replica:
+    """One of the processes over a store, with clocks that go on by a second with each look."""
+
+    moment = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+
+    def __init__(self, store: LinkStore, *named: str) -> None:
+        self.store = store
+        self.files = Files(*named)
+        self.gate = Gate(self.files, store)
+        self.urls = UrlPolicy("https://atajo.example", self.gate)
+        self.moderation = Moderation(store, self.gate, self.urls, self.now)
+        self.service = LinksService(store, self.urls, self.now)
+
+    def now(self) -> datetime:
+        Replica.moment += timedelta(seconds=1)
+        return Replica.moment
+
+    async def make(self, code: str, url: str) -> None:
+        await self.gate.look()
+        await self.service.create(code, url, ONE)
+
+    async def swept(self) -> None:
+        """All links looked through by a process that was just started."""
+        await self.gate.look()
+        Replica.moment += LEASE
+        # By this clock every other process knows all of it, too, and a step ends when all is done.
+        assert not await Sweeper(self.store, self.gate, self.now, lambda: 1e12).step()
+        sweep = await self.store.sweep()
+        assert sweep is not None
+        assert sweep.contents == self.gate.contents
+        assert sweep.is_done
+
+    async def blocked(self) -> dict[str, str]:
+        """The codes that are blocked, each with the list that did it."""
+        links = [one async for page in self.store.by_owner(ONE, 100) for one in page]
+        return {one.code: one.listed for one in links if one.blocked}
+
+
+def told(decision: Decision) -> tuple[str, str, str, str]:
+    reason = decision.reason.value if decision.reason else ""
+    return decision.kind.value, decision.code or decision.address, reason, decision.cause
+
+
+async def test_a_blocked_address_names_its_links_from_the_answer_on(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        for code, url in (
+            ("thehost1", "http://evil.example/a"),
+            ("port0001", "https://user@EVIL.example.:8443/b"),
+            ("www00001", "http://www.evil.example/"),
+            ("below001", "http://a.b.evil.example/"),
+            ("pages001", "http://pages.example/shop/cart?id=1"),
+            ("pages002", "http://pages.example/shopping"),
+            ("innocent", "http://notevil.example/"),
+        ):
+            await one.make(code, url)
+        mark = (await store.announcements(None)).mark
+        await one.moderation.block_address("Evil.Example", PHISHING, "reported")
+        await one.moderation.block_address("https://pages.example/%73hop/#x", SPAM, "")
+        by = "operator/evil.example"
+        page = {"pages001": "operator/pages.example/shop"}
+        at_once = {"thehost1": by, "port0001": by, "www00001": by, **page}
+        assert await one.blocked() == at_once
+        assert set((await store.announcements(mark)).keys) == at_once.keys()
+        assert await store.resolve(["thehost1"]) == [
+            Resolution("thehost1", LinkState.BLOCKED, reason=PHISHING)
+        ]
+        for url in ("http://evil.example", "http://x.evil.example/", "http://pages.example/shop/"):
+            with pytest.raises(UrlRefused):
+                await one.service.create("newlink1", url, ONE)
+        await one.service.create("newlink1", "http://pages.example/", ONE)
+        await one.swept()
+        assert await one.blocked() == {**at_once, "below001": by}
+
+        await one.moderation.unblock_address("EVIL.example.", "sorry")
+        assert (await one.blocked()).keys() == {"below001", "pages001"}
+        await one.service.create("newlink2", "http://evil.example", ONE)
+        await one.swept()
+        assert await one.blocked() == page
+        assert [told(each) for each in await one.moderation.decisions(0)] == [
+            ("unblock", "evil.example", "", "sorry"),
+            ("block", "pages.example/shop", "spam", ""),
+            ("block", "evil.example", "phishing", "reported"),
+        ]
+
+
+async def test_every_replica_knows_it_after_a_look(opened: Opened) -> None:
+    async with opened() as store:
+        one, two = Replica(store), Replica(store)
+        with pytest.raises(Unavailable):
+            await two.service.create("early001", "http://evil.example", ONE)
+        assert two.gate.contents is None
+        await two.gate.look()
+        await one.moderation.block_address("evil.example", PHISHING, "")
+        await two.service.create("early001", "http://evil.example", ONE)
+        await two.gate.look()
+        with pytest.raises(UrlRefused):
+            await two.service.create("late0001", "http://evil.example", ONE)
+        assert two.gate.contents == one.gate.contents
+        # What was made by a process that did not know it yet is found by the sweep.
+        await one.swept()
+        assert await one.blocked() == {"early001": "operator/evil.example"}
+        await one.moderation.unblock_address("evil.example", "")
+        await two.gate.look()
+        await two.service.create("late0001", "http://evil.example", ONE)
+
+
+async def test_an_address_blocked_again_changes_its_reason(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        await one.make("thehost1", "http://evil.example/a")
+        for reason in (PHISHING, SPAM):
+            await one.moderation.block_address("evil.example", reason, "")
+            (found,) = await store.resolve(["thehost1"])
+            assert found.reason is reason
+        assert [each.reason for each in await store.blocked_addresses()] == [SPAM]
+
+
+async def test_the_last_word_of_the_operator_holds(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store, "evil.example")
+        one.files.hosts.clear()
+        for code in ("blocked1", "spared01", "thehost1"):
+            await one.make(code, "http://evil.example/")
+        one.files.hosts.add("evil.example")
+        await one.moderation.block_link("blocked1", SPAM, "by hand")
+        await one.moderation.unblock_link("spared01", "innocent")
+        await one.swept()
+        assert await one.blocked() == {"blocked1": "", "thehost1": "file"}
+
+        # A later block of the address stands above the link's freedom, but not above its block.
+        by = "operator/evil.example"
+        await one.moderation.block_address("evil.example", PHISHING, "")
+        now = {"blocked1": "", "spared01": by, "thehost1": by}
+        assert await one.blocked() == now
+        await one.swept()
+        assert await one.blocked() == now
+
+        await one.moderation.unblock_link("spared01", "still innocent")
+        await one.swept()
+        assert await one.blocked() == {"blocked1": "", "thehost1": by}
+        await one.moderation.unblock_address("evil.example", "")
+        assert await one.blocked() == {"blocked1": "", "thehost1": "file"}
+        await one.swept()
+        assert await one.blocked() == {"blocked1": "", "thehost1": "file"}
+
+        kinds = [told(each)[:2] for each in await one.moderation.decisions(0)]
+        assert kinds == [
+            ("unblock", "evil.example"),
+            ("unblock", "spared01"),
+            ("block", "evil.example"),
+            ("unblock", "spared01"),
+            ("block", "blocked1"),
+        ]
+
+
+async def test_a_spared_link_stays_blocked_by_a_later_word_when_it_is_led_elsewhere(
+    opened: Opened,
+) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        await one.make("spared01", "http://evil.example/")
+        await one.moderation.unblock_link("spared01", "")
+        await one.moderation.block_address("evil.example", PHISHING, "")
+        edit = LinkChanges(url="http://good.example/").edit(one.urls, one.now())
+        assert await store.edit(ONE, ["spared01"], edit, one.now())
+        assert await one.blocked() == {}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "com",
+        "co.uk",
+        "https://co.uk/",
+        "localhost",
+        "k7Qm2_xB",
+        "evil example",
+        "evil.example/a b",
+        "evil.example\n",
+        "evil.example/\x1b[2J",
+        "evil.example?id=1",
+        "*.evil.example",
+        "ftp://evil.example",
+        "xn--\u00e4.example",
+        "a." * 500 + "example",
+        "evil.example/%2525252525253Fx",
+        "atajo.example",
+        "example",
+        "https://atajo.example/k7Qm2_xB",
+    ],
+)
+async def test_what_is_no_address_is_refused(opened: Opened, given: str) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        with pytest.raises(InvalidAddress):
+            await one.moderation.block_address(given, SPAM, "")
+        assert await store.blocked_addresses() == []
+        assert await one.moderation.decisions(0) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ("EVIL.example", "evil.example"),
+        ("http://user:word@evil.example:8080/#top", "evil.example"),
+        ("b\u00f6se.example", "xn--bse-sna.example"),
+        ("evil.example//a/../shop/", "evil.example/shop"),
+        ("evil.example/%E4%B8%AD", "evil.example/%E4%B8%AD"),
+        ("s3.amazonaws.com/bucket", "s3.amazonaws.com/bucket"),
+        ("evil..example", "evil.example"),
+        ("0x7f.1.2.3", "127.1.2.3"),
+        ("1.2.3", "1.2.0.3"),
+        ("http://[2001:DB8::1]/x", "[2001:db8::1]/x"),
+        ("2001:db8:0::1", "[2001:db8::1]"),
+        ("[::ffff:192.0.2.7]", "192.0.2.7"),
+    ],
+)
+async def test_an_address_has_one_form(opened: Opened, given: str, address: str) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        await one.moderation.block_address(given, SPAM, "")
+        await one.moderation.block_address(address, SPAM, "")
+        assert [each.address for each in await store.blocked_addresses()] == [address]
+        await one.moderation.unblock_address(given, "")
+        with pytest.raises(NoBlock):
+            await one.moderation.unblock_address(address, "")
+        assert len(await one.moderation.decisions(0)) == 3
+
+
+async def test_what_is_not_there_leaves_no_decision(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        for code in ("gone0001", "purged01"):
+            await one.make(code, "http://evil.example/")
+        await store.edit(None, ["gone0001"], removal(one.now() - RESTORABLE_FOR), one.now())
+        await store.purge(["purged01"], one.now())
+        for code in ("unknown1", "gone0001", "purged01", "no code"):
+            with pytest.raises(NoLink):
+                await one.moderation.block_link(code, SPAM, "")
+            with pytest.raises(NoLink):
+                await one.moderation.unblock_link(code, "")
+        with pytest.raises(NoBlock):
+            await one.moderation.unblock_address("evil.example", "")
+        for cause in ("x" * (MAX_CAUSE_LENGTH + 1), "\x1b[2J"):
+            with pytest.raises(InvalidCause):
+                await one.moderation.block_address("evil.example", SPAM, cause)
+        assert await one.moderation.decisions(0) == []
+
+
+async def test_decisions_are_kept_for_good_and_told_by_the_page(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        await one.make("decided1", "http://evil.example/")
+        for n in range(DECISIONS_A_PAGE + 1):
+            await one.moderation.unblock_link("decided1", str(n))
+        await store.purge(["decided1"], one.now())
+        first = await one.moderation.decisions(0)
+        assert [each.cause for each in first] == [str(n) for n in range(DECISIONS_A_PAGE, 0, -1)]
+        assert [told(each) for each in await one.moderation.decisions(len(first))] == [
+            ("unblock", "decided1", "", "0")
+        ]
+
+
+async def test_too_many_addresses_are_a_list(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.links.moderation.MAX_ADDRESSES", 2)
+    async with opened() as store:
+        one = Replica(store)
+        for host in ("a.example", "b.example", "b.example"):
+            await one.moderation.block_address(host, SPAM, "")
+        with pytest.raises(TooManyAddresses):
+            await one.moderation.block_address("c.example", SPAM, "")
+
+
+async def test_with_none_blocked_the_lists_are_those_of_before(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store, "bad.example")
+        await one.gate.look()
+        before = one.gate.contents
+        assert before == one.files.contents
+        await one.moderation.block_address("evil.example", SPAM, "")
+        assert one.gate.contents != before
+        await one.moderation.unblock_address("evil.example", "")
+        assert one.gate.contents == before
+
+
+async def test_looks_at_once_agree_in_the_end(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        await asyncio.gather(
+            *(one.moderation.block_address(f"h{n}.example", SPAM, "") for n in range(8)),
+            *(one.gate.look() for _ in range(8)),
+        )
+        with pytest.raises(UrlRefused):
+            await one.service.create("newlink1", "http://h7.example", ONE)
+        assert len(await store.blocked_addresses()) == 8
+        assert isinstance((await store.blocked_addresses())[0], BlockedAddress)
+        assert {each.kind for each in await one.moderation.decisions(0)} == {DecisionKind.BLOCK}
