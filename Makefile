@@ -82,13 +82,25 @@ remove-link: $(RUN) ## Remove a link for good: make remove-link CODE=k7Qm2_xB
 remove-account: $(RUN) ## Remove an account and its links: make remove-account EMAIL=a@example.com
 	@exec $(PY) -m services.admin remove-account "$${EMAIL-}"
 
-.PHONY: block-link
-block-link: $(RUN) ## Block a link: make block-link CODE=k7Qm2_xB CLASS=phishing (malware, spam, illegal, other)
-	@exec $(PY) -m services.admin block-link "$${CODE-}" "$${CLASS-}"
+.PHONY: reports
+reports: $(RUN) ## What people reported, the most often reported links first; PAGE=
+	@exec $(PY) -m services.admin reports "$${PAGE-}"
 
-.PHONY: unblock-link
-unblock-link: $(RUN) ## Take a link's block away: make unblock-link CODE=k7Qm2_xB
-	@exec $(PY) -m services.admin unblock-link "$${CODE-}"
+.PHONY: block
+block: $(RUN) ## Block a link, a host or a path: make block WHAT=k7Qm2_xB CLASS=phishing (malware, spam, illegal, other); CAUSE=
+	@exec $(PY) -m services.admin block "$${WHAT-}" "$${CLASS-}" "$${CAUSE-}"
+
+.PHONY: unblock
+unblock: $(RUN) ## Take a block away: make unblock WHAT=evil.example; CAUSE=
+	@exec $(PY) -m services.admin unblock "$${WHAT-}" "$${CAUSE-}"
+
+.PHONY: dismiss
+dismiss: $(RUN) ## The reports of a link are no reason to block it: make dismiss CODE=k7Qm2_xB; CAUSE=
+	@exec $(PY) -m services.admin dismiss "$${CODE-}" "$${CAUSE-}"
+
+.PHONY: decisions
+decisions: $(RUN) ## What was blocked, unblocked and dismissed, newest first; PAGE=
+	@exec $(PY) -m services.admin decisions "$${PAGE-}"
 
 ##@ Verify
 

@@ -18,6 +18,9 @@ CALL_SECONDS = 30.0
 LIST_SECONDS = 300.0
 """A removal may take its time: the links of an account are listed while they are removed."""
 
+PAGE_SIZE = 100
+"""Reports or decisions in one answer."""
+
 REASONS = {
     "phishing": links_pb2.BLOCK_REASON_PHISHING,
     "malware": links_pb2.BLOCK_REASON_MALWARE,
@@ -77,15 +80,52 @@ class LinksClient(ServiceClient["links_pb2_grpc.AdminServiceAsyncStub"]):
         reply = await self._caller.unary("PurgeLinks", self._stub.PurgeLinks, request, CALL_SECONDS)
         return list(reply.codes)
 
-    async def block_link(self, code: str, reason: str) -> None:
-        """Block a link for one of `REASONS`. Reason: NO_LINK."""
-        request = links_pb2.BlockLinkRequest(code=code, reason=REASONS[reason])
+    async def block_link(self, code: str, reason: str, cause: str) -> None:
+        """Block a link for one of `REASONS`. Reasons: INVALID_CAUSE, NO_LINK."""
+        request = links_pb2.BlockLinkRequest(code=code, reason=REASONS[reason], cause=cause)
         await self._caller.unary("BlockLink", self._stub.BlockLink, request, CALL_SECONDS)
 
-    async def unblock_link(self, code: str) -> None:
-        """Take the block of a link away. Reason: NO_LINK."""
-        request = links_pb2.UnblockLinkRequest(code=code)
+    async def unblock_link(self, code: str, cause: str) -> None:
+        """Take the block of a link away. Reasons: INVALID_CAUSE, NO_LINK."""
+        request = links_pb2.UnblockLinkRequest(code=code, cause=cause)
         await self._caller.unary("UnblockLink", self._stub.UnblockLink, request, CALL_SECONDS)
+
+    async def block_address(self, address: str, reason: str, cause: str) -> None:
+        """Block a host or the beginning of a path for one of `REASONS`.
+
+        Reasons: INVALID_ADDRESS, INVALID_CAUSE, TOO_MANY_ADDRESSES.
+        """
+        request = links_pb2.BlockAddressRequest(
+            address=address, reason=REASONS[reason], cause=cause
+        )
+        await self._caller.unary("BlockAddress", self._stub.BlockAddress, request, CALL_SECONDS)
+
+    async def unblock_address(self, address: str, cause: str) -> None:
+        """Take the block of an address away. Reasons: INVALID_ADDRESS, INVALID_CAUSE, NO_BLOCK."""
+        request = links_pb2.UnblockAddressRequest(address=address, cause=cause)
+        await self._caller.unary("UnblockAddress", self._stub.UnblockAddress, request, CALL_SECONDS)
+
+    async def reports(self, skip: int) -> links_pb2.ListReportsResponse:
+        """Up to `PAGE_SIZE` reports that wait, behind so many of them."""
+        request = links_pb2.ListReportsRequest(skip=skip)
+        return await self._caller.unary(
+            "ListReports", self._stub.ListReports, request, CALL_SECONDS
+        )
+
+    async def dismiss(self, code: str, cause: str) -> int:
+        """Dismiss the reports of a link; how many. Reasons: INVALID_CAUSE, NO_REPORT."""
+        request = links_pb2.DismissReportsRequest(code=code, cause=cause)
+        reply = await self._caller.unary(
+            "DismissReports", self._stub.DismissReports, request, CALL_SECONDS
+        )
+        return reply.dismissed
+
+    async def decisions(self, skip: int) -> links_pb2.ListDecisionsResponse:
+        """Up to `PAGE_SIZE` decisions, newest first, behind so many of them."""
+        request = links_pb2.ListDecisionsRequest(skip=skip)
+        return await self._caller.unary(
+            "ListDecisions", self._stub.ListDecisions, request, CALL_SECONDS
+        )
 
 
 class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AdminServiceAsyncStub"]):

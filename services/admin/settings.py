@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
-from services.runtime.settings import ProcessSettings
+from services.runtime.settings import ProcessSettings, PublicUrl
 
 SERVICES = ("auth", "links", "analytics")
 
@@ -18,29 +19,56 @@ class AdminSettings(ProcessSettings):
     analytics_admin_address: str = ""
     """gRPC targets of the services' ports for the operator, `host:port` or `dns:///host:port`; all
     three or none."""
+    public_url: PublicUrl | None = None
+    """Where people reach the product, by which a whole short address is known from others."""
     data_dir: Path = Path(__file__).resolve().parents[2] / ".data"
     """Data folder of `make run`, which says there what runs where."""
 
     def addresses(self) -> dict[str, str]:
         """The target of each service. Raises SystemExit with one line when there is none."""
-        given = {
-            "auth": self.auth_admin_address,
-            "links": self.links_admin_address,
-            "analytics": self.analytics_admin_address,
-        }
+        given = self._given()
         if all(given.values()):
             return given
         if any(given.values()):
             raise SystemExit("Settings refused. Give the address of each service, or of none.")
-        return _of_run(self.data_dir)
+        folder = self.data_dir
+        try:
+            processes = _of_run(folder)["processes"]
+            return {name: processes[name]["admin"] for name in SERVICES}
+        except (_NoRunError, KeyError, TypeError):
+            names = ", ".join(f"ATAJO_{name.upper()}_ADMIN_ADDRESS" for name in SERVICES)
+            raise SystemExit(
+                f"Atajo does not run over {folder}: start it, or set {names}."
+            ) from None
+
+    def origin(self) -> str:
+        """Where people reach the product; empty where that is not known."""
+        if self.public_url is not None or any(self._given().values()):
+            return str(self.public_url or "")
+        try:
+            return str(_of_run(self.data_dir).get("url", ""))
+        except _NoRunError:  # Told by `addresses`.
+            return ""
+
+    def _given(self) -> dict[str, str]:
+        return {
+            "auth": self.auth_admin_address,
+            "links": self.links_admin_address,
+            "analytics": self.analytics_admin_address,
+        }
 
 
-def _of_run(folder: Path) -> dict[str, str]:
+class _NoRunError(Exception):
+    """Nothing runs over a folder."""
+
+
+def _of_run(folder: Path) -> dict[str, Any]:
+    """What a running `make run` says of itself. Raises _NoRunError."""
     try:
-        state = folder.expanduser() / "run.json"
-        processes = json.loads(state.read_text(encoding="utf-8"))["processes"]
-        return {name: processes[name]["admin"] for name in SERVICES}
+        state = json.loads((folder.expanduser() / "run.json").read_text(encoding="utf-8"))
     # It is not there, is something else, or `~` names nobody who is known here.
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError):
-        names = ", ".join(f"ATAJO_{name.upper()}_ADMIN_ADDRESS" for name in SERVICES)
-        raise SystemExit(f"Atajo does not run over {folder}: start it, or set {names}.") from None
+    except (OSError, ValueError, RuntimeError):
+        raise _NoRunError from None
+    if not isinstance(state, dict):
+        raise _NoRunError
+    return state

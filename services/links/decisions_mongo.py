@@ -73,13 +73,23 @@ class Decisions:
             "links_decision_drop", lambda db: db.decisions.delete_one({"_id": begun})
         )
 
-    async def close(self, begun: str, decision: Decision, reports: int = 0) -> None:
-        """Say that a decision is carried out, with the number of reports that it decided on."""
+    async def tell_reports(self, begun: str, reports: int) -> None:
+        """Keep how many reports a decision is on; none changes nothing."""
         if reports:
             told = {"$set": {"reports": reports}}
             await self._database.write(
                 "links_decision_reports", lambda db: db.decisions.update_one({"_id": begun}, told)
             )
+
+    async def reports_of(self, begun: str) -> int:
+        """How many reports a decision is on."""
+        found: Document | None = await self._database.read_majority(
+            "links_decision", lambda db: db.decisions.find_one({"_id": begun}, {"reports": 1})
+        )
+        return found.get("reports", 0) if found else 0
+
+    async def close(self, decision: Decision) -> None:
+        """Say that a decision is carried out, or was overtaken by this one."""
         of_subject = {"open": True, **_subject(decision)}
         await self._database.write(
             "links_decision_close",

@@ -1,6 +1,6 @@
 """What the operator decided, in an SQLite file. Each write is part of a transaction of the store's.
 
-The tables are made in `store_sqlite`.
+The number of the last decision is a mark, too: no address is blocked or freed without one.
 """
 
 from __future__ import annotations
@@ -11,8 +11,27 @@ from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.domain import BlockReason
 from services.runtime.moments import micros_of, moment_of
 
+MIGRATION = """
+    ALTER TABLE links ADD COLUMN spared_at INTEGER;
+    CREATE TABLE decisions (
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        code TEXT,
+        address TEXT,
+        reason TEXT,
+        cause TEXT NOT NULL,
+        decided_at INTEGER NOT NULL,
+        reports INTEGER NOT NULL
+    );
+    CREATE TABLE blocked_addresses (
+        address TEXT PRIMARY KEY,
+        reason TEXT NOT NULL,
+        blocked_at INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """
 
-def keep_decision(connection: sqlite3.Connection, decision: Decision) -> None:
+
+def keep(connection: sqlite3.Connection, decision: Decision) -> None:
     """Keep a decision, under the number after the last one."""
     connection.execute(
         "INSERT INTO decisions (kind, code, address, reason, cause, decided_at, reports) "
@@ -29,7 +48,7 @@ def keep_decision(connection: sqlite3.Connection, decision: Decision) -> None:
     )
 
 
-def decisions_behind(connection: sqlite3.Connection, skip: int, most: int) -> list[Decision]:
+def behind(connection: sqlite3.Connection, skip: int, most: int) -> list[Decision]:
     """Up to `most` decisions, newest first, behind so many of them."""
     rows = connection.execute(
         "SELECT kind, code, address, reason, cause, decided_at, reports FROM decisions "

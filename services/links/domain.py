@@ -415,6 +415,8 @@ def heed(lists: Lists) -> Edit:
             return link
         if refusal := link.refusal(lists):
             return replace(link, blocked=refusal.reason, listed=refusal.list)
+        if lists.contents is None:  # One of those that were not read yet may name it.
+            return link
         return replace(link, blocked=None, listed="")
 
     return Edit(of, is_announced=True)

@@ -27,8 +27,8 @@ from services.links.domain import (
     Owner,
     Resolution,
 )
-from services.links.reports import Report
 from services.links.moderation import Moderation
+from services.links.reports import Report
 from services.links.service import LinksService
 from services.runtime.server import Servicer, Servicers
 
@@ -219,7 +219,9 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def DismissReports(
         self, request: pb.DismissReportsRequest, context: ServicerContext[Any, Any]
     ) -> pb.DismissReportsResponse:
-        return pb.DismissReportsResponse(dismissed=await self._service.dismiss(request.code))
+        dismissed = await self._moderation.dismiss(request.code, request.cause)
+        return pb.DismissReportsResponse(dismissed=dismissed)
+
     async def BlockAddress(
         self, request: pb.BlockAddressRequest, context: ServicerContext[Any, Any]
     ) -> pb.BlockAddressResponse:

@@ -27,21 +27,31 @@ class Heeder:
         self._lists = lists
         self._now = now
 
-    async def at(self, host: str) -> AsyncGenerator[None, None]:
-        """Look at the links that lead to a host, some of them at a step. Raises AppError."""
+    async def at(self, host: str, name: str = "") -> AsyncGenerator[None, None]:
+        """Look at the links that lead to a host, some of them at a step. Raises AppError.
+
+        Those that the list `name` has blocked are announced in any case: the process that blocked
+        them may have ended before it could do that.
+        """
         code = ""
         while links := await self._store.at_host(host, code, LINKS):
-            await self.look_at(links)
+            await self.look_at(links, name)
             yield
             code = links[-1].code
 
-    async def look_at(self, links: Sequence[Link]) -> None:
-        """Change those of some links that are not as they are to be. Raises AppError."""
+    async def look_at(self, links: Sequence[Link], name: str = "") -> None:
+        """Change those of some links that are not as they are to be. Raises AppError.
+
+        `name` is as in `at`.
+        """
         edit, now = heed(self._lists), self._now()
         wrong: list[str] = []
         for some in slices(links):
             wrong += [
-                link.code for link in some if not link.is_gone_at(now) and edit.of(link) != link
+                link.code
+                for link in some
+                if not link.is_gone_at(now)
+                and (edit.of(link) != link or (name and link.listed == name))
             ]
             await asyncio.sleep(0)
         # One that was purged meanwhile stands in the way of the others, and is passed over.

@@ -29,9 +29,10 @@ from services.links.domain import (
     UrlPolicy,
     block,
 )
-from services.links.gate import Gate
+from services.links.gate import LIST, Gate
 from services.links.heeding import Heeder
 from services.links.metrics import DECISIONS
+from services.links.reports import NoReport
 from services.links.store import LinkStore
 
 HEED_SECONDS = 10.0
@@ -58,7 +59,7 @@ class Moderation:
         self._heeder = Heeder(store, gate, now)
 
     async def block_link(self, code: str, reason: BlockReason, cause: str) -> None:
-        """Block whoever's link, or change why it is blocked.
+        """Block whoever's link, or change why it is blocked. Its reports are decided on by that.
 
         Raises InvalidCause, NoLink, Unavailable.
         """
@@ -70,6 +71,19 @@ class Moderation:
         One that is made later does. Raises InvalidCause, NoLink, Unavailable.
         """
         await self._decide_on_link(DecisionKind.UNBLOCK, code, None, cause)
+
+    async def dismiss(self, code: str, cause: str) -> int:
+        """The reports of a link are no reason to block it; returns how many these were.
+
+        Raises InvalidCause, NoReport, Unavailable.
+        """
+        check_cause(cause)
+        decision = Decision(DecisionKind.DISMISS, self._now(), code=code, cause=cause)
+        dismissed = await self._store.dismiss(decision)
+        if not dismissed:
+            raise NoReport("No report of this link waits.")
+        DECISIONS.labels(DecisionKind.DISMISS.value).inc()
+        return dismissed
 
     async def block_address(self, given: str, reason: BlockReason, cause: str) -> None:
         """Block an address, or change why it is blocked.
@@ -125,7 +139,7 @@ class Moderation:
         deadline = self._clock() + HEED_SECONDS
         host = host_of_address(address)
         for each in (host, f"www.{host}"):
-            async with aclosing(self._heeder.at(each)) as steps:
+            async with aclosing(self._heeder.at(each, f"{LIST}{address}")) as steps:
                 async for _ in steps:
                     if self._clock() >= deadline:
                         return

@@ -101,6 +101,11 @@ class Reports:
         )
         return int(counted[0]["waiting"]) if counted else 0
 
+    async def count_waiting_of(self, code: str) -> int:
+        """How many reports of a link wait."""
+        held = await self._read(code, {"reports_waiting": 1})
+        return held.get("reports_waiting", 0) if held else 0
+
     async def decide(self, code: str, now: datetime) -> int:
         """The reports of a link wait no more; returns how many did."""
         for _ in range(_TURNS):

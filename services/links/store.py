@@ -74,6 +74,8 @@ class LinkStore(Protocol):
     async def decide(self, decision: Decision, edit: Edit) -> bool:
         """Edit the link that a decision is about, and keep the decision.
 
+        Reports of a link that is blocked wait no more; their number is kept with the decision.
+
         False where its code holds no link that is there at the moment of the decision: then nothing
         is kept. All of it is done or nothing, or else, whatever broke off in between, repeating the
         call does the rest and keeps the decision once, with the moment of the repetition.
@@ -190,10 +192,11 @@ class LinkStore(Protocol):
         """How many reports wait for a decision."""
         ...
 
-    async def decide_reports(self, code: str, now: datetime) -> int:
+    async def dismiss(self, decision: Decision) -> int:
         """The reports of a link wait no more, all at once; returns how many did.
 
-        What is reported afterwards waits anew.
+        The decision is kept with that number, as `decide` does it, or not where none waited. What
+        is reported afterwards waits anew.
         """
         ...
 

@@ -56,7 +56,7 @@ from pymongo import ASCENDING, DESCENDING, IndexModel, ReplaceOne, UpdateOne
 from pymongo.errors import DuplicateKeyError
 from pymongo.results import UpdateResult
 
-from services.links.decisions import BlockedAddress, Decision
+from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.decisions_mongo import INDEXES, Decisions
 from services.links.documents_mongo import (
     EDITED,
@@ -294,21 +294,23 @@ class MongoLinkStore:
         if await self.edit(None, [decision.code], edit, decision.at) is None:
             await self._decisions.drop(begun)  # The link was purged just now.
             return False
-        await self._decisions.close(begun, decision)
+        if decision.kind is DecisionKind.BLOCK:
+            await self._decide_reports(begun, decision)
+        await self._decisions.close(decision)
         return True
 
     async def block_address(self, blocked: BlockedAddress, decision: Decision) -> None:
-        begun = await self._decisions.begin(decision, await self._decisions.find_open(decision))
+        await self._decisions.begin(decision, await self._decisions.find_open(decision))
         await self._decisions.put_address(blocked)
-        await self._decisions.close(begun, decision)
+        await self._decisions.close(decision)
 
     async def unblock_address(self, address: str, decision: Decision) -> bool:
         left_open = await self._decisions.find_open(decision)
         if left_open is None and not await self._decisions.is_blocked(address):
             return False
-        begun = await self._decisions.begin(decision, left_open)
+        await self._decisions.begin(decision, left_open)
         await self._decisions.take_address(address)
-        await self._decisions.close(begun, decision)
+        await self._decisions.close(decision)
         return True
 
     async def blocked_addresses(self) -> list[BlockedAddress]:
@@ -422,8 +424,17 @@ class MongoLinkStore:
     async def waiting_reports(self) -> int:
         return await self._reports.count_waiting()
 
-    async def decide_reports(self, code: str, now: datetime) -> int:
-        return await self._reports.decide(code, now)
+    async def dismiss(self, decision: Decision) -> int:
+        left_open = await self._decisions.find_open(decision)
+        if left_open is None and not await self._reports.count_waiting_of(decision.code):
+            return 0
+        begun = await self._decisions.begin(decision, left_open)
+        dismissed = await self._decide_reports(begun, decision)
+        if dismissed:
+            await self._decisions.close(decision)
+        else:  # Somebody else was faster.
+            await self._decisions.drop(begun)
+        return dismissed
 
     async def forget_reports(self, until: datetime, most: int) -> bool:
         return await self._reports.forget(until, most)
@@ -506,6 +517,18 @@ class MongoLinkStore:
 
     async def announcements(self, mark: int | None) -> Told:
         return await self._feed.since(mark)
+
+    async def _decide_reports(self, begun: str, decision: Decision) -> int:
+        """The reports of a link wait no more; returns how many the decision was on.
+
+        Their number is kept first: whoever goes on after a kill finds none that waits.
+        """
+        waiting = await self._reports.count_waiting_of(decision.code)
+        await self._decisions.tell_reports(begun, waiting)
+        decided = await self._reports.decide(decision.code, decision.at)
+        if decided != waiting:
+            await self._decisions.tell_reports(begun, decided)
+        return await self._decisions.reports_of(begun)
 
     async def _named(
         self, name: str, codes: Sequence[str], fields: Mapping[str, object]

@@ -11,19 +11,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from services.links import decisions_sqlite as decisions
 from services.links import reports_sqlite as reports
-from services.links.decisions import BlockedAddress, Decision
-from services.links.decisions_sqlite import (
-    addresses,
-    decisions_behind,
-    keep_decision,
-    last_number,
-    put_address,
-    take_address,
-)
+from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.domain import (
     FEED,
     KEPT_RANKINGS,
@@ -109,25 +103,7 @@ MIGRATIONS = (
     );
     """,
     reports.MIGRATION,
-    """
-    ALTER TABLE links ADD COLUMN spared_at INTEGER;
-    -- What the operator decided, about a link or an address. The last number is a mark, too.
-    CREATE TABLE decisions (
-        number INTEGER PRIMARY KEY,
-        kind TEXT NOT NULL,
-        code TEXT,
-        address TEXT,
-        reason TEXT,
-        cause TEXT NOT NULL,
-        decided_at INTEGER NOT NULL,
-        reports INTEGER NOT NULL
-    );
-    CREATE TABLE blocked_addresses (
-        address TEXT PRIMARY KEY,
-        reason TEXT NOT NULL,
-        blocked_at INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    """,
+    decisions.MIGRATION,
 )
 _BY_OWNER = (
     """
@@ -305,36 +281,39 @@ class SqliteLinkStore:
         def operation(connection: sqlite3.Connection) -> bool:
             if _edit(connection, None, [decision.code], edit, decision.at) is None:
                 return False
-            keep_decision(connection, decision)
+            decided = 0
+            if decision.kind is DecisionKind.BLOCK:
+                decided = reports.decide(connection, decision.code, decision.at)
+            decisions.keep(connection, replace(decision, reports=decided))
             return True
 
         return await self._database.write("links_decide", operation)
 
     async def block_address(self, blocked: BlockedAddress, decision: Decision) -> None:
         def operation(connection: sqlite3.Connection) -> None:
-            keep_decision(connection, decision)
-            put_address(connection, blocked)
+            decisions.keep(connection, decision)
+            decisions.put_address(connection, blocked)
 
         await self._database.write("links_block_address", operation)
 
     async def unblock_address(self, address: str, decision: Decision) -> bool:
         def operation(connection: sqlite3.Connection) -> bool:
-            if not take_address(connection, address):
+            if not decisions.take_address(connection, address):
                 return False
-            keep_decision(connection, decision)
+            decisions.keep(connection, decision)
             return True
 
         return await self._database.write("links_unblock_address", operation)
 
     async def blocked_addresses(self) -> list[BlockedAddress]:
-        return await self._database.read("links_addresses", addresses)
+        return await self._database.read("links_addresses", decisions.addresses)
 
     async def addresses_mark(self) -> int:
-        return await self._database.read("links_addresses_mark", last_number)
+        return await self._database.read("links_addresses_mark", decisions.last_number)
 
     async def decisions(self, skip: int, most: int) -> list[Decision]:
         return await self._database.read(
-            "links_decisions", lambda connection: decisions_behind(connection, skip, most)
+            "links_decisions", lambda connection: decisions.behind(connection, skip, most)
         )
 
     async def claim(self, guest: Guest, account: Account, most: int) -> int:
@@ -509,10 +488,14 @@ class SqliteLinkStore:
     async def waiting_reports(self) -> int:
         return await self._database.read("links_reports_waiting", reports.count_waiting)
 
-    async def decide_reports(self, code: str, now: datetime) -> int:
-        return await self._database.write(
-            "links_reports_decide", lambda connection: reports.decide(connection, code, now)
-        )
+    async def dismiss(self, decision: Decision) -> int:
+        def operation(connection: sqlite3.Connection) -> int:
+            dismissed = reports.decide(connection, decision.code, decision.at)
+            if dismissed:
+                decisions.keep(connection, replace(decision, reports=dismissed))
+            return dismissed
+
+        return await self._database.write("links_reports_dismiss", operation)
 
     async def forget_reports(self, until: datetime, most: int) -> bool:
         return await self._database.write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 
@@ -37,11 +37,14 @@ from services.links.domain import (
 )
 from services.links.gate import Gate
 from services.links.moderation import Moderation
+from services.links.reports import NoReport
 from services.links.service import LinksService
 from services.links.store import LinkStore
+from services.links.store_sqlite import SqliteLinkStore
 from services.links.sweep import LEASE, Sweeper
 from services.runtime.errors import Unavailable
 from tests.contract.conftest import NewStore, opened_anew
+from tests.contract.faulty import Crash, Faulty
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
 ONE = Account("one")
@@ -374,3 +377,102 @@ async def test_looks_at_once_agree_in_the_end(opened: Opened) -> None:
         assert len(await store.blocked_addresses()) == 8
         assert isinstance((await store.blocked_addresses())[0], BlockedAddress)
         assert {each.kind for each in await one.moderation.decisions(0)} == {DecisionKind.BLOCK}
+
+
+async def test_a_block_and_a_dismissal_decide_on_what_waits(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        for code in ("blocked1", "dismiss1", "spared01"):
+            await one.make(code, "http://evil.example/")
+            for reason in (PHISHING, PHISHING, SPAM):
+                await one.service.report(code, reason, "", "")
+        await one.moderation.unblock_link("spared01", "")
+        assert await store.waiting_reports() == 6
+        await one.moderation.block_link("blocked1", SPAM, "")
+        assert await one.moderation.dismiss("dismiss1", "a joke") == 2
+        for code in ("blocked1", "dismiss1", "unknown1"):
+            with pytest.raises(NoReport):
+                await one.moderation.dismiss(code, "")
+        assert {link.code for link, _ in (await one.service.reports(0))[0]} == {"spared01"}
+        assert [(*told(each), each.reports) for each in await one.moderation.decisions(0)] == [
+            ("dismiss", "dismiss1", "", "a joke", 2),
+            ("block", "blocked1", "spam", "", 2),
+            ("unblock", "spared01", "", "", 0),
+        ]
+
+
+Act = Callable[[Replica], Awaitable[object]]
+ACTS: dict[str, tuple[list[Act], Act]] = {
+    "block a link": ([], lambda one: one.moderation.block_link("thehost1", SPAM, "now")),
+    "unblock a link": (
+        [lambda one: one.moderation.block_link("thehost1", SPAM, "")],
+        lambda one: one.moderation.unblock_link("thehost1", "now"),
+    ),
+    "dismiss": ([], lambda one: one.moderation.dismiss("thehost1", "now")),
+    "block": ([], lambda one: one.moderation.block_address("evil.example", PHISHING, "now")),
+    "unblock": (
+        [lambda one: one.moderation.block_address("evil.example", PHISHING, "")],
+        lambda one: one.moderation.unblock_address("evil.example", "now"),
+    ),
+}
+"""Acts, each with those that go before it."""
+
+
+async def is_open(store: LinkStore) -> bool:
+    """Whether a decision was kept and is not known to be carried out: MongoDB's alone can be."""
+    if isinstance(store, SqliteLinkStore):
+        return False
+    database = store._database  # type: ignore[attr-defined]
+    return bool(await database.read("", lambda db: db.decisions.count_documents({"open": True})))
+
+
+async def is_broken_off(store: LinkStore, act: Act, writes: int, *, done: bool) -> bool:
+    """Do it in a process that ends at a write, where it makes so many; whether it ended there."""
+    database = Faulty(store._database)  # type: ignore[attr-defined]
+    process = Replica(type(store)(database))  # type: ignore[call-arg]
+    database.arm(writes, done=done)
+    try:
+        await act(process)
+    except Crash:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("done", [False, True])
+@pytest.mark.parametrize("act", ACTS)
+async def test_what_broke_off_between_any_two_writes_is_healed_by_its_repetition(
+    opened: Opened, act: str, *, done: bool
+) -> None:
+    """The decision is kept once, with the reports that it was on, and holds."""
+    before, now = ACTS[act]
+    writes = 0
+    while True:
+        async with opened() as store:
+            one = Replica(store)
+            await one.make("thehost1", "http://evil.example/")
+            for step in before:
+                await step(one)
+            await one.service.report("thehost1", SPAM, "", "")
+            mark = (await store.announcements(None)).mark
+            if not await is_broken_off(store, now, writes, done=done):
+                break
+            kept = [each for each in await store.decisions(0, 9) if each.cause == "now"]
+            times = 1 if not kept or await is_open(store) else 2
+            try:
+                await now(one)
+            except (NoReport, NoBlock):
+                assert times == 2, "it is done and cannot be done again"
+                times = 1
+                await one.swept()
+            assert not await is_open(store)
+            kept = [each for each in await store.decisions(0, 9) if each.cause == "now"]
+            assert len(kept) == times
+            if act in ("block a link", "dismiss"):
+                assert sum(each.reports for each in kept) == 1
+                assert await store.waiting_reports() == 0
+            is_blocked = (await one.blocked()).keys() == {"thehost1"}
+            assert is_blocked == act.startswith("block")
+            if act.startswith("block"):
+                assert "thehost1" in (await store.announcements(mark)).keys
+        writes += 1
+    assert writes >= 1

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.decisions import Decision, DecisionKind
 from services.links.domain import (
     NOBODY,
     Account,
@@ -21,6 +22,8 @@ from services.links.domain import (
     block,
     removal,
 )
+from services.links.gate import Gate
+from services.links.moderation import Moderation
 from services.links.reports import (
     KEPT_AFTER_DECISION,
     MAX_STATEMENTS,
@@ -52,6 +55,10 @@ def link(code: str = "abcdefgh") -> Link:
 
 def said(details: str = "", contact: str = "", minute: int = 0) -> Statement:
     return Statement(details, contact, NOW + minute * MINUTE)
+
+
+async def dismiss(store: LinkStore, code: str, now: datetime) -> int:
+    return await store.dismiss(Decision(DecisionKind.DISMISS, now, code))
 
 
 async def waiting(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
@@ -115,10 +122,10 @@ async def test_a_purged_link_takes_its_reports_along(opened: Opened) -> None:
         for code in ("abcdefgh", "other---", "decided-"):
             await store.add(link(code))
             await store.report(code, SPAM, said("Spam.", "ana@b.example"), code)
-        await store.decide_reports("decided-", NOW)
+        await dismiss(store, "decided-", NOW)
         await store.purge(["abcdefgh", "decided-"], NOW)
         assert await waiting(store) == {("other---", SPAM): 1}
-        assert await store.decide_reports("abcdefgh", NOW) == 0
+        assert await dismiss(store, "abcdefgh", NOW) == 0
         assert not await store.forget_reports(NOW, 1), "those of the purged link are gone already"
 
 
@@ -171,9 +178,9 @@ async def test_what_is_decided_on_waits_no_more_and_then_anew(opened: Opened) ->
             for reason in (SPAM, PHISHING):
                 for _ in range(2):
                     await store.report(code, reason, said("Before."), f"{code} {reason.value}")
-        assert await store.decide_reports("abcdefgh", NOW) == 2
-        assert await store.decide_reports("abcdefgh", NOW) == 0, "none of them waits any more"
-        assert await store.decide_reports("unknown-", NOW) == 0
+        assert await dismiss(store, "abcdefgh", NOW) == 2
+        assert await dismiss(store, "abcdefgh", NOW) == 0, "none of them waits any more"
+        assert await dismiss(store, "unknown-", NOW) == 0
         assert await waiting(store) == {("other---", PHISHING): 2, ("other---", SPAM): 2}
 
         anew = said("After.", minute=7)
@@ -182,7 +189,7 @@ async def test_what_is_decided_on_waits_no_more_and_then_anew(opened: Opened) ->
         found = [report for _, report in await store.reports(0, 100) if report.code == "abcdefgh"]
         at = said(minute=8).at
         assert found == [Report("abcdefgh spam", "abcdefgh", SPAM, 2, anew.at, at, (anew,))]
-        assert await store.decide_reports("abcdefgh", NOW) == 1
+        assert await dismiss(store, "abcdefgh", NOW) == 1
 
 
 async def test_what_was_decided_on_is_forgotten_in_time(opened: Opened) -> None:
@@ -191,7 +198,7 @@ async def test_what_was_decided_on_is_forgotten_in_time(opened: Opened) -> None:
             await store.add(link(f"code000{number}"))
             await store.report(f"code000{number}", SPAM, said("a", "b@c"), f"id{number}")
         for number in range(3):
-            await store.decide_reports(f"code000{number}", NOW + number * MINUTE)
+            await dismiss(store, f"code000{number}", NOW + number * MINUTE)
         await store.report("code0000", OTHER, said("b", "c@d"), "other")
         # The first of them waits anew, and so what was decided on is there no more.
         await store.report("code0001", SPAM, said("Anew."), "new")
@@ -242,13 +249,13 @@ async def test_no_report_is_lost_to_decisions_meanwhile(opened: Opened) -> None:
         async def decide() -> None:
             nonlocal decided
             while told < 5 * 20:
-                decided += await store.decide_reports("abcdefgh", NOW)
+                decided += await dismiss(store, "abcdefgh", NOW)
                 await asyncio.sleep(0)
 
         await asyncio.gather(decide(), *map(report, BlockReason))
         assert decided > 0
         left = await waiting(store)
-        assert await store.decide_reports("abcdefgh", NOW) == len(left)
+        assert await dismiss(store, "abcdefgh", NOW) == len(left)
         assert await waiting(store) == {}
         for reason in BlockReason:
             await store.report("abcdefgh", reason, said(), "new")
@@ -283,9 +290,10 @@ async def test_the_service_reports_lists_and_dismisses(opened: Opened) -> None:
             (one, (said("Spam.", "ana@b.example"),)),
             (other, ()),
         ]
-        assert await service.dismiss("abcdefgh") == 2
+        moderation = Moderation(store, Gate(None, store), URLS, lambda: clock[0])
+        assert await moderation.dismiss("abcdefgh", "") == 2
         with pytest.raises(NoReport):
-            await service.dismiss("abcdefgh")
+            await moderation.dismiss("abcdefgh", "")
         assert await service.reports(0) == ([], 0)
 
         clock[0] = NOW + KEPT_AFTER_DECISION - MINUTE

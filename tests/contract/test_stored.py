@@ -70,10 +70,10 @@ async def fill_links(setting: str) -> None:
             said = reports.statement_of("Stolen passwords", "ana@b.example", NOW)
             await store.report("listed--", reason, said, f"id-{reason.value}")
         await store.report("code0000", links.BlockReason.SPAM, said, "decided")
-        await store.decide_reports("code0000", NOW)
+        await store.dismiss(Decision(DecisionKind.DISMISS, NOW, "code0000"))
         await store.note_sweep(links.Sweep("contents"))
         spam = links.BlockReason.SPAM
-        of_link = Decision(DecisionKind.BLOCK, NOW, "listed--", "", spam, "cause", 3)
+        of_link = Decision(DecisionKind.BLOCK, NOW, "code0001", "", spam, "cause")
         await store.decide(of_link, links.block(spam))
         with pytest.raises(_BrokenOffError):  # Where that is more than one write, it stands open.
             await store.decide(of_link, links.Edit(_break_off, is_announced=True))
