@@ -4,6 +4,7 @@ Redirects            GET and HEAD of a short address, ahead of everything
   Requests           request id, duration, the log line of a failure
     FastAPI          POST of the functions, CORS
     StatusPage       GET and HEAD of /status
+    LookedUpPages    GET and HEAD of pages that only a link has
     Site             GET and HEAD of pages and files
 """
 
@@ -23,6 +24,7 @@ from gateway.callable import Decoder, failure, success
 from gateway.edge import Edge
 from gateway.functions.table import Function
 from gateway.identify import identified
+from gateway.looked_up import LookedUpPages
 from gateway.metrics import HTTP_SECONDS
 from gateway.site import Site
 from gateway.status import StatusPage
@@ -92,13 +94,22 @@ def _endpoint(function: Function, edge: Edge) -> Callable[..., Any]:
 class Requests:
     """Hands each request that is no short address to its application, and measures and logs it."""
 
-    def __init__(self, functions: FastAPI, site: Site, status_page: StatusPage, edge: Edge) -> None:
+    def __init__(
+        self,
+        functions: FastAPI,
+        site: Site,
+        looked_up: LookedUpPages,
+        status_page: StatusPage,
+        edge: Edge,
+    ) -> None:
         self._functions: ASGIApp = functions
         self._site = site
+        self._looked_up = looked_up
         self._status_page = status_page
         self._names = frozenset(edge.functions)
         self._status_path = edge.status
         self._page_at = edge.page_at
+        self._looked_up_pages = edge.looked_up
         self._others = frozenset((*edge.functions, *edge.gateway))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -130,8 +141,11 @@ class Requests:
         app: ASGIApp
         if scope["method"] not in ("GET", "HEAD") or path in self._names:
             app = self._functions
+        elif path == self._status_path:
+            app = self._status_page
         else:
-            app = self._status_page if path == self._status_path else self._site
+            looks_up = self._page_at(path) in self._looked_up_pages
+            app = self._looked_up if looks_up else self._site
         await app(scope, receive, send)
 
     def _route(self, scope: Scope) -> tuple[str, str]:

@@ -17,9 +17,11 @@ from gateway.edge import Edge
 from gateway.functions.accounts import Accounts
 from gateway.functions.addresses import ShortAddresses
 from gateway.functions.owned import OwnedLinks
+from gateway.functions.preview import Previews
 from gateway.functions.statistics import LinkStatistics
 from gateway.functions.table import Function, table
 from gateway.limits import ClientAddresses, Limit, NoLimit, Rate
+from gateway.looked_up import LookedUpPages
 from gateway.metrics import GatewayCollector, RedirectMetrics
 from gateway.ports import Analytics, Auth, Links
 from gateway.profiles import Profiles
@@ -106,7 +108,13 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     functions = _functions(settings, auth, links, analytics, resolver, visits, clients)
     origins = [settings.origin, *settings.cors_origins]
     status_page = StatusPage(edge, lambda: health.dependencies, lambda: visits.lag_seconds)
-    requests = Requests(create_functions_app(functions, edge, origins), site, status_page, edge)
+    requests = Requests(
+        create_functions_app(functions, edge, origins),
+        site,
+        LookedUpPages(edge, resolver, site),
+        status_page,
+        edge,
+    )
     redirect_metrics = RedirectMetrics()
     app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
     metrics = GatewayCollector(redirect_metrics, resolver, changes, visits, keys)
@@ -145,6 +153,7 @@ def _functions(
             edits=_limit("edit", settings.edits, settings),
         ),
         LinkStatistics(auth=auth, links=links, analytics=analytics, clients=clients, reads=reads),
+        Previews(links=links, clients=clients, reads=reads),
         Accounts(
             auth=auth,
             clients=clients,

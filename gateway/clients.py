@@ -186,6 +186,14 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         history = [FormerUrl(one.url, one.until.ToDatetime(UTC)) for one in reply.history]
         return _link(reply.link), history
 
+    async def preview(self, code: str) -> Link:
+        """A link without its tags, whoever asks. Reason: NO_LINK."""
+        request = links_pb2.PreviewLinkRequest(code=code)
+        reply = await self._caller.unary(
+            "PreviewLink", self._stub.PreviewLink, request, CALL_SECONDS
+        )
+        return _link(reply.link)
+
     async def query(self, owner: Owner, query: Query) -> Page:
         """One page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
         request = links_pb2.QueryLinksRequest(

@@ -10,6 +10,17 @@ _CANONICAL = '<link rel="canonical" href="" />'
 _ADDRESS = '<meta property="og:url" content="" />'
 _IMAGE = '<meta property="og:image" content="/'
 
+DOCUMENTS = "/.documents"
+"""Where nginx has the documents inside: deploy/nginx/nginx.conf."""
+UNLISTED = "/unlisted.html"
+
+
+def document_of(path: str, edge: Edge) -> str:
+    """The file that nginx has of a page, below `DOCUMENTS`."""
+    if path not in edge.listed:
+        return UNLISTED
+    return "/index.html" if path == "/" else f"{path}.html"
+
 
 class Document:
     """The document for a public address and a contact, which may be placeholders of a template."""

@@ -19,8 +19,10 @@ class Edge:
     functions: tuple[str, ...]
     gateway: tuple[str, ...]
     pages: tuple[str, ...]
-    """As in the file; `pattern_of` and `page_at` know what a segment `:code` stands for."""
+    """As in the file; `pattern_of` and `page_at` know what `:code` stands for."""
     listed: tuple[str, ...]
+    looked_up: frozenset[str]
+    """Pages that are there only where their code has or had a link."""
     robots: str
     sitemap: str
     status: str
@@ -47,6 +49,7 @@ class Edge:
             gateway=edge_table.gateway(table),
             pages=edge_table.pages(table),
             listed=tuple(page["path"] for page in pages if not page.get("unlisted")),
+            looked_up=frozenset(page["path"] for page in pages if page.get("looked_up")),
             **table["gateway"],
             page_headers=_raw(common | table["page_headers"]),
             redirect_headers=_raw(common | table["redirect_headers"]),
@@ -68,10 +71,21 @@ class Edge:
         return None
 
     def pattern_of(self, page: str) -> str | None:
-        """The paths of a page as a regular expression without anchors; None if it has but one."""
+        """The paths of a page as a regular expression without anchors; None if it has but one.
+
+        Its one group is the code.
+        """
         if edge_table.CODE not in page:
             return None
-        return page.replace(edge_table.CODE, codes.PATTERN)
+        before, _, after = page.partition(edge_table.CODE)
+        return f"{re.escape(before)}({codes.PATTERN}){re.escape(after)}"
+
+    def code_in(self, page: str, path: str) -> str:
+        """The code in a path of a page that has one. Raises ValueError for another path."""
+        match = re.fullmatch(self.pattern_of(page) or "(?!)", path)
+        if match is None:
+            raise ValueError(f"{path} is none of {page}")
+        return match[1]
 
 
 def _raw(headers: dict[str, str]) -> RawHeaders:

@@ -253,6 +253,10 @@ class Links(Service, LinkSource, LinkList, Protocol):
         """A link of an owner, and the URLs that it led to before, the last one first."""
         ...
 
+    async def preview(self, code: str) -> Link:
+        """A link as anybody may know it before following it: without its tags."""
+        ...
+
     async def query(self, owner: Owner, query: Query) -> Page:
         """One page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
         ...

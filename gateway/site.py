@@ -15,7 +15,7 @@ from pathlib import Path
 
 from starlette.types import Receive, Scope, Send
 
-from gateway.document import Document
+from gateway.document import DOCUMENTS, Document, document_of
 from gateway.edge import Edge, RawHeaders
 from gateway.negotiate import content_coding
 
@@ -64,6 +64,7 @@ class Site:
         self._files: dict[str, _File] = {}
         if web_dir is None:
             self._pages = dict.fromkeys(edge.pages, self._document(_PLACEHOLDER))
+            self._pages |= {path: self._placeholder(path) for path in edge.looked_up}
             self._missing = self._document(_PLACEHOLDER, edge.cache_error)
         else:
             text = (web_dir / "index.html").read_text(encoding="utf-8")
@@ -112,6 +113,12 @@ class Site:
         bodies = {b"": text, b"gzip": gzip.compress(text, mtime=0)}
         return self._file(TYPES[".html"], cache or self._edge.cache_document, bodies)
 
+    def _placeholder(self, path: str) -> _File:
+        """What stands for a page where the web server in front has it: that is told which it is."""
+        bodies = {b"": _PLACEHOLDER}
+        inner = (DOCUMENTS + document_of(path, self._edge)).encode()
+        return _File(bodies, ((b"x-accel-redirect", inner),), _etag(_PLACEHOLDER))
+
     def _text_file(self, content_type: str, text: str) -> _File:
         return self._file(content_type, self._edge.cache_files, {b"": text.encode()})
 
@@ -122,9 +129,12 @@ class Site:
             (b"vary", b"accept-encoding"),
             *self._edge.page_headers,
         )
-        # A weak tag, since all codings of one file share it.
-        etag = b'W/"%s"' % hashlib.sha256(bodies[b""]).hexdigest()[:32].encode()
-        return _File(bodies, headers, etag)
+        return _File(bodies, headers, _etag(bodies[b""]))
+
+
+def _etag(body: bytes) -> bytes:
+    """A weak tag, since all codings of one file share it."""
+    return b'W/"%s"' % hashlib.sha256(body).hexdigest()[:32].encode()
 
 
 def _robots(edge: Edge, public_url: str) -> str:

@@ -202,6 +202,14 @@ class FakeLinks(Fake):
         history = [ports.FormerUrl(one.url, one.until) for one in self._histories.get(code, [])]
         return _link(link, now), history
 
+    async def preview(self, code: str) -> ports.Link:
+        self._reach("preview")
+        now = datetime.now(UTC)
+        link = self._links.get(code)
+        if link is None or link.is_gone_at(now):
+            raise links.NoLink("There is no such link.")
+        return replace(_link(link, now), tags=())
+
     async def query(self, owner: owners.Owner, query: ports.Query) -> ports.Page:
         self._reach("query")
         now = datetime.now(UTC)

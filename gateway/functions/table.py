@@ -12,6 +12,7 @@ from gateway.callable import Payload, Pieces
 from gateway.functions import accounts as a
 from gateway.functions import addresses as s
 from gateway.functions import owned as o
+from gateway.functions import preview as p
 from gateway.functions import statistics as t
 from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owner import Owned
@@ -39,6 +40,7 @@ def table(
     addresses: s.ShortAddresses,
     owned: o.OwnedLinks,
     statistics: t.LinkStatistics,
+    previews: p.Previews,
     accounts: a.Accounts,
 ) -> Mapping[str, Function]:
     """All functions by name."""
@@ -58,4 +60,5 @@ def table(
         "restoreLinks": Function(o.ManyOwned, owned.restore_links),
         "claimLinks": Function(Owned, owned.claim_links),
         "showStatistics": Function(t.ShowStatistics, statistics.show_statistics),
+        "previewLink": Function(p.PreviewLink, previews.preview_link),
     }

@@ -13,8 +13,8 @@ from pathlib import Path
 from starlette.responses import Response
 
 from gateway.callable import failure, too_large
+from gateway.document import DOCUMENTS, document_of
 from gateway.edge import Edge, RawHeaders
-from gateway.nginx.webroot import document_of
 from gateway.site import TYPES
 from services.runtime import codes
 from services.runtime.errors import AppError, DeadlineExceeded, Unavailable
@@ -83,7 +83,9 @@ def _routes(edge: Edge) -> list[str]:
 
 
 def _page(path: str, edge: Edge) -> str:
-    inner = f"/.documents{document_of(path, edge)}"
+    inner = DOCUMENTS + document_of(path, edge)
+    if path in edge.looked_up:
+        return f'location ~ "^{edge.pattern_of(path)}\\z" {{ include looked_up.conf; }}'
     if pattern := edge.pattern_of(path):
         return f'location ~ "^{pattern}\\z" {{ rewrite ^ {inner} last; }}'
     return _rewritten(path, inner)

@@ -12,19 +12,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from gateway.document import Document
+from gateway.document import UNLISTED, Document, document_of
 from gateway.edge import Edge
 
 PUBLIC_URL = "@ATAJO_PUBLIC_URL@"
 CONTACT = "@ATAJO_CONTACT@"
-UNLISTED = "/unlisted.html"
-
-
-def document_of(path: str, edge: Edge) -> str:
-    """Below the folder of documents, the file of a page."""
-    if path not in edge.listed:
-        return UNLISTED
-    return "/index.html" if path == "/" else f"{path}.html"
 
 
 def write(built: Path, folder: Path) -> None:

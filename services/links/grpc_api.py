@@ -112,6 +112,13 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
             response.history.add(url=former.url).until.FromDatetime(former.until)
         return response
 
+    async def PreviewLink(
+        self, request: pb.PreviewLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.PreviewLinkResponse:
+        link = _to_pb(await self._service.preview(request.code), self._service.now())
+        del link.tags[:]  # They are their owner's.
+        return pb.PreviewLinkResponse(link=link)
+
     async def ListOwnedCodes(
         self, request: pb.ListOwnedCodesRequest, context: ServicerContext[Any, Any]
     ) -> AsyncIterator[pb.ListOwnedCodesResponse]:

@@ -181,6 +181,16 @@ class LinksService:
             raise _no_link()
         return link, await self._store.history(code)
 
+    async def preview(self, code: str) -> Link:
+        """Whoever's link, for somebody who wants to know it before following it.
+
+        Raises NoLink, for one that is gone as well, and Unavailable.
+        """
+        link = await self._store.find(code) if is_code(code) else None
+        if link is None or link.is_gone_at(self._now()):
+            raise _no_link()
+        return link
+
     async def owned_codes(self, owner: Owner) -> list[str]:
         """The codes of an owner's links in every state but removed, in no order.
 

@@ -26,7 +26,9 @@ PATTERN = f"[{CHARACTERS}]{{{MIN_LENGTH},{MAX_LENGTH}}}"
 """A code as a regular expression, without anchors; Python, PCRE and JavaScript read it alike."""
 
 ROUTES: frozenset[str] = frozenset(
-    path.split("/")[1] for path in edge_table.routes(_TABLE) if path != "/"
+    first
+    for path in edge_table.routes(_TABLE)
+    if (first := path.split("/")[1]) and edge_table.CODE not in first
 )
 """The first segments of all paths of the product, as `login`. `Login` is none: paths are
 case-sensitive."""

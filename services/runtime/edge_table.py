@@ -11,7 +11,7 @@ from typing import Any
 
 FILE = Path(__file__).parents[2] / "deploy" / "edge.toml"
 CODE = ":code"
-"""In the path of a page, the segment that stands for the code of any link."""
+"""In the path of a page, what stands for the code of any link."""
 
 
 def read() -> dict[str, Any]:
@@ -25,7 +25,7 @@ def functions(table: dict[str, Any]) -> tuple[str, ...]:
 
 
 def pages(table: dict[str, Any]) -> tuple[str, ...]:
-    """The paths of the pages, as `/login`; one of them may have a segment `CODE`."""
+    """The paths of the pages, as `/login`; some of them have `CODE` in them."""
     return tuple(page["path"] for page in table["pages"].values())
 
 

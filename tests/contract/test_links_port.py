@@ -184,6 +184,29 @@ async def test_what_changes_is_what_was_named(links: Links) -> None:
             assert await links.get(GUEST, "abcdefgh") == (expected, [])
 
 
+async def test_anybody_may_know_a_link_before_following_it(links: Links) -> None:
+    await links.create("abcdefgh", "a.example", ONE)
+    changed = await links.change(
+        ONE, "abcdefgh", {"url": "b.example", "title": "A title", "tags": ["mine"]}
+    )
+    assert await links.preview("abcdefgh") == replace(changed, tags=())
+    await links.change(ONE, "abcdefgh", {"expires_at": EARLIER})
+    ended = await links.preview("abcdefgh")
+    assert (ended.state, ended.url) == (LinkState.EXPIRED, "http://b.example")
+    await links.remove(ONE, ["abcdefgh"])
+    assert (await links.preview("abcdefgh")).state is LinkState.REMOVED
+    await links.create("nobodys-", "a.example", None)
+    assert (await links.preview("nobodys-")).url == "http://a.example"
+
+
+@pytest.mark.parametrize("code", ["unknown-", "no code", "", "abcdefgH"])
+async def test_there_is_no_preview_of_what_no_code_leads_to(links: Links, code: str) -> None:
+    await links.create("abcdefgh", "a.example", None)
+    with pytest.raises(NotFound) as refused:
+        await links.preview(code)
+    assert refused.value.reason == "NO_LINK"
+
+
 async def test_the_urls_of_a_link_are_kept_the_last_one_first(links: Links) -> None:
     await links.create("abcdefgh", "a.example", ONE)
     for url in ("b.example", "b.example", "a.example"):

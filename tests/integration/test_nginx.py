@@ -78,7 +78,14 @@ def told(response: httpx.Response) -> dict[str, str]:
 
 
 REQUESTS = [
-    *[("GET", path.replace(":code", "{known}"), {}) for path in EDGE.pages],
+    *[
+        (method, path.replace(":code", "{known}"), {})
+        for path in EDGE.pages
+        for method in ("GET", "HEAD")
+    ],
+    *[("GET", path, {}) for path in ("/{known}%2B", "/{known}+?a=b", "/{unknown}+", "/abc+")],
+    *[("GET", path, {}) for path in ("/{known}++", "/{known}+/", "/register+", "/{known}+%0a")],
+    ("GET", "/{known}+", {"headers": {"if-none-match": "*", "accept-encoding": "gzip"}}),
     *[("HEAD", path, {}) for path in ("/", "/register", "/nothing", "/{known}", "/{unknown}")],
     *[("GET", path, {}) for path in ("/{known}", "/{unknown}", "/%6bnown-%63o", "/{known}?a=b")],
     *[("GET", path, {}) for path in (SCRIPT, STYLE, "/icon.svg", "/icon-192.png")],
@@ -225,6 +232,14 @@ def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
             assert (b"noindex" in by_nginx.content) == (method == "GET")
         else:
             assert by_nginx.headers["x-robots-tag"] == "noindex"
+        by_gateway, by_nginx = pair.ask(
+            method, f"/{code}+", headers={"accept-encoding": "identity"}
+        )
+        assert (by_nginx.status_code, by_gateway.status_code) == (200, 200)
+        assert by_nginx.headers["cache-control"] == "no-cache"
+        assert by_nginx.content == by_gateway.content
+        assert told(by_nginx) == told(by_gateway)
+        assert (b"noindex" in by_nginx.content) == (method == "GET")
 
 
 @pytest.mark.parametrize("path", ["/", "/login", SCRIPT, "/icon.svg", "/icon-192.png"])

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.document import Document
+from gateway.document import Document, document_of
 from gateway.edge import Edge
-from gateway.nginx.webroot import document_of
 from gateway.settings import GatewaySettings
 from tests.processes import PATIENCE
 from tests.web import BUILT, Web

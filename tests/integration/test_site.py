@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from gateway.edge import Edge
+from gateway.resolution import LinkState, Resolution
 from tests.in_process import InProcess
 from tests.processes import ROOT
 from tests.product import new_code
@@ -74,7 +75,7 @@ def head_matter(document: str) -> dict[str, str]:
     return dict(found)
 
 
-@pytest.mark.parametrize("path", EDGE.pages)
+@pytest.mark.parametrize("path", sorted(set(EDGE.pages) - EDGE.looked_up))
 def test_every_route_is_a_document_that_knows_its_address(site: InProcess, path: str) -> None:
     response = get(site, path.replace(":code", new_code()))
     assert response.status_code == 200
@@ -95,6 +96,55 @@ def test_every_route_is_a_document_that_knows_its_address(site: InProcess, path:
 @pytest.mark.parametrize("length", [4, 8, 32])
 def test_the_page_of_a_link_stands_under_every_code(site: InProcess, length: int) -> None:
     assert get(site, f"/links/{(new_code() * 4)[:length]}").status_code == 200
+
+
+@pytest.mark.parametrize("ends", ["+", "%2B", "%2b", "+?a=b"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("state", LinkState)
+def test_a_preview_is_there_for_every_link_that_is_or_was(
+    site: InProcess, state: LinkState, method: str, ends: str
+) -> None:
+    code = site.shorten("https://example.com/")
+    site.links.answer(code, Resolution(state, "https://example.com/"))
+    response = get(site, f"/{code}{ends}", method)
+    assert response.status_code == 200
+    assert response.headers["cache-control"] == "no-cache"
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    if method == "GET":
+        head = head_matter(response.text)
+        assert head["robots"] == "noindex"
+        assert not {"canonical", "og:url"} & set(head)
+    assert site.analytics.visits == []
+    assert site.metric("atajo_redirects_total", result="found") == 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/{new}+", "/{new}%2B", "/abc+", "/register+", f"/{'a' * 33}+", "/+", "/:code+"),
+        *("/{known}++", "/{known}+/", "/{known}+%0a", "/{known}%252B", "/{known}%20"),
+        "/links/{known}+",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_there_is_no_preview_of_what_never_was_a_link(
+    site: InProcess, path: str, method: str
+) -> None:
+    known = site.shorten("https://example.com/")
+    response = get(site, path.format(new=new_code(), known=known), method)
+    assert response.status_code == 404
+    assert response.headers["cache-control"] == "private, no-store"
+
+
+def test_a_preview_that_cannot_be_looked_up_is_asked_for_again_later(site: InProcess) -> None:
+    site.links.away = True
+    try:
+        response = get(site, f"/{new_code()}+")
+    finally:
+        site.links.away = False
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == str(EDGE.retry_after)
+    assert response.headers["cache-control"] == "private, no-store"
 
 
 @pytest.mark.parametrize(

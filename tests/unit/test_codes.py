@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.edge import Edge
-from services.runtime import codes
+from services.runtime import codes, edge_table
 from services.runtime.codes import is_code, is_reserved, is_route
 from tests.processes import ROOT
 
 EDGE = Edge.load()
 ALPHABET = string.ascii_letters + string.digits + "-_"
+NAMED = [path for path in EDGE.pages if path != "/" and not path.startswith(f"/{edge_table.CODE}")]
+"""Pages whose first segment is a name, and not the code of a link."""
 CODES = st.text(ALPHABET, min_size=3, max_size=33)
 
 
@@ -34,7 +36,7 @@ def test_the_lengths_are_those_of_a_code() -> None:
     assert (codes.MIN_LENGTH, codes.CODE_LENGTH, codes.MAX_LENGTH) == (4, 8, 32)
 
 
-@pytest.mark.parametrize("path", [*EDGE.pages[1:], *EDGE.functions, *EDGE.gateway])
+@pytest.mark.parametrize("path", [*NAMED, *EDGE.functions, *EDGE.gateway])
 def test_the_first_segment_of_every_path_is_a_route_and_reserved(path: str) -> None:
     name = path.split("/")[1]
     assert is_route(name)
@@ -50,7 +52,7 @@ def test_every_file_and_folder_that_is_served_is_reserved_or_no_code(folder: str
 
 
 @pytest.mark.parametrize(
-    "name", ["dashboard", "Dashboard", "WWW", "api", "assets", "Login", "previewLink"]
+    "name", ["dashboard", "Dashboard", "WWW", "api", "assets", "Login", "preview"]
 )
 def test_a_reserved_name_that_is_no_route_is_looked_up(name: str) -> None:
     """A link that had it as its code before is followed."""

@@ -10,6 +10,7 @@ export const pages = {
   account: '/my-account',
   settings: '/my-account/settings',
   link: '/links/:code',
+  preview: '/:code+',
   terms: '/terms-of-use',
   privacy: '/privacy-policies',
   notFound: '/not-found',
@@ -18,6 +19,11 @@ export const pages = {
 /** The path of the page `link` for a link's code. */
 export function linkPath(code: string): string {
   return `/links/${code}`;
+}
+
+/** The path of the page `preview` for a link's code. */
+export function previewPath(code: string): string {
+  return `/${code}+`;
 }
 
 /** The paths of the functions, which are called by POST. */
@@ -36,6 +42,7 @@ export const functions = {
   showStatistics: '/showStatistics',
   changePassword: '/changePassword',
   removeAccount: '/removeAccount',
+  previewLink: '/previewLink',
   reportLink: '/reportLink',
 } as const;
 
@@ -58,6 +65,7 @@ export const routes: readonly string[] = [
   'login',
   'my-account',
   'not-found',
+  'previewLink',
   'privacy-policies',
   'register',
   'registerUser',

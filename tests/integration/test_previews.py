@@ -1,0 +1,137 @@
+"""What is told of a link to whoever wants to know it before following it: the function."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from services.links import domain as links
+from tests.in_process import InProcess
+from tests.product import new_code
+
+URL = "https://user:pass@xn--80ak6aa92e.com:8443/login?session=abc#top"
+HOST = "xn--80ak6aa92e.com"
+KEYS = ["code", "long_link", "host", "state", "reason", "created_at", "changed_at", "title"]
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("previews")) as gateway:
+        yield gateway
+
+
+def preview(gateway: InProcess, code: str) -> dict[str, Any] | None:
+    reply = gateway.data("previewLink", {"code": code})
+    assert list(reply) == ["success", "preview"]
+    assert reply["success"] is True
+    found: dict[str, Any] | None = reply["preview"]
+    return found
+
+
+def there(gateway: InProcess, code: str) -> dict[str, Any]:
+    found = preview(gateway, code)
+    assert found is not None
+    return found
+
+
+def test_a_preview_tells_where_a_link_leads_and_what_to_be_careful_about(
+    gateway: InProcess,
+) -> None:
+    guest = {"guest": secrets.token_urlsafe(32)}
+    before = datetime.now(UTC) - timedelta(milliseconds=1)
+    code = new_code()
+    gateway.data("createShortLink", {**guest, "code": code, "url": "https://example.com/"})
+    first = there(gateway, code)
+    assert list(first) == [*KEYS, "warnings"]
+    assert before < datetime.fromisoformat(first["created_at"]) <= datetime.now(UTC)
+    assert (first["long_link"], first["host"]) == ("https://example.com/", "example.com")
+    assert (first["state"], first["reason"], first["title"]) == ("active", None, "")
+    assert (first["changed_at"], first["warnings"]) == (None, [])
+    changes = {"url": URL, "title": "A title", "tags": ["mine"]}
+    changed = gateway.data("changeLink", {**guest, "code": code, "changes": changes})
+    assert there(gateway, code) == {
+        **first,
+        "long_link": URL,
+        "host": HOST,
+        "changed_at": changed["link"]["changed_at"],
+        "title": "A title",
+        "warnings": [
+            *("look-alike host", "punycode host", "user info in address", "unusual port"),
+        ],
+    }
+
+
+def test_a_blocked_link_has_its_host_alone(gateway: InProcess) -> None:
+    code = gateway.shorten(URL)
+    gateway.links.do(code, links.block(links.BlockReason.PHISHING))
+    blocked = there(gateway, code)
+    assert list(blocked) == [*(key for key in KEYS if key != "long_link"), "warnings"]
+    assert (blocked["host"], blocked["state"], blocked["reason"]) == (HOST, "blocked", "phishing")
+    assert "session" not in str(blocked)
+
+
+def test_a_link_that_ended_still_tells_where_it_led(gateway: InProcess) -> None:
+    now = datetime.now(UTC)
+    for edit, state in (
+        (links.Edit(lambda link: replace(link, expires_at=now), True), "expired"),
+        (links.removal(now), "removed"),
+    ):
+        code = gateway.shorten("https://example.com/a")
+        gateway.links.do(code, edit)
+        ended = there(gateway, code)
+        assert (ended["state"], ended["long_link"]) == (state, "https://example.com/a")
+
+
+def test_there_is_no_preview_of_what_never_was_or_is_gone_for_good(gateway: InProcess) -> None:
+    code = gateway.shorten("https://example.com/")
+    gateway.links.do(code, links.removal(datetime.now(UTC) - links.RESTORABLE_FOR))
+    for gone in (code, new_code(), "", "no code", "abc", "ñ" * 8):
+        assert preview(gateway, gone) is None
+
+
+def test_a_preview_counts_nothing_and_follows_nothing(gateway: InProcess) -> None:
+    code = gateway.shorten("https://example.com/")
+    before = gateway.metric("atajo_visits_pending")
+    for _ in range(3):
+        there(gateway, code)
+    assert gateway.metric("atajo_visits_pending") == before
+    assert code not in {visit.code for visit in gateway.analytics.visits}
+
+
+@pytest.mark.parametrize(
+    "whose", [{"token": None}, {"token": "bad"}, {"guest": ""}, {"token": "", "guest": None}]
+)
+def test_nobody_has_to_say_who_they_are(gateway: InProcess, whose: dict[str, str | None]) -> None:
+    code = gateway.shorten("https://example.com/")
+    reply = gateway.data("previewLink", {**whose, "code": code})
+    assert reply["preview"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        *({}, {"code": None}, {"code": 1}, {"code": "a\0"}, {"code": "abcdefgh", "more": 1}),
+        {"code": "abcdefgh", "guest": "no key"},
+    ],
+)
+def test_a_malformed_call_is_an_invalid_argument(
+    gateway: InProcess, payload: dict[str, object]
+) -> None:
+    response = gateway.call("previewLink", payload)
+    assert response.status_code == 400
+    assert response.json()["error"]["status"] == "INVALID_ARGUMENT"
+
+
+def test_what_cannot_be_looked_up_is_unavailable(gateway: InProcess) -> None:
+    gateway.links.away = True
+    try:
+        response = gateway.call("previewLink", {"code": new_code()})
+    finally:
+        gateway.links.away = False
+    assert response.status_code == 503
+    assert response.json()["error"]["status"] == "UNAVAILABLE"

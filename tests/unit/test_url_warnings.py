@@ -1,0 +1,72 @@
+"""What must and what must not be told of URLs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import ada_url
+import pytest
+
+from gateway.url_warnings import UrlWarning, host_of, warnings_of
+from gateway.well_known import WELL_KNOWN
+
+ALIKE, PUNYCODE = UrlWarning.LOOK_ALIKE_HOST, UrlWarning.PUNYCODE_HOST
+ADDRESS, USER, PORT = (
+    UrlWarning.IP_ADDRESS_HOST,
+    UrlWarning.USER_INFO,
+    UrlWarning.UNUSUAL_PORT,
+)
+
+CORPUS: dict[str, list[str]] = json.loads(
+    Path(__file__).with_name("url_warnings.json").read_text(encoding="utf-8")
+)
+"""Hosts as people type them, and what must be told of each, no more and no less."""
+
+
+def told(host: str) -> list[str]:
+    """What is told of a host, in the form in which a link to it is stored."""
+    stored = ada_url.URL(f"https://{host}/path?query=a@b:9#c").href
+    return [warning.value for warning in warnings_of(stored)]
+
+
+@pytest.mark.parametrize("host", CORPUS)
+def test_of_each_host_is_told_what_there_is_to_tell(host: str) -> None:
+    assert told(host) == CORPUS[host]
+
+
+@pytest.mark.parametrize("host", WELL_KNOWN)
+def test_nothing_is_told_of_what_is_well_known(host: str) -> None:
+    assert told(host) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "warnings"),
+    [
+        ("https://example.com:443/", []),
+        ("http://example.com:80/", []),
+        ("http://example.com:443/", [PORT]),
+        ("https://example.com:8443/", [PORT]),
+        ("https://paypal.com@example.com/", [USER]),
+        ("https://:secret@example.com/", [USER]),
+        ("https://paypal.com%2F@1.2.3.4:81/", [ADDRESS, USER, PORT]),
+        ("https://example.com/a@b", []),
+        ("https://example.com/?u=a:b@c.example:99", []),
+        ("https://u@xn--80ak6aa92e.com:99/", [ALIKE, PUNYCODE, USER, PORT]),
+    ],
+)
+def test_what_stands_around_a_host(url: str, warnings: list[UrlWarning]) -> None:
+    assert warnings_of(url) == warnings
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://user@example.com:99/a", "example.com"),
+        ("http://xn--mnchen-3ya.de", "xn--mnchen-3ya.de"),
+        ("HTTPS://EXAMPLE.com/", "example.com"),
+        ("http://[2001:DB8::1]:80/", "[2001:db8::1]"),
+    ],
+)
+def test_a_host_is_told_as_it_goes_over_the_wire(url: str, host: str) -> None:
+    assert host_of(url) == host
