@@ -168,6 +168,7 @@ describe('downloading all links', () => {
     public_statistics: false,
     views: 3,
     bots: null,
+    scan_code: 'AB12-CD3',
     ...more,
   });
   const many = Array.from({ length: 250 }, (_, at) => link(`code${String(at).padStart(4, '0')}`));
@@ -248,12 +249,12 @@ describe('downloading all links', () => {
     const [head, line, end] = (await text()).split('\r\n');
     expect(head?.replace('\ufeff', '')).toBe(
       'code,short_link,long_link,title,tags,state,reason,created_at,changed_at,expires_at,' +
-        'ended_url,public_statistics,views,bots',
+        'ended_url,public_statistics,views,bots,scan_code',
     );
     expect(line).toBe(
       "'-dash000,'-dash000,https://example.org/-dash000," +
         `"'=HYPERLINK(""https://evil.example"")","'@one;two, ""three""",active,,` +
-        '2026-11-20T10:00:00Z,,2026-12-01T00:00:00Z,,true,3,',
+        '2026-11-20T10:00:00Z,,2026-12-01T00:00:00Z,,true,3,,AB12-CD3',
     );
     expect(end).toBe('');
   });

@@ -63,8 +63,11 @@ export async function accessLink(shortCode: string, options: CallOptions): Promi
   return { state: reply.state ?? 'active', url, reason: reply.reason ?? null };
 }
 
+const scanCode = v.pipe(v.string(), v.regex(/^[0-9A-Z-]{8}$/));
+
 const link = v.object({
   code,
+  scan_code: v.optional(scanCode),
   long_link: v.string(),
   title: v.string(),
   tags: v.array(v.string()),
@@ -81,7 +84,8 @@ const link = v.object({
 
 /**
  * A link as its owner sees it. Moments are ISO 8601 in UTC; `changed_at` is the last change of the
- * address; `views` (of people) and `bots` are null while they are not known.
+ * address; `views` (of people) and `bots` are null while they are not known; `scan_code` is there once
+ * the link has one.
  */
 export type Link = v.InferOutput<typeof link>;
 export type LinkState = Link['state'];
@@ -160,6 +164,17 @@ export async function changeLink(
 ): Promise<Link> {
   const payload = { ...credentials(owner), code: shortCode, changes };
   return (await succeed('changeLink', payload, { link }, isNotTheirs)).data.link;
+}
+
+/** The second code of a link, which makes smaller QR symbols: the one that it has, or else a new one. */
+export async function createScanCode(
+  owner: Owner,
+  shortCode: string,
+  options: CallOptions = {},
+): Promise<string> {
+  const payload = { ...credentials(owner), code: shortCode };
+  const entries = { scan_code: scanCode };
+  return (await succeed('createScanCode', payload, entries, isNotTheirs, options)).data.scan_code;
 }
 
 /** The most codes that one call can name. */

@@ -69,6 +69,7 @@ export const showLink = later('showLink');
 export const showLinks = later('showLinks');
 export const showStatistics = later('showStatistics');
 export const changeLink = later('changeLink');
+export const createScanCode = later('createScanCode');
 export const removeLinks = later('removeLinks');
 export const restoreLinks = later('restoreLinks');
 export const claimLinks = later('claimLinks');

@@ -44,6 +44,7 @@ export const functions = {
   removeAccount: '/removeAccount',
   previewLink: '/previewLink',
   reportLink: '/reportLink',
+  createScanCode: '/createScanCode',
 } as const;
 
 /** What the gateway answers itself. */
@@ -59,6 +60,7 @@ export const routes: readonly string[] = [
   'changeLink',
   'changePassword',
   'claimLinks',
+  'createScanCode',
   'createShortLink',
   'custom-qr-generator',
   'links',

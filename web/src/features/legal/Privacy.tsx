@@ -129,7 +129,8 @@ const sections: Section[] = [
         <Stored of="browser" />
         <p>
           QR codes are made entirely in your browser; neither their content nor your logo is sent
-          anywhere. The pages load nothing from other sites.
+          anywhere. For a code of a link of yours the page asks us for a second, shorter code of
+          that link. The pages load nothing from other sites.
         </p>
       </>
     ),

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import type { Link, LinkState } from '../../api';
-import { Button } from '../../components/Button';
+import { knownScanCode } from '../../api/scanCodes';
 import { Checkbox } from '../../components/Checkbox';
-import { Dialog, DialogActions } from '../../components/Dialog';
+import { RemoveDialog } from '../../components/RemoveDialog';
 import { TextButton } from '../../components/TextButton';
 import { offerToast } from '../../components/toast';
 import { formatNumber, plural } from '../../lib/format';
@@ -28,6 +28,8 @@ interface ChosenBarProps {
 export function ChosenBar({ owner, state, total, shown, chosen, choose }: ChosenBarProps) {
   const [open, setOpen] = useState<'tag' | 'remove' | null>(null);
   const all = links(total);
+  const printed = chosen.filter((link) => knownScanCode(owner, link) !== undefined).length;
+  const asks = chosen.length > UNASKED || printed > 0;
 
   const removeChosen = async () => {
     setOpen(null);
@@ -75,7 +77,7 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
             <TextButton
               look="sign"
               onClick={() => {
-                if (chosen.length > UNASKED) setOpen('remove');
+                if (asks) setOpen('remove');
                 else void removeChosen();
               }}
             >
@@ -93,15 +95,17 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
         />
       )}
       {open === 'remove' && (
-        <Dialog title={`Remove ${links(chosen.length)}?`} onClose={() => setOpen(null)}>
-          <p>They lead nowhere from then on. You can restore them for 30 days.</p>
-          <DialogActions>
-            <Button onClick={() => setOpen(null)}>Cancel</Button>
-            <Button look="sign" onClick={() => void removeChosen()}>
-              Remove
-            </Button>
-          </DialogActions>
-        </Dialog>
+        <RemoveDialog
+          title={`Remove ${links(chosen.length)}?`}
+          count={chosen.length}
+          printed={printed}
+          onClose={() => setOpen(null)}
+          onRemove={() => void removeChosen()}
+        >
+          {chosen.length > UNASKED && (
+            <p>They lead nowhere from then on. You can restore them for 30 days.</p>
+          )}
+        </RemoveDialog>
       )}
     </div>
   );

@@ -1,5 +1,7 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import type { FormerAddress, Link } from '../../api';
+import { knownScanCode } from '../../api/scanCodes';
+import { RemoveDialog } from '../../components/RemoveDialog';
 import { TextButton } from '../../components/TextButton';
 import { announce } from '../../lib/announce';
 import { contact, shortAddress } from '../../lib/config';
@@ -12,6 +14,7 @@ import { current, remove, restore } from './links';
 import { changeMessages, viewsUnknown } from './messages';
 import { Part } from './Part';
 import { PublicSwitch } from './PublicSwitch';
+import { ScanCode } from './ScanCode';
 import { areTags, readTags } from './tags';
 import { TextEditor } from './TextEditor';
 
@@ -30,8 +33,11 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
   const { code, title, tags, long_link, ended_url, expires_at } = link;
   const isRemoved = link.state === 'removed';
   const edits = { owner, link };
+  const scanCode = knownScanCode(owner, link);
+  const [asked, setAsked] = useState(false);
 
   const removeIt = () => {
+    setAsked(false);
     announce(`${shortAddress(code)} was removed`);
     void remove(owner, [link]);
   };
@@ -142,6 +148,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
             {ended_url === null ? 'says that it has ended' : <Address url={ended_url} />}
           </Part>
         )}
+        {scanCode !== undefined && <ScanCode scanCode={scanCode} />}
         <div className={styles.fact}>
           <dt>Made</dt>
           <dd>
@@ -160,10 +167,22 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
       </dl>
       {!isRemoved && (
         <p className={styles.remove}>
-          <TextButton look="sign" onClick={removeIt}>
+          <TextButton
+            look="sign"
+            onClick={() => (scanCode === undefined ? removeIt() : setAsked(true))}
+          >
             Remove
           </TextButton>
         </p>
+      )}
+      {asked && (
+        <RemoveDialog
+          title={`Remove ${shortAddress(code)}?`}
+          count={1}
+          printed={1}
+          onClose={() => setAsked(false)}
+          onRemove={removeIt}
+        />
       )}
       {history !== undefined && history.length > 0 && <History history={history} />}
       {!isRemoved && <PublicSwitch {...edits} />}

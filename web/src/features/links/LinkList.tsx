@@ -1,10 +1,12 @@
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Navigate } from 'react-router-dom';
-import type { LinkQuery } from '../../api';
+import type { Link, LinkQuery } from '../../api';
+import { knownScanCode } from '../../api/scanCodes';
 import { Button } from '../../components/Button';
 import { Choice } from '../../components/Choice';
 import { Field } from '../../components/Field';
 import { Offline } from '../../components/Offline';
+import { RemoveDialog } from '../../components/RemoveDialog';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
@@ -148,6 +150,17 @@ function Links({ owner, Line, query, list, loadMore }: LinksProps) {
   useEffect(() => {
     latest.current = there;
   }, [there]);
+  /** A link with a scan code that is to be removed. */
+  const [asked, setAsked] = useState<Link | null>(null);
+  const removeNow = useCallback(
+    (link: Link) => {
+      setAsked(null);
+      touchedRef.current = link.code;
+      announce(`${shortAddress(link.code)} was removed`);
+      void remove(owner, [link]);
+    },
+    [owner],
+  );
   // The same for as long as the list stands, so that a row is only rendered when it changes.
   const actions = useMemo<RowActions>(
     () => ({
@@ -167,9 +180,8 @@ function Links({ owner, Line, query, list, loadMore }: LinksProps) {
         });
       },
       remove: (link) => {
-        touchedRef.current = link.code;
-        announce(`${shortAddress(link.code)} was removed`);
-        void remove(owner, [link]);
+        if (knownScanCode(owner, link) === undefined) removeNow(link);
+        else setAsked(link);
       },
       restore: (link) => {
         touchedRef.current = link.code;
@@ -177,7 +189,7 @@ function Links({ owner, Line, query, list, loadMore }: LinksProps) {
         void restore(owner, [link]);
       },
     }),
-    [owner],
+    [owner, removeNow],
   );
 
   return (
@@ -203,6 +215,15 @@ function Links({ owner, Line, query, list, loadMore }: LinksProps) {
         rest={rest}
         loadMore={loadMore}
       />
+      {asked && (
+        <RemoveDialog
+          title={`Remove ${shortAddress(asked.code)}?`}
+          count={1}
+          printed={1}
+          onClose={() => setAsked(null)}
+          onRemove={() => removeNow(asked)}
+        />
+      )}
     </>
   );
 }

@@ -235,9 +235,9 @@ async function quietly(owner: Owner, work: () => void | Promise<void>): Promise<
   }
 }
 
-/** Whether a change of a link may change what is asked for: how often it was visited stays. */
+/** Whether a change of a link may change what is asked for: its visits and its scan code stay. */
 function isOfLinks({ queryKey: [, kind] }: { queryKey: Key }): boolean {
-  return kind !== 'statistics';
+  return kind !== 'statistics' && kind !== 'scan code';
 }
 
 /** What is being made of links at the server: an answer that comes meanwhile may not know of it. */

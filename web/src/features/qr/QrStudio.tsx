@@ -14,6 +14,8 @@ import { type Design, drawDesign, sideOf, SIZE, symbolOf } from './drawing';
 import { LogoField } from './LogoField';
 import { qrMessages, savedWords } from './messages';
 import { QrCanvas } from './QrCanvas';
+import { ScanNote } from './scan/ScanNote';
+import { useScanCode } from './scan/useScanCode';
 import styles from './QrStudio.module.css';
 import { BLACK, isPlainDrawing, PLAIN, type Style, WHITE } from './style';
 import { svgOf } from './svg';
@@ -57,10 +59,18 @@ const copyWords: Record<Copied, string> = {
   refused: 'Not copied',
 };
 
-/** Everything happens here in the browser; nothing is sent. */
+/** Everything happens here in the browser; nothing is sent but the question for a scan code. */
 export function QrStudio({ initialText }: { initialText: string }) {
   const [name, setName] = useState('');
   const [text, setText] = useState(initialText);
+  const [linkOfVisit] = useState(initialText);
+  const scan = useScanCode(linkOfVisit);
+  const [taken, setTaken] = useState('');
+  // It takes the place of the short address once, where that still stands there.
+  if (scan.state === 'made' && taken !== scan.url) {
+    setTaken(scan.url);
+    if (text === scan.short) setText(scan.url);
+  }
   const [style, setStyle] = useState(PLAIN);
   const [picker, setPicker] = useState<Picker | null>(null);
   const [copied, setCopied] = useState<Copied>('idle');
@@ -188,7 +198,10 @@ export function QrStudio({ initialText }: { initialText: string }) {
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <TextField label="URL" value={text} onValue={setText} symbol={typed} />
+        <div>
+          <TextField label="URL" value={text} onValue={setText} symbol={typed} />
+          <ScanNote scan={scan} text={text} hasLogo={logo !== undefined} level={style.level} />
+        </div>
         <LogoField state={logoState} choose={choose} remove={remove} />
         <div className={styles.pair}>
           <ColorPicker

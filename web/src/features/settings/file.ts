@@ -19,6 +19,7 @@ const FIELDS = [
   'public_statistics',
   'views',
   'bots',
+  'scan_code',
 ] as const;
 
 interface Form {
@@ -46,7 +47,7 @@ export const forms: Record<Format, Form> = {
 };
 
 function recordOf(link: Link): Record<(typeof FIELDS)[number], Cell> {
-  const all = { ...link, short_link: link.code };
+  const all = { ...link, short_link: link.code, scan_code: link.scan_code ?? null };
   return Object.fromEntries(FIELDS.map((field) => [field, all[field]])) as Record<
     (typeof FIELDS)[number],
     Cell

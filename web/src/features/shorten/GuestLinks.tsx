@@ -45,7 +45,7 @@ function GuestPlateActions({
     return <UndoLine code={code} guest={guest} onRestored={() => setRemoved(code, false)} />;
   return (
     <>
-      <LinkActions code={code} guest={guest} onRemoved={() => setRemoved(code, true)} />
+      <LinkActions link={link ?? { code }} guest={guest} onRemoved={() => setRemoved(code, true)} />
       {link && <Views code={code} views={link.views} />}
     </>
   );
@@ -151,7 +151,8 @@ interface RowProps {
   onRemoved: () => void;
 }
 
-function Row({ link: { code, long_link, state, views }, guest, onRemoved }: RowProps) {
+function Row({ link, guest, onRemoved }: RowProps) {
+  const { code, long_link, state, views } = link;
   const [copied, copy] = useCopy();
   const onCopy = () => copy(shortUrl(code));
   return (
@@ -175,7 +176,7 @@ function Row({ link: { code, long_link, state, views }, guest, onRemoved }: RowP
         <RouteLink className={styles.qr} to={paths.qr} state={{ url: shortUrl(code) }}>
           QR <Of code={code} />
         </RouteLink>
-        <LinkActions code={code} guest={guest} onRemoved={onRemoved} />
+        <LinkActions link={link} guest={guest} onRemoved={onRemoved} />
       </div>
     </>
   );

@@ -1,6 +1,9 @@
 /** What a guest can do with a link, beside its plate and in its row. */
 import { useState } from 'react';
 import { Link } from 'react-router-dom';
+import type { Link as KnownLink } from '../../api';
+import { knownScanCode } from '../../api/scanCodes';
+import { RemoveDialog } from '../../components/RemoveDialog';
 import { ShortAddress } from '../../components/ShortAddress';
 import { TextButton } from '../../components/TextButton';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
@@ -15,14 +18,18 @@ import { changeLife } from './guestCache';
 import styles from './LinkActions.module.css';
 
 interface LinkActionsProps {
-  code: string;
+  /** As much of it as is known. */
+  link: Pick<KnownLink, 'code' | 'scan_code'>;
   guest: Guest;
   onRemoved: () => void;
 }
 
-export function LinkActions({ code, guest, onRemoved }: LinkActionsProps) {
+export function LinkActions({ link, guest, onRemoved }: LinkActionsProps) {
+  const { code } = link;
   const [busy, change] = useChange(guest, code);
+  const [asked, setAsked] = useState(false);
   const remove = async () => {
+    setAsked(false);
     if (!(await change('remove'))) return;
     announce(`${shortAddress(code)} was removed`);
     onRemoved();
@@ -37,9 +44,24 @@ export function LinkActions({ code, guest, onRemoved }: LinkActionsProps) {
       <Link className={styles.statistics} to={linkPath(code)}>
         Statistics <Of code={code} />
       </Link>
-      <TextButton aria-disabled={busy || undefined} onClick={() => void remove()}>
+      <TextButton
+        aria-disabled={busy || undefined}
+        onClick={() => {
+          if (knownScanCode(guest, link) === undefined) void remove();
+          else setAsked(true);
+        }}
+      >
         Remove <Of code={code} />
       </TextButton>
+      {asked && (
+        <RemoveDialog
+          title={`Remove ${shortAddress(code)}?`}
+          count={1}
+          printed={1}
+          onClose={() => setAsked(false)}
+          onRemove={() => void remove()}
+        />
+      )}
     </>
   );
 }

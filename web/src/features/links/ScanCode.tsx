@@ -1,0 +1,27 @@
+import { TextButton } from '../../components/TextButton';
+import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { copyWords, useCopy } from '../../components/useCopy';
+import { shortAddress } from '../../lib/config';
+import { scanUrl } from '../../lib/scan';
+import part from './Part.module.css';
+import styles from './ScanCode.module.css';
+
+/** The address that QR codes of a link say, among what belongs to it. */
+export function ScanCode({ scanCode }: { scanCode: string }) {
+  const [copied, copy] = useCopy();
+  return (
+    <div className={part.part}>
+      <dt>Scan code</dt>
+      <dd>
+        <span className={`${part.value} ${styles.address}`} translate="no">
+          {shortAddress(scanCode).toUpperCase()}
+        </span>{' '}
+        <span className={part.action}>
+          <TextButton look="sign" onClick={() => copy(scanUrl(scanCode))}>
+            {copyWords[copied]} <VisuallyHidden>the scan code</VisuallyHidden>
+          </TextButton>
+        </span>
+      </dd>
+    </div>
+  );
+}

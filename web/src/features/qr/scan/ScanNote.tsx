@@ -1,0 +1,60 @@
+import { useEffect } from 'react';
+import { TextButton } from '../../../components/TextButton';
+import { announce } from '../../../lib/announce';
+import { type Level, levels, symbolFor } from '../symbol';
+import styles from './ScanNote.module.css';
+import type { Scan } from './useScanCode';
+
+interface ScanNoteProps {
+  scan: Scan;
+  /** What the code says now. */
+  text: string;
+  hasLogo: boolean;
+  /** The level that is chosen; null for none. */
+  level: Level | null;
+}
+
+/** Whether the code of a link of one's own says its scan code, and what is won by that. */
+export function ScanNote({ scan, text, hasLogo, level }: ScanNoteProps) {
+  const says = scan.state === 'made' ? scan.url : scan.state === 'failed' ? scan.short : '';
+  // Who writes something else into the field makes another code.
+  const words = says === text ? wordsOf(scan, hasLogo, level) : '';
+  useEffect(() => {
+    if (words !== '') announce(words);
+  }, [words]);
+
+  if (scan.state === 'none') return null;
+  return (
+    <p className={styles.note}>
+      {scan.state === 'asking' ? (
+        <span className={styles.late}>Asking for a scan code</span>
+      ) : (
+        words
+      )}
+      {words !== '' && scan.state === 'failed' && (
+        <TextButton look="sign" onClick={scan.again}>
+          Try again
+        </TextButton>
+      )}
+    </p>
+  );
+}
+
+function wordsOf(scan: Scan, hasLogo: boolean, level: Level | null): string {
+  if (scan.state === 'failed')
+    return 'The scan code was not made: this code says the short address.';
+  if (scan.state !== 'made') return '';
+  const [before, now] = [scan.short, scan.url].map((text) => {
+    const { modules } = symbolFor(text, hasLogo, level);
+    // Without a choice, the highest level is taken with which the symbol does not grow.
+    const corrects = levels.findLast(
+      (one) => symbolFor(text, hasLogo, one).modules === modules && level === null,
+    );
+    return { size: `${modules ?? 0} x ${modules ?? 0}`, corrects };
+  });
+  if (!before || !now) return '';
+  if (now.size !== before.size) return `Scan code: ${now.size} modules instead of ${before.size}.`;
+  return now.corrects === before.corrects
+    ? `Scan code: ${now.size} modules, as many as the short address has.`
+    : `Scan code: ${now.size} modules, with error correction ${now.corrects} instead of ${before.corrects}.`;
+}
