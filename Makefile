@@ -151,8 +151,9 @@ bench-scale: $(DEV) ## Measure operations with up to 10 million links, and stati
 	@exec $(PY) -m tests.load.scale
 
 .PHONY: qr-table
-qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, into tests/qr/table.md
-	@exec $(PY) -m tests.qr.table
+qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, and of how many styles what the verdict is worth (LIMIT=300 make qr-table), into tests/qr/table.md and margin.md
+	@$(PY) -m tests.qr.table
+	@exec $(PY) -m tests.qr.margin $(if $(LIMIT),--limit $(LIMIT))
 
 .PHONY: check
 check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart ## Lint, types, import direction, format, generated code, budgets

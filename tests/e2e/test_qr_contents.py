@@ -48,9 +48,9 @@ def choose(page: Page, kind: str) -> None:
     page.get_by_role("radio", name=kind, exact=True).check()
 
 
-def downloaded(page: Page, verdict: str = "scans") -> Picture:
+def downloaded(page: Page, verdict: str = "well|care") -> Picture:
     """The file of the code that is drawn, once it has been read."""
-    expect(page.locator("[data-verdict]")).to_have_attribute("data-verdict", verdict)
+    expect(page.locator("[data-verdict]")).to_have_attribute("data-verdict", re.compile(verdict))
     with page.expect_download() as event:
         page.get_by_role("button", name="DOWNLOAD QR").click()
     return framed(picture_of(Path(event.value.path()).read_bytes()))

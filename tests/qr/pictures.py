@@ -96,16 +96,51 @@ _FINE = 4
 """Along a side of a pixel, in how many parts the edges of a drawing are seen."""
 
 
-def draw_style(script: Script, text: str, style: Mapping[str, Any]) -> Picture:
-    """The 400 x 400 of a code in a style of one colour a path, without words and logo."""
-    drawing = script.ask({"text": text, "style": {**PLAIN, **style}})
-    scale = SIZE * _FINE / drawing["side"]
-    picture = np.full((SIZE * _FINE, SIZE * _FINE, 3), channels(drawing["background"]), np.uint8)
+def draw_style(
+    script: Script,
+    text: str,
+    style: Mapping[str, Any],
+    logo: tuple[str, int, int] | None = None,
+) -> Picture:
+    """The 400 x 400 of a code in a style, without words; a logo is its kind, width and height."""
+    kind, width, height = logo or ("none", 0, 0)
+    placed = logo and {"src": kind, "width": width, "height": height}
+    drawing = script.ask({"text": text, "style": {**PLAIN, **style}, "logo": placed})
+    scale = SIZE / drawing["side"]
+    picture: NDArray[np.float64] = np.full((SIZE, SIZE, 3), channels(drawing["background"]), float)
     for shape in drawing["shapes"]:
         # A hole is inside one other line at most, so that counting lines tells it, too.
-        lines = [np.round(line * scale).astype(np.int32) for line in _lines(shape["path"])]
-        cv2.fillPoly(picture, lines, channels(shape["fill"]))
-    return cv2.resize(picture, (SIZE, SIZE), interpolation=cv2.INTER_AREA).astype(np.uint8)
+        lines = [np.round(line * scale * _FINE).astype(np.int32) for line in _lines(shape["path"])]
+        mask = np.zeros((SIZE * _FINE, SIZE * _FINE), np.uint8)
+        cv2.fillPoly(mask, lines, 255)
+        seen = cv2.resize(mask, (SIZE, SIZE), interpolation=cv2.INTER_AREA)[..., None]
+        share: NDArray[np.float64] = seen.astype(np.float64) / 255
+        picture = share * _filled(shape["fill"], scale) + (1 - share) * picture
+    drawn = np.round(picture).astype(np.uint8)
+    if logo:
+        at = drawing["logo"]
+        left, top = round(at["x"] * scale), round(at["y"] * scale)
+        size = round(at["width"] * scale), round(at["height"] * scale)
+        image = cv2.resize(logo_picture(kind), size, interpolation=cv2.INTER_AREA)
+        drawn[top : top + size[1], left : left + size[0]] = image
+    return drawn
+
+
+def _filled(fill: Any, scale: float) -> NDArray[np.float64]:
+    """A colour everywhere, or at each pixel what a gradient has there."""
+    if isinstance(fill, str):
+        return np.array(channels(fill), np.float64)
+    start, end = (np.array(fill[name]) * scale for name in ("from", "to"))
+    across = end - start
+    down, right = np.mgrid[0:SIZE, 0:SIZE] + 0.5
+    off = np.stack([right - start[0], down - start[1]], axis=-1)
+    if fill["kind"] == "linear":
+        at = off @ across / (across @ across)
+    else:
+        at = np.hypot(off[..., 0], off[..., 1]) / np.hypot(*across)
+    first, last = (np.array(channels(colour), np.float64) for colour in fill["colors"])
+    blended: NDArray[np.float64] = first + at.clip(0, 1)[..., None] * (last - first)
+    return blended
 
 
 def _lines(path: str) -> list[NDArray[np.float64]]:

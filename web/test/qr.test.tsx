@@ -4,8 +4,10 @@ import { QRCodeSVG } from 'qrcode.react';
 import { createElement } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { brightness, colorFault, mendColors } from '../src/features/qr/colors';
-import { loadDecoder, readPicture } from '../src/features/qr/decoder';
+import { loadDecoder, measurePicture, readPicture } from '../src/features/qr/decoder';
+import type { Message, Question } from '../src/features/qr/decoder.worker';
 import { fileName } from '../src/features/qr/download';
+import type { Distortion } from '../src/features/qr/margin';
 import { symbolFor, wellFormed } from '../src/features/qr/symbol';
 import { expectNoAxeViolations, heading, visit } from './app';
 import { serve } from './server';
@@ -15,6 +17,8 @@ let decode: () => Promise<void>;
 let saved: string[];
 /** What the decoder reads; undefined where it does not load. */
 let reads: ((side: number) => string | null) | undefined;
+/** The distortion in which it loses what it reads. */
+let loses: (() => Distortion | null) | undefined;
 /** Ends when the decoder comes, or does not. */
 let loads: Promise<void>;
 /** Does not answer. */
@@ -32,8 +36,9 @@ class FakeWorker extends EventTarget {
       ),
     );
   }
-  postMessage({ id, side }: { id: number; side: number }) {
-    const answer = new MessageEvent('message', { data: { id, text: reads?.(side) ?? null } });
+  postMessage({ id, side }: Question) {
+    const data = { id, text: reads?.(side) ?? null, lost: loses?.() ?? null } satisfies Message;
+    const answer = new MessageEvent('message', { data });
     if (!hangs) setTimeout(() => this.dispatchEvent(answer));
   }
   terminate() {
@@ -46,6 +51,7 @@ beforeEach(() => {
   HTMLImageElement.prototype.decode = () => decode();
   saved = [];
   reads = undefined;
+  loses = undefined;
   loads = Promise.resolve();
   hangs = false;
   vi.stubGlobal('Worker', FakeWorker);
@@ -348,12 +354,40 @@ describe('the verdict', () => {
   it('is good where the very text was read, and said after a rest', async () => {
     reads = () => 'x';
     const user = await open({ url: 'x' });
-    await shown('Scans: checked');
-    await waitFor(() => expect(screen.getAllByText('Scans: checked')).toHaveLength(2));
+    await shown('Scans: well');
+    await waitFor(() => expect(screen.getAllByText('Scans: well')).toHaveLength(2));
     await expectNoAxeViolations();
     await user.click(download());
     await waitFor(() => expect(saved).toHaveLength(1));
     expect(screen.queryByText(/^Saved/)).toBeNull();
+  });
+
+  it('tells how far a print is read, and asks for care where a camera may lose it', async () => {
+    reads = () => 'x';
+    loses = () => 'worn';
+    await open({ url: 'x' });
+    await shown('Scans: with care');
+    await shown('Printed 50 mm wide, it reads from up to 62 cm.');
+    // Nothing that was tried makes it scan well.
+    await waitFor(() => mend('Save a large one as SVG'));
+    await expectNoAxeViolations();
+  });
+
+  it('offers the first mend that a try shows to be one, and does it at a click', async () => {
+    reads = () => 'x';
+    loses = () => 'noisy';
+    const user = await open({ url: 'x' });
+    await paint(user, 'Color', '#146c43');
+    await waitFor(() => mend('Save a large one as SVG'));
+    // What is drawn then, and the levels M, Q and H.
+    let lost = 4;
+    loses = () => ((lost -= 1) < 0 ? null : 'noisy');
+    await user.click(screen.getByRole('switch'));
+    await waitFor(() => mend('More contrast'));
+    await user.click(mend('More contrast'));
+    await shown('Scans: well');
+    expect(brightness(picker('Color').textContent.slice(-7))).toBeLessThan(56);
+    expect(screen.queryByRole('button', { name: 'More contrast' })).toBeNull();
   });
 
   it('warns where another text was read, and still gives the file', async () => {
@@ -374,14 +408,14 @@ describe('the verdict', () => {
     await paint(user, 'Color', '#eeeeee');
     await shown(/too close/);
     await user.click(mend('Mend the colors'));
-    await shown('Scans: checked');
+    await shown('Scans: well');
     await paint(user, 'Color', '#ffffff');
     await paint(user, 'Background color', '#000000');
     await shown(/in light on dark/);
     await user.click(mend('Swap the colors'));
     expect(picker('Color')).toHaveTextContent('#000000');
     expect(picker('Background color')).toHaveTextContent('#ffffff');
-    await shown('Scans: checked');
+    await shown('Scans: well');
   });
 
   it('warns of a dense code, and saves it as a drawing', async () => {
@@ -402,7 +436,7 @@ describe('the verdict', () => {
     expect(saved).toHaveLength(1);
     reads = () => 'x';
     await user.click(mend('Try again'));
-    await shown('Scans: checked');
+    await shown('Scans: well');
   });
 
   it('is under way while the decoder is slow to load, for the latest code alone', async () => {
@@ -428,7 +462,7 @@ describe('the verdict', () => {
     await waitFor(() => expect(code()).toHaveAccessibleName('QR code of x'));
     read.mockClear();
     arrive();
-    await shown('Scans: checked');
+    await shown('Scans: well');
     expect(read.mock.calls.length, 'the latest, and the saved file').toBeLessThanOrEqual(2);
   });
 
@@ -527,6 +561,19 @@ describe('the decoder', () => {
     vi.advanceTimersByTime(6_000);
     expect(await read).toBe('read');
     expect(workers).toContain(second);
+  });
+
+  it('measures the newest picture alone, and still reads what is saved', async () => {
+    reads = () => 'read';
+    hangs = true;
+    const decoder = await loadDecoder();
+    const older = measurePicture(decoder, picture());
+    hangs = false;
+    const file = readPicture(decoder, picture());
+    const newer = measurePicture(decoder, picture());
+    expect(await older).toBeNull();
+    expect(await newer).toMatchObject({ text: 'read', lost: null });
+    expect(await file).toBe('read');
   });
 
   it('is asked for again where the browser made none', async () => {

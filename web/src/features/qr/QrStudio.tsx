@@ -12,7 +12,9 @@ import { framed, loadDecoder, pictureOf, readPicture } from './decoder';
 import { canCopyImages, copyImage, fileName, pngOf } from './download';
 import { type Design, drawDesign, sideOf, SIZE, symbolOf } from './drawing';
 import { LogoField } from './LogoField';
+import type { Better } from './mends';
 import { qrMessages, savedWords } from './messages';
+import { FIRST_WIDTH, millimetresOf, reachWords } from './print';
 import { QrCanvas } from './QrCanvas';
 import { ScanNote } from './scan/ScanNote';
 import { useScanCode } from './scan/useScanCode';
@@ -25,7 +27,8 @@ import { useLogo } from './useLogo';
 import { useIdleLoading, useReading } from './useReading';
 import { useSettled } from './useSettled';
 import { type Mend, VerdictLine } from './VerdictLine';
-import { judge, type Reading, type Verdict } from './verdict';
+import { useMend } from './useMend';
+import { faultOf, judge, type Reading, type Verdict } from './verdict';
 
 /** Pixels at which a vector drawing is held up to the decoder. */
 const SVG_SIZE = 1_000;
@@ -74,8 +77,10 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const [style, setStyle] = useState(PLAIN);
   const [picker, setPicker] = useState<Picker | null>(null);
   const [copied, setCopied] = useState<Copied>('idle');
-  const { state: logoState, choose, remove } = useLogo();
+  const { state: logoState, choose, set: setLogo } = useLogo();
+  const remove = () => setLogo(undefined);
   const [pixels, setPixels] = useState(SIZE);
+  const [width, setWidth] = useState(FIRST_WIDTH);
   const moreId = useId();
   const [open, setOpen] = useState<boolean>();
   const more = usePart(loadMore, open !== undefined);
@@ -99,6 +104,11 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const side = sideOf(symbol.modules ?? 0, style);
   const verdict = blank || tooLong ? null : judge({ ...design, side, size: SIZE }, reading);
 
+  const scans = verdict === 'well' || verdict === 'care';
+  const millimetres = millimetresOf(width);
+  const drawn = (of: Design) => (more ? more.drawn(of) : drawDesign(of));
+  const better = useMend(design, verdict === 'care', drawn);
+
   const refused = (): boolean => {
     if (isBlank(text)) showToast(qrMessages.noLink);
     else if (tooLong) showToast(qrMessages.tooLong);
@@ -112,7 +122,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
     if (wanted.ending === '.png' && (wanted.pixels === SIZE || !more)) {
       return { file: await pngOf(shown), size: SIZE };
     }
-    const drawing = more ? more.drawn(of) : drawDesign(of);
+    const drawing = drawn(of);
     const svg = new Blob([svgOf(drawing)], { type: 'image/svg+xml' });
     if (!more || wanted.ending === '.svg') return { file: svg, size: SVG_SIZE };
     if (wanted.ending === '.png') {
@@ -129,8 +139,8 @@ export function QrStudio({ initialText }: { initialText: string }) {
     const result = await readFile(read, Math.min(size, SVG_SIZE));
     save(file, fileName(name, wanted.ending));
     const shown = sideOf(symbolOf(of).modules ?? 0, of.style);
-    const words = savedWords[judge({ ...of, side: shown, size }, result)];
-    if (words) showToast(words);
+    const fault = faultOf({ ...of, side: shown, size }, result);
+    if (fault) showToast(savedWords[fault]);
   };
 
   const download = (wanted: Wanted) => {
@@ -168,12 +178,22 @@ export function QrStudio({ initialText }: { initialText: string }) {
     : style.level !== null && style.level !== 'L'
       ? automatic
       : null;
+  const saveLarge: Mend = {
+    words: 'Save a large one as SVG',
+    act: () => download({ ending: '.svg' }),
+  };
+  const improve = (one: Better): Mend => ({
+    words: one.words,
+    act: () => {
+      setStyle(one.design.style);
+      if (one.design.logo !== logo) setLogo(one.design.logo);
+    },
+  });
   const mends: Partial<Record<Verdict, Mend>> = {
+    ...(better !== undefined && { care: better ? improve(better) : saveLarge }),
     inverted: { words: 'Swap the colors', act: repaint },
     close: { words: 'Mend the colors', act: repaint },
-    dense: logo
-      ? removeImage
-      : { words: 'Save a large one as SVG', act: () => download({ ending: '.svg' }) },
+    dense: logo ? removeImage : saveLarge,
     unread: !logo ? plain : style.level === null ? removeImage : automatic,
     unchecked: { words: 'Try again', act: readAgain },
   };
@@ -255,6 +275,8 @@ export function QrStudio({ initialText }: { initialText: string }) {
                 onStyle={setStyle}
                 pixels={pixels}
                 onPixels={setPixels}
+                width={width}
+                onWidth={setWidth}
                 savePdf={(millimetres) => download({ ending: '.pdf', millimetres })}
               />
             ) : (
@@ -284,6 +306,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
         <VerdictLine
           verdict={verdict}
           mend={tooLong ? lighter : verdict && mends[verdict]}
+          reach={scans && millimetres !== null ? reachWords(millimetres, side) : ''}
           hint={tooLong && logo ? 'Without the image there is room for more.' : ''}
         />
       </div>

@@ -19,10 +19,12 @@ interface VerdictLineProps {
   mend: Mend | null | undefined;
   /** Where there is nothing to judge. */
   hint: string;
+  /** From how far a print is read; empty where it is not. */
+  reach: string;
 }
 
 /** Whether the code scans, and what would mend it. The eye sees it at once; it is said after a rest. */
-export function VerdictLine({ verdict, mend, hint }: VerdictLineProps) {
+export function VerdictLine({ verdict, mend, hint, reach }: VerdictLineProps) {
   const words = verdict ? verdictWords[verdict] : '';
   useEffect(() => {
     if (words === '') return undefined;
@@ -32,13 +34,14 @@ export function VerdictLine({ verdict, mend, hint }: VerdictLineProps) {
 
   return (
     <div className={styles.line} data-verdict={verdict ?? 'none'}>
-      {verdict === 'scans' && <Mark kind="level" size="small" />}
+      {verdict === 'well' && <Mark kind="level" size="small" />}
       <span className={styles.words}>{words || hint}</span>
       {mend && (
         <TextButton look="sign" onClick={mend.act}>
           {mend.words}
         </TextButton>
       )}
+      <span className={styles.reach}>{reach}</span>
     </div>
   );
 }

@@ -70,6 +70,9 @@ const LEAST_DISTANCE = 128;
 /** A distance with room to spare, for colours that are mended. */
 const AMPLE = LEAST_DISTANCE + 8;
 
+/** A distance that a lamp or a bad printer leaves enough of. */
+const STRONG = 200;
+
 export interface Colors {
   foreground: string;
   background: string;
@@ -104,17 +107,28 @@ export function mendStyle(style: Style): Style {
   const { foreground, background } = colorFault(style) ? mendColors(style) : style;
   const mend = (ink: string) =>
     colorFault({ foreground: ink, background }) ? darken(ink, brightness(background) - AMPLE) : ink;
-  const mendPart = <T extends { color: string | null }>(part: T): T => ({
+  return { ...withInks(style, mend), foreground, background };
+}
+
+/** A style whose inks are as far from its background as they can well be. */
+export function contrasted(style: Style): Style {
+  const { background } = style;
+  const lit = brightness(background) < STRONG ? lighten(background, STRONG) : background;
+  const strong = withInks(style, (ink) => darken(ink, brightness(lit) - STRONG));
+  return { ...strong, background: lit };
+}
+
+function withInks(style: Style, change: (ink: string) => string): Style {
+  const changePart = <T extends { color: string | null }>(part: T): T => ({
     ...part,
-    color: part.color && mend(part.color),
+    color: part.color && change(part.color),
   });
   return {
     ...style,
-    foreground,
-    background,
-    second: style.second && { ...style.second, color: mend(style.second.color) },
-    eyeFrame: mendPart(style.eyeFrame),
-    eyeBall: mendPart(style.eyeBall),
+    foreground: change(style.foreground),
+    second: style.second && { ...style.second, color: change(style.second.color) },
+    eyeFrame: changePart(style.eyeFrame),
+    eyeBall: changePart(style.eyeBall),
   };
 }
 

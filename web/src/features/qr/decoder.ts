@@ -1,4 +1,5 @@
 import type { Message, Question } from './decoder.worker';
+import type { Measured } from './margin';
 
 /** Milliseconds one question may take: a few that wait for each other. */
 const DEADLINE = 6_000;
@@ -6,9 +7,12 @@ const DEADLINE = 6_000;
 let loading: Promise<Worker> | undefined;
 let next = 0;
 const waiting = new Map<number, Waiting>();
+/** The one that is being measured. */
+let measured: number | undefined;
 
 interface Waiting {
-  resolve: (text: string | null) => void;
+  /** Null where a newer question took its place. */
+  resolve: (answer: Measured | null) => void;
   reject: (error: Error) => void;
 }
 
@@ -33,8 +37,7 @@ function start(): Promise<Worker> {
       if (data === 'ready') {
         resolve(worker);
       } else {
-        waiting.get(data.id)?.resolve(data.text);
-        waiting.delete(data.id);
+        answer(data.id, data);
       }
     });
     worker.addEventListener('error', (event) => {
@@ -44,6 +47,12 @@ function start(): Promise<Worker> {
       end(worker, error);
     });
   });
+}
+
+function answer(id: number | undefined, given: Measured | null): void {
+  if (id === undefined) return;
+  waiting.get(id)?.resolve(given);
+  waiting.delete(id);
 }
 
 function end(worker: Worker, error: Error): void {
@@ -57,7 +66,25 @@ function end(worker: Worker, error: Error): void {
  * What stands in a picture, or null where nothing can be read. Its pixels are given away. A decoder
  * that does not answer in time is ended, and the next one loaded anew.
  */
-export function readPicture(decoder: Worker, { data, width }: ImageData): Promise<string | null> {
+export async function readPicture(decoder: Worker, picture: ImageData): Promise<string | null> {
+  return (await ask(decoder, 'read', picture))?.text ?? null;
+}
+
+/**
+ * The same, and what of it is lost under distortions. One picture is measured at a time: null where
+ * a newer one came before this one was done.
+ */
+export function measurePicture(decoder: Worker, picture: ImageData): Promise<Measured | null> {
+  answer(measured, null);
+  measured = next + 1;
+  return ask(decoder, 'measure', picture);
+}
+
+function ask(
+  decoder: Worker,
+  kind: Question['kind'],
+  { data, width }: ImageData,
+): Promise<Measured | null> {
   const id = (next += 1);
   const pixels = data.buffer;
   return new Promise((resolve, reject) => {
@@ -65,7 +92,7 @@ export function readPicture(decoder: Worker, { data, width }: ImageData): Promis
     setTimeout(() => {
       if (waiting.has(id)) end(decoder, new Error('The decoder did not answer'));
     }, DEADLINE);
-    decoder.postMessage({ id, side: width, pixels } satisfies Question, [pixels]);
+    decoder.postMessage({ id, kind, side: width, pixels } satisfies Question, [pixels]);
   });
 }
 

@@ -1,20 +1,47 @@
 /** Reads codes beside the page, so that typing never waits for it. */
+import { measure, type Measured } from './margin';
 import { readPixels } from './pixels';
 
 export interface Question {
   id: number;
+  /** Whether it is to be read once, or its margin measured. Of the latter the newest alone counts. */
+  kind: 'read' | 'measure';
   side: number;
   pixels: ArrayBuffer;
 }
 
 /** The first message says that the decoder is there; each later one answers a question. */
-export type Message = 'ready' | { id: number; text: string | null };
+export type Message = 'ready' | ({ id: number } & Measured);
 
 /** Milliseconds a hard one may take. */
 const LIMIT = 1_500;
 
-addEventListener('message', ({ data: { id, side, pixels } }: MessageEvent<Question>) => {
-  const text = readPixels(new Uint8ClampedArray(pixels), side, LIMIT);
-  postMessage({ id, text } satisfies Message);
+/** What is being measured. */
+let current: { id: number; steps: ReturnType<typeof measure> } | undefined;
+/** Between two steps, what has come meanwhile has its turn. */
+const { port1: turns, port2: next } = new MessageChannel();
+
+turns.addEventListener('message', () => {
+  if (!current) return;
+  const step = current.steps.next();
+  if (!step.done) {
+    next.postMessage(null);
+    return;
+  }
+  postMessage({ id: current.id, ...step.value } satisfies Message);
+  current = undefined;
+});
+turns.start();
+
+addEventListener('message', ({ data: { id, kind, side, pixels } }: MessageEvent<Question>) => {
+  const picture = new Uint8ClampedArray(pixels);
+  if (kind === 'read') {
+    const text = readPixels(picture, side, LIMIT);
+    postMessage({ id, text, lost: null } satisfies Message);
+    return;
+  }
+  const underWay = current !== undefined;
+  current = { id, steps: measure(picture, side) };
+  if (!underWay) next.postMessage(null);
 });
 postMessage('ready' satisfies Message);

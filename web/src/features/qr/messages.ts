@@ -1,4 +1,4 @@
-import type { Verdict } from './verdict';
+import type { Fault, Verdict } from './verdict';
 
 /** Texts that the QR generator owns; those of the specification to the letter. */
 export const qrMessages = {
@@ -11,7 +11,8 @@ export const qrMessages = {
 
 /** What stands under the code. */
 export const verdictWords: Record<Verdict, string> = {
-  scans: 'Scans: checked',
+  well: 'Scans: well',
+  care: 'Scans: with care',
   inverted: 'Many cameras see no code in light on dark.',
   close: 'These colors are too close for many cameras.',
   dense: 'So much text: squares too small for many cameras.',
@@ -21,7 +22,7 @@ export const verdictWords: Record<Verdict, string> = {
 };
 
 /** What is said when such a code is saved all the same. */
-export const savedWords: Partial<Record<Verdict, string>> = {
+export const savedWords: Record<Fault, string> = {
   inverted: 'Saved, but it may not scan: light on dark',
   close: 'Saved, but it may not scan: the colors are too close',
   dense: 'Saved, but it may not scan: its squares are very small',

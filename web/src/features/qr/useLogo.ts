@@ -21,7 +21,8 @@ export type LogoState = { step: 0 } | { step: 1 } | { step: 2; logo: Logo };
 interface UseLogo {
   state: LogoState;
   choose: (file: File | null | undefined) => void;
-  remove: () => void;
+  /** Sets one that has been loaded before, or none. */
+  set: (logo: Logo | undefined) => void;
 }
 
 export function useLogo(): UseLogo {
@@ -62,12 +63,12 @@ export function useLogo(): UseLogo {
     );
   };
 
-  const remove = () => {
+  const set = (logo: Logo | undefined) => {
     latest.current += 1;
-    rest({ step: 0 });
+    rest(logo ? { step: 2, logo } : { step: 0 });
   };
 
-  return { state, choose, remove };
+  return { state, choose, set };
 }
 
 /**

@@ -1,14 +1,14 @@
 import { type RefObject, useCallback, useEffect, useEffectEvent, useState } from 'react';
 import { loadToasts } from '../../components/toast';
-import { framed, loadDecoder, readPicture } from './decoder';
+import { framed, loadDecoder, measurePicture } from './decoder';
 import { type Design, SIZE } from './drawing';
-import type { Reading } from './verdict';
+import type { MarginReading } from './verdict';
 
 /** Milliseconds without a change after which the code is read. */
 const CALM = 150;
 
 /**
- * What a decoder reads on the canvas; undefined while it is not known. Only the latest design
+ * What a decoder reads on the canvas, and how much that bears; undefined while it is not known. Only the latest design
  * counts, and a decoder that is still loading is asked about no other one. `again` reads once more,
  * for the logo that came later or the decoder that did not load.
  */
@@ -16,28 +16,28 @@ export function useReading(
   canvas: RefObject<HTMLCanvasElement | null>,
   design: Design,
   empty: boolean,
-): [Reading | undefined, () => void] {
-  const [read, setRead] = useState<{ design: Design; reading: Reading }>();
+): [MarginReading | undefined, () => void] {
+  const [read, setRead] = useState<{ design: Design; reading: MarginReading }>();
   const [turn, setTurn] = useState(0);
   const again = useCallback(() => setTurn((count) => count + 1), []);
 
-  const look = useEffectEvent(async (decoder: Worker): Promise<Reading> => {
-    if (!canvas.current) return { text: null };
-    return { text: await readPicture(decoder, framed(canvas.current, SIZE)) };
+  const look = useEffectEvent(async (decoder: Worker): Promise<MarginReading | null> => {
+    if (!canvas.current) return { text: null, lost: null };
+    return measurePicture(decoder, framed(canvas.current, SIZE));
   });
 
   useEffect(() => {
     if (empty) return undefined;
     let current = true;
     const check = async () => {
-      let reading: Reading = 'unavailable';
+      let reading: MarginReading | null = 'unavailable';
       try {
         const decoder = await loadDecoder();
         if (current) reading = await look(decoder);
       } catch (error) {
         console.warn('The code was not checked', error);
       }
-      if (current) setRead({ design, reading });
+      if (current && reading) setRead({ design, reading });
     };
     const timer = setTimeout(() => void check(), CALM);
     return () => {

@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import { Button } from '../../../components/Button';
 import { Field } from '../../../components/Field';
 import { formatNumber } from '../../../lib/format';
+import { LEAST_WIDTH, millimetresOf, MOST_WIDTH } from '../print';
 import { pixelSizes } from './files';
 import styles from './MoreOptions.module.css';
 import { NamedChoice } from './NamedChoice';
@@ -9,25 +10,22 @@ import { NamedChoice } from './NamedChoice';
 interface FilePartProps {
   pixels: number;
   onPixels: (pixels: number) => void;
+  /** Of a print in millimetres, as the person gave it. */
+  width: string;
+  onWidth: (width: string) => void;
   savePdf: (millimetres: number) => void;
 }
 
-/** Millimetres along a side of a PDF: from what a phone can just read to a poster. */
-const LEAST = 10;
-const MOST = 1_000;
-const FIRST = '50';
-
 const sizeOptions = pixelSizes.map((size) => ({ value: `${size}`, text: formatNumber(size) }));
 
-export function FilePart({ pixels, onPixels, savePdf }: FilePartProps) {
+export function FilePart({ pixels, onPixels, width, onWidth, savePdf }: FilePartProps) {
   const id = useId();
-  const [width, setWidth] = useState(FIRST);
   const [error, setError] = useState<string>();
 
   const save = () => {
-    const millimetres = Number(width.trim().replace(',', '.'));
-    if (millimetres >= LEAST && millimetres <= MOST) savePdf(millimetres);
-    else setError(`Enter ${LEAST} to ${formatNumber(MOST)} millimetres`);
+    const millimetres = millimetresOf(width);
+    if (millimetres !== null) savePdf(millimetres);
+    else setError(`Enter ${LEAST_WIDTH} to ${formatNumber(MOST_WIDTH)} millimetres`);
   };
 
   return (
@@ -48,7 +46,7 @@ export function FilePart({ pixels, onPixels, savePdf }: FilePartProps) {
         }}
       >
         <Field
-          label="Width of the PDF in millimetres"
+          label="Printed width in millimetres"
           type="text"
           inputMode="decimal"
           autoComplete="off"
@@ -56,7 +54,7 @@ export function FilePart({ pixels, onPixels, savePdf }: FilePartProps) {
           error={error}
           onChange={({ target }) => {
             setError(undefined);
-            setWidth(target.value);
+            onWidth(target.value);
           }}
         />
         <Button type="submit">PDF</Button>

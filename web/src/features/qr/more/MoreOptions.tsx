@@ -24,12 +24,15 @@ export interface MoreOptionsProps {
   /** Pixels along a side of the PNG that DOWNLOAD QR saves. */
   pixels: number;
   onPixels: (pixels: number) => void;
+  /** Of a print in millimetres, as the person gave it. */
+  width: string;
+  onWidth: (width: string) => void;
   savePdf: (millimetres: number) => void;
 }
 
 /** What stands below the plain page, for those who want more of it. */
 export function MoreOptions(props: MoreOptionsProps) {
-  const { text, onText, symbol, name, logo, style, onStyle, pixels, onPixels, savePdf } = props;
+  const { text, onText, symbol, name, logo, style, onStyle, pixels } = props;
   const batch = usePart(loadBatch, true);
   // The page then works without a network.
   useEffect(() => {
@@ -42,7 +45,13 @@ export function MoreOptions(props: MoreOptionsProps) {
         <ContentPanel text={text} onText={onText} symbol={symbol} />
       </Part>
       <StylePart style={style} onStyle={onStyle} />
-      <FilePart pixels={pixels} onPixels={onPixels} savePdf={savePdf} />
+      <FilePart
+        pixels={pixels}
+        onPixels={props.onPixels}
+        width={props.width}
+        onWidth={props.onWidth}
+        savePdf={props.savePdf}
+      />
       <Part title="Batch">
         {batch ? (
           <batch.BatchPanel name={name} style={style} logo={logo} pixels={pixels} />
