@@ -15,12 +15,21 @@
     folded             what a text is looked for in (`Link.searched`); absent for links of nobody,
                        which no list has, and where the version before wrote the document
     people             how often people visited it, as of a while ago; absent for never
+    scan_code          its scan code; absent for none
+    scan_wanted        the scan code that it is being given; absent at all other times
     rev                how often it was edited; absent for never
     formers, history   how many URLs it led to before, and which: {url, until}, the last one last;
                        absent for none
     reports, reported, reports_waiting, reports_decided_at
                        see `reports_mongo`
     removed            true once it is purged: nothing else is left but `_id`
+
+A scan code is a document, too, so that `_id` decides whether it is free: it has nothing else but
+
+    scan_of            the code of the link
+
+and once that link is purged it is as any other purged one. The version before, which knows no scan
+codes, takes it for that all the while.
 
 Moments are microseconds since the Unix epoch: a date of MongoDB has milliseconds.
 
@@ -71,16 +80,31 @@ LINK = dict.fromkeys(
         "listed",
         "spared",
         "spared_at",
+        "scan_code",
     ),
     1,
 )
 """The fields of a `Link`; `link_of` reads them."""
+SCAN_OF = {"scan_of": 1}
+"""The field of a scan code."""
 RESOLVED = dict.fromkeys(
-    ("url", "creator", "created_at", "expires_at", "ended_url", "removed_at", "blocked"), 1
+    (
+        "url",
+        "creator",
+        "created_at",
+        "expires_at",
+        "ended_url",
+        "removed_at",
+        "blocked",
+        "scan_code",
+    ),
+    1,
 )
 """Those that `link_of` needs for what decides what a short address answers."""
 EDITED = LINK | {"rev": 1, "formers": 1}
 """Those that `change_of` needs."""
+SCANNED = LINK | {"scan_wanted": 1}
+"""Those that decide which scan code a link gets."""
 
 
 def document_of(link: Link) -> Document:
@@ -92,7 +116,7 @@ def document_of(link: Link) -> Document:
 
 
 def link_of(document: Document) -> Link | None:
-    """The link of a document; None of one that was purged."""
+    """The link of a document; None of one that was purged, and of a scan code."""
     if "url" not in document:
         return None
     blocked = document.get("blocked")
@@ -113,6 +137,7 @@ def link_of(document: Document) -> Link | None:
         document.get("listed", ""),
         document.get("spared", False),
         _moment(document, "spared_at"),
+        document.get("scan_code", ""),
     )
 
 
@@ -219,6 +244,7 @@ def _fields(link: Link) -> Document:
         "listed": link.listed or None,
         "spared": link.spared or None,
         "spared_at": _micros(link.spared_at),
+        "scan_code": link.scan_code or None,
         "host": host_at(link.url),
         "ended_host": host_at(link.ended_url) if link.ended_url else None,
     }

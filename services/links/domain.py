@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
+import string
 import unicodedata
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
@@ -31,6 +33,7 @@ from services.runtime.errors import (
     InvalidArgument,
     NotFound,
     ResourceExhausted,
+    Unavailable,
 )
 from services.runtime.feed import Feed
 from services.runtime.moments import micros_of, moment_of
@@ -68,6 +71,9 @@ RANKING_KEPT_FOR = timedelta(hours=1)
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
 MAX_LEASE = timedelta(hours=1)
+MAX_DRAWN = 100
+"""Most scan codes that are drawn for one link. Even if every second code were taken, none of them
+would be free once in 10^30 links."""
 
 SWEEP_ROUNDS = 2
 
@@ -78,6 +84,10 @@ _MAX_CURSOR_LENGTH = 200
 _MAX_PLACE = 1 << 31
 _JOB = re.compile(r"[a-z-]{1,64}")
 _HOLDER = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Of the characters of a code, those of QR's alphanumeric mode, which takes 5.5 bits for each.
+_SCAN_ENDS = string.digits + string.ascii_uppercase
+_SCAN_CHARACTERS = f"{_SCAN_ENDS}-"
+_SCAN_CODE = re.compile(rf"[0-9A-Z-]{{{CODE_LENGTH}}}")
 
 # An i with its dot apart, as the capital with a dot folds to, or without any.
 _DOTS = re.compile("[i\u0131]\u0307*")
@@ -178,6 +188,10 @@ class NoBlock(NotFound):
     default_reason = "NO_BLOCK"
 
 
+class NoFreeCode(Unavailable):
+    default_reason = "NO_FREE_CODE"
+
+
 class TooManyLinks(InvalidArgument):
     default_reason = "TOO_MANY_LINKS"
 
@@ -250,7 +264,7 @@ class Resolution:
 
     `url` is where an active link leads and empty in every other state. From `expires_at` on an
     active link is expired, and then leads to `ended_url`, or nowhere where that is empty. `reason`
-    is there where the link is blocked.
+    is there where the link is blocked, `link_code` where the address ends in its scan code.
     """
 
     code: str
@@ -259,11 +273,16 @@ class Resolution:
     expires_at: datetime | None = None
     ended_url: str = ""
     reason: BlockReason | None = None
+    link_code: str = ""
 
     @classmethod
     def active(cls, code: str, url: str) -> Resolution:
         """Of a link that leads to `url` and has no end."""
         return cls(code, LinkState.ACTIVE, url)
+
+    def by(self, scan_code: str) -> Resolution:
+        """What the address that ends in the link's scan code answers, where this is the link's."""
+        return replace(self, code=scan_code, link_code=self.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +313,8 @@ class Link:
     """Whether the operator took a block away: then no blocklist blocks it."""
     spared_at: datetime | None = None
     """When, as only a later word of the operator's counts; None where the version before did."""
+    scan_code: str = ""
+    """Its second code, that of its QR symbols; empty where it has none."""
 
     def repeats(self, other: Link) -> bool:
         """Whether `other`, which holds the code, is what a repeated creation made before."""
@@ -602,6 +623,29 @@ def check_code(code: str, owner: Owner) -> None:
     if not is_code(code) or (not chooses and len(code) != CODE_LENGTH):
         lengths = f"{MIN_LENGTH} to {MAX_LENGTH}" if chooses else f"{CODE_LENGTH}"
         raise InvalidCode(f"A code has {lengths} characters of A-Z, a-z, 0-9, - and _.")
+
+
+def drawn_scan_codes() -> Iterator[str]:
+    """Random codes, some of which may be taken, for a link's QR symbols.
+
+    They have 8 characters of 0-9 A-Z -, no - at an end, where people who read one out would lose
+    it, and none of them is a reserved name.
+    """
+    for _ in range(MAX_DRAWN):
+        middle = (secrets.choice(_SCAN_CHARACTERS) for _ in range(CODE_LENGTH - 2))
+        code = "".join((secrets.choice(_SCAN_ENDS), *middle, secrets.choice(_SCAN_ENDS)))
+        if not is_reserved(code):
+            yield code
+
+
+def may_be_scan_code(code: str) -> bool:
+    """Whether a code has the shape of a scan code, which that of a link can have as well."""
+    return _SCAN_CODE.fullmatch(code) is not None
+
+
+def codes_of(links: Iterable[Link]) -> list[str]:
+    """What the short addresses of links end in: their codes, and scan codes where they have one."""
+    return [code for link in links for code in (link.code, link.scan_code) if code]
 
 
 def folded(text: str) -> str:

@@ -170,6 +170,12 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         )
         return pb.ReportLinkResponse(report_id=report_id)
 
+    async def CreateScanCode(
+        self, request: pb.CreateScanCodeRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateScanCodeResponse:
+        made = await self._service.create_scan_code(_owner(request.owner), request.code)
+        return pb.CreateScanCodeResponse(scan_code=made)
+
     async def ListChanges(
         self, request: pb.ListChangesRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListChangesResponse:
@@ -371,6 +377,7 @@ def _to_pb(link: Link, now: datetime) -> pb.Link:
         ended_url=link.ended_url,
         public_statistics=link.public_statistics,
         state=_STATES[link.state_at(now)],
+        scan_code=link.scan_code,
     )
     message.created_at.FromDatetime(link.created_at)
     if link.changed_at is not None:
@@ -409,4 +416,6 @@ def resolution_to_pb(resolution: Resolution) -> pb.Resolution:
         message.ended_url = resolution.ended_url
     if resolution.reason is not None:
         message.reason = _REASONS[resolution.reason]
+    if resolution.link_code:
+        message.link_code = resolution.link_code
     return message

@@ -50,6 +50,7 @@ from services.links.domain import (
     check_code,
     check_lease,
     check_limit,
+    drawn_scan_codes,
     removal,
     restoration,
     text_of,
@@ -176,8 +177,8 @@ class LinksService:
         Raises InvalidOwner for nobody, NoLink, Unavailable.
         """
         somebody = _somebody(owner)
-        link = await self._store.find(code)
-        if link is None or link.owner != somebody or link.is_gone_at(self._now()):
+        link = await self._under(code)
+        if link.owner != somebody or link.is_gone_at(self._now()):
             raise _no_link()
         return link, await self._store.history(code)
 
@@ -205,8 +206,8 @@ class LinksService:
 
     async def check_statistics_access(self, caller: Owner, code: str) -> None:
         """Refuse whoever may not see the statistics of a link. Raises NoLink, Unavailable."""
-        link = await self._store.find(code)
-        if link is None or not link.shows_statistics_to(caller, self._now()):
+        link = await self._under(code)
+        if not link.shows_statistics_to(caller, self._now()):
             raise _no_link()
 
     async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
@@ -236,6 +237,17 @@ class LinksService:
         Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
         """
         await self._edit(_somebody(owner), _named(codes), restoration(), self._now())
+
+    async def create_scan_code(self, owner: Owner, code: str) -> str:
+        """The scan code of an owner's link, which is made once.
+
+        Raises InvalidOwner for nobody, NoLink, Unavailable.
+        """
+        somebody = _somebody(owner)
+        made = await self._store.give_scan_code(somebody, code, drawn_scan_codes(), self._now())
+        if made is None:
+            raise _no_link()
+        return made
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Give some of a guest's links to an account; how many moved, and whether to ask again.
@@ -338,6 +350,13 @@ class LinksService:
         found = await self._store.resolve(told.keys) if told.keys else []
         gone = sorted(set(told.keys) - {one.code for one in found})
         return Changes(told.mark, found, gone, told.more, told.lost)
+
+    async def _under(self, code: str) -> Link:
+        """The link under its own code, whoever owns it. Raises NoLink."""
+        link = await self._store.find(code)
+        if link is None or link.code != code:
+            raise _no_link()
+        return link
 
     async def _edit(
         self, owner: Account | Guest | None, codes: Sequence[str], edit: Edit, now: datetime

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -34,16 +34,34 @@ class LinkStore(Protocol):
     async def add(self, link: Link) -> Link | None:
         """Store a link whose code is free; returns whichever link now holds the code.
 
-        None when the link that held it was purged: such a code is never free again.
+        None when the link that held it was purged, or it is the scan code of one: such a code is
+        never free again.
         """
         ...
 
     async def find(self, code: str) -> Link | None:
-        """The link under a code, whoever owns it; None where there is none or it was purged."""
+        """The link under a code or a scan code, whoever owns it.
+
+        None where there is none or it was purged.
+        """
         ...
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
-        """What those of the codes answer that hold a link, in no order."""
+        """What those of the codes answer that hold a link, or are the scan code of one, in no
+        order."""
+        ...
+
+    async def give_scan_code(
+        self, owner: Account | Guest, code: str, drawn: Iterator[str], now: datetime
+    ) -> str | None:
+        """The scan code of an owner's link, whatever its state; one that has none is given one.
+
+        That is the first free one of those `drawn`, and it is taken from then on, as a link's code
+        is. It is announced, whether or not this call made it. None where the code does not hold a
+        link of the owner, or holds one that is gone at `now`. Wherever the call breaks off, and
+        however many make it at once, the link has one scan code in the end. Raises Unavailable
+        where none of those drawn is free.
+        """
         ...
 
     def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
@@ -67,6 +85,7 @@ class LinkStore(Protocol):
         one that is gone at `now`: then nothing changes. Without an owner, the links of everybody
         are meant. A URL that changes is kept in the link's history with `now`. Each link is as it
         was or as it is to be, whatever breaks off in between; repeating the call does the rest.
+        A code is announced together with the scan code of its link.
         Raises TooManyUrls for a new URL of a link whose history is full.
         """
         ...
@@ -166,8 +185,9 @@ class LinkStore(Protocol):
     async def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
         """Delete links for good; returns those of the codes that were purged, now or before.
 
-        Those are announced, whether or not this call changed anything. Codes that no link ever held
-        are left alone.
+        Those are announced, whether or not this call changed anything. The scan code of a link goes
+        with it: it is announced, too, and stays taken. Codes that no link ever held are left alone,
+        and so are scan codes of links that are there.
         """
         ...
 

@@ -21,6 +21,15 @@ to the end has left none behind, whatever became of the other.
 Both read what a majority has. Where a call finds all done already, by one that broke off, no
 failover undoes it any more; until then the conditions do not hold, and it is read again.
 
+**A scan code** takes three writes. The link says first which one it wants, so that all who give it
+one want the same; then a document of that code takes it, unless it is another's, and another one is
+drawn; and then the link has it. From then on it answers. Wherever that breaks off, the next call
+goes on. The last write counts as an edit, so that an edit which read the link without its scan code
+finds it changed, and announces both.
+
+**A purge** takes a scan code away ahead of its link, and announces it, so that a repetition still
+finds it.
+
 **Indexes.** Those of an owner's links leave out links of nobody, and codes alone are asked for
 where they are enough: then the index answers.
 
@@ -63,6 +72,8 @@ from services.links.documents_mongo import (
     LINK,
     PURGED,
     RESOLVED,
+    SCAN_OF,
+    SCANNED,
     behind,
     change_of,
     document_of,
@@ -80,11 +91,13 @@ from services.links.domain import (
     Guest,
     Link,
     LinkOrder,
+    NoFreeCode,
     Position,
     Resolution,
     Stage,
     Sweep,
     Wanted,
+    codes_of,
 )
 from services.links.rankings_mongo import Rankings
 from services.links.reports import Report, Statement
@@ -221,12 +234,73 @@ class MongoLinkStore:
         return link
 
     async def find(self, code: str) -> Link | None:
-        found = await self._database.read("links_find", _of_code(code))
+        found = await self._database.read("links_find", _of_code(code, LINK | SCAN_OF))
+        if found and "scan_of" in found:
+            found = await self._database.read("links_find_scanned", _of_code(found["scan_of"]))
+            return link if found and (link := link_of(found)) and link.scan_code == code else None
         return link_of(found) if found else None
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
-        found = await self._named("links_resolve", codes, RESOLVED)
-        return [link.resolution() for one in found if (link := link_of(one))]
+        found = await self._named("links_resolve", codes, RESOLVED | SCAN_OF)
+        resolutions = [link.resolution() for one in found if (link := link_of(one))]
+        if scanned := {one["_id"]: one["scan_of"] for one in found if "scan_of" in one}:
+            of_links = await self._named("links_scanned", list(scanned.values()), RESOLVED)
+            # One that its link does not have yet answers nothing: no edit would announce it.
+            resolutions += [
+                link.resolution().by(link.scan_code)
+                for one in of_links
+                if (link := link_of(one)) and scanned.get(link.scan_code) == link.code
+            ]
+        return resolutions
+
+    async def give_scan_code(
+        self, owner: Account | Guest, code: str, drawn: Iterator[str], now: datetime
+    ) -> str | None:
+        for turn in range(_TURNS):
+            await _pause(turn)
+            held = await self._database.read_majority("links_to_scan", _of_code(code, SCANNED))
+            link = link_of(held) if held else None
+            if held is None or link is None or link.owner != owner or link.is_gone_at(now):
+                return None
+            scan_code = link.scan_code or await self._give_scan_code(held, drawn)
+            if scan_code:
+                await self._feed.announce([scan_code], now)
+                return scan_code
+        raise Unavailable("The link is changed by too many at once.", "STORE_OVERLOADED")
+
+    async def _give_scan_code(self, held: Document, drawn: Iterator[str]) -> str:
+        """Take the next step on the way to a scan code; empty where it is to be read again.
+
+        Raises NoFreeCode.
+        """
+        as_read = {
+            "_id": held["_id"],
+            "url": {"$exists": True},
+            "creator": held["creator"],
+            "scan_code": None,
+            "scan_wanted": held.get("scan_wanted"),
+        }
+        wanted: str | None = as_read["scan_wanted"]
+        if wanted is None or not await self._take(wanted, held["_id"]):
+            wanted = next(drawn, None)
+            if wanted is None:
+                raise NoFreeCode("No free code was found.")
+            await self._change(
+                "links_scan_wanted", [UpdateOne(as_read, {"$set": {"scan_wanted": wanted}})]
+            )
+            return ""
+        given = {"$set": {"scan_code": wanted}, "$unset": {"scan_wanted": ""}, "$inc": {"rev": 1}}
+        return wanted if await self._change("links_scan_code", [UpdateOne(as_read, given)]) else ""
+
+    async def _take(self, scan_code: str, code: str) -> bool:
+        """Take a code as the scan code of a link; False where it is another's."""
+        new = {"_id": scan_code, "scan_of": code}
+        try:
+            await self._database.write("links_scan_take", lambda db: db.links.insert_one(new))
+        except DuplicateKeyError:
+            held = await self._database.read_held("links_scan_taken", _of_code(scan_code, SCAN_OF))
+            return held.get("scan_of") == code
+        return True
 
     async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
         # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
@@ -269,7 +343,8 @@ class MongoLinkStore:
             if len(links) < len(named):
                 # Somebody took a link after others were written, which have changed all the same.
                 if was_written and edit.is_announced:
-                    await self._feed.announce(named, now)
+                    scanned = [one["scan_code"] for one in read if "scan_code" in one]
+                    await self._feed.announce([*named, *scanned], now)
                 return None
             edited = {code: edit.of(link) for code, link in links.items()}
             changes = [
@@ -283,7 +358,7 @@ class MongoLinkStore:
         else:
             raise Unavailable("The links are changed by too many at once.", "STORE_OVERLOADED")
         if edit.is_announced:
-            await self._feed.announce(named, now)
+            await self._feed.announce(codes_of(edited.values()), now)
         return [edited[code] for code in codes]
 
     async def decide(self, decision: Decision, edit: Edit) -> bool:
@@ -402,11 +477,26 @@ class MongoLinkStore:
         return found["mark"] if found else None
 
     async def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
-        # Whatever the documents have in them goes: nothing is named here that could be forgotten.
-        bare = [ReplaceOne({"_id": code}, PURGED) for code in sorted(set(codes))]
-        held = await self._named("links_to_purge", codes, {"creator": 1})
-        await self._change("links_purge", bare)
-        await self._forget_rankings({one["creator"] for one in held if "creator" in one})
+        creators: set[OwnerValue] = set()
+        for turn in range(_TURNS):
+            await _pause(turn)
+            fields = {"creator": 1, "scan_code": 1, "scan_of": 1}
+            held = await self._named("links_to_purge", sorted(set(codes)), fields)
+            creators.update(one["creator"] for one in held if "creator" in one)
+            await self._purge_scan_codes(
+                {one["scan_code"]: one["_id"] for one in held if "scan_code" in one}, now
+            )
+            # Whatever documents have in them goes: nothing is named here that could be forgotten.
+            bare = [
+                ReplaceOne({"_id": one["_id"], "scan_code": one.get("scan_code")}, PURGED)
+                for one in held
+                if "scan_of" not in one
+            ]
+            if await self._change("links_purge", bare):
+                break
+        else:
+            raise Unavailable("The links are changed by too many at once.", "STORE_OVERLOADED")
+        await self._forget_rankings(creators)
         found = await self._named("links_purged", codes, PURGED)
         purged = [one["_id"] for one in found if "removed" in one]
         await self._feed.announce(purged, now)
@@ -438,6 +528,15 @@ class MongoLinkStore:
 
     async def forget_reports(self, until: datetime, most: int) -> bool:
         return await self._reports.forget(until, most)
+
+    async def _purge_scan_codes(self, scanned: Mapping[str, str], now: datetime) -> None:
+        """Take scan codes away from links, told by their codes, that are purged next."""
+        await self._change(
+            "links_scan_purge",
+            [ReplaceOne({"_id": one, "scan_of": code}, PURGED) for one, code in scanned.items()],
+        )
+        if scanned:
+            await self._feed.announce(list(scanned), now)
 
     async def removed_before(self, moment: datetime, most: int) -> list[str]:
         query = {"removed_at": {"$lte": micros_of(moment)}}
@@ -616,9 +715,9 @@ class MongoLinkStore:
         return True
 
 
-def _of_code(code: str) -> Operation[Document | None]:
-    """The operation that reads the link under a code."""
-    return lambda db: db.links.find_one({"_id": code}, LINK)
+def _of_code(code: str, fields: Mapping[str, object] = LINK) -> Operation[Document | None]:
+    """The operation that reads fields of the document under a code."""
+    return lambda db: db.links.find_one({"_id": code}, fields)
 
 
 def _among(codes: Sequence[str], fields: Mapping[str, object]) -> Operation[list[Document]]:

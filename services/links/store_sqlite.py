@@ -10,7 +10,7 @@ long, and a third more room. A short address is found by its code in an index fi
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -33,6 +33,7 @@ from services.links.domain import (
     Link,
     LinkOrder,
     LinkState,
+    NoFreeCode,
     Owner,
     Position,
     Resolution,
@@ -40,7 +41,9 @@ from services.links.domain import (
     Sweep,
     TooManyUrls,
     Wanted,
+    codes_of,
     folded,
+    may_be_scan_code,
 )
 from services.links.reports import Report, Statement
 from services.links.stored import owner_of, value_of
@@ -104,6 +107,10 @@ MIGRATIONS = (
     """,
     reports.MIGRATION,
     decisions.MIGRATION,
+    """
+    ALTER TABLE links ADD COLUMN scan_code TEXT;  -- a code that no other row has as its code
+    CREATE UNIQUE INDEX links_by_scan_code ON links (scan_code) WHERE scan_code IS NOT NULL;
+    """,
 )
 _BY_OWNER = (
     """
@@ -199,11 +206,16 @@ _SEARCHED = "code || char(10) || url || char(10) || title || char(10) || tags"
 _NOT_ASCII = f"({_SEARCHED}) GLOB '*[^' || char(1) || '-' || char(127) || ']*'"
 _COLUMNS = (
     "code, url, creator, created_at, title, tags, changed_at, created_url, expires_at, ended_url, "
-    "public_statistics, removed_at, blocked, listed, spared, spared_at"
+    "public_statistics, removed_at, blocked, listed, spared, spared_at, scan_code"
 )
 """What makes a link; `_link` reads it."""
 _RESOLVED = "code, url, removed_at, expires_at, blocked, ended_url"
 """What decides what a short address answers; `_resolution` reads it."""
+_TAKEN = (
+    "SELECT 1 FROM links WHERE code = :code UNION ALL SELECT 1 FROM links WHERE scan_code = :code "
+    "UNION ALL SELECT 1 FROM removed_codes WHERE code = :code"
+)
+"""Finds something where a code is a link's, the scan code of one, or that of one that is gone."""
 _RANKED_TOGETHER = 1000
 """Codes of a ranking in one row."""
 _FORGOTTEN = 1000
@@ -222,8 +234,7 @@ class SqliteLinkStore:
         def operation(connection: sqlite3.Connection) -> Link | None:
             added = connection.execute(
                 f"INSERT INTO links ({', '.join(row)}) SELECT :{', :'.join(row)} "
-                "WHERE NOT EXISTS (SELECT 1 FROM removed_codes WHERE code = :code) "
-                "ON CONFLICT DO NOTHING",
+                f"WHERE NOT EXISTS ({_TAKEN})",
                 row,
             )
             if added.rowcount == 1:
@@ -234,16 +245,43 @@ class SqliteLinkStore:
         return await self._database.write("links_add", operation)
 
     async def find(self, code: str) -> Link | None:
-        return await self._database.read("links_find", lambda connection: _find(connection, code))
+        def operation(connection: sqlite3.Connection) -> Link | None:
+            return _find(connection, code) or _find(connection, code, "scan_code")
+
+        return await self._database.read("links_find", operation)
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         def operation(connection: sqlite3.Connection) -> list[Resolution]:
             rows = connection.execute(
                 f"SELECT {_RESOLVED} FROM links WHERE code IN ({_marks(codes)})", codes
             )
-            return [_resolution(row) for row in rows]
+            found = [_resolution(row) for row in rows]
+            held = {one.code for one in found}
+            others = [code for code in codes if code not in held and may_be_scan_code(code)]
+            if others:
+                rows = connection.execute(
+                    f"SELECT scan_code, {_RESOLVED} FROM links "
+                    f"WHERE scan_code IN ({_marks(others)})",
+                    others,
+                )
+                found += [_resolution(row).by(scan_code) for scan_code, *row in rows]
+            return found
 
         return await self._database.read("links_resolve", operation)
+
+    async def give_scan_code(
+        self, owner: Account | Guest, code: str, drawn: Iterator[str], now: datetime
+    ) -> str | None:
+        def operation(connection: sqlite3.Connection) -> str | None:
+            link = _find(connection, code)
+            if link is None or link.owner != owner or link.is_gone_at(now):
+                return None
+            scan_code = link.scan_code or _first_free(connection, drawn)
+            connection.execute("UPDATE links SET scan_code = ? WHERE code = ?", (scan_code, code))
+            announce(connection, FEED, [scan_code], now)
+            return scan_code
+
+        return await self._database.write("links_scan_code", operation)
 
     async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
         # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
@@ -444,11 +482,13 @@ class SqliteLinkStore:
         def operation(connection: sqlite3.Connection) -> list[str]:
             found = connection.execute(f"SELECT DISTINCT creator FROM links WHERE {among}", codes)
             creators = [creator for (creator,) in found]
-            connection.execute(
-                f"INSERT INTO removed_codes (code) SELECT code FROM links WHERE {among}", codes
-            )
             found = connection.execute(f"SELECT {_COLUMNS} FROM links WHERE {among}", codes)
-            for link in map(_link, found.fetchall()):
+            links = [_link(row) for row in found]
+            connection.executemany(
+                "INSERT INTO removed_codes (code) VALUES (?)",
+                [(code,) for code in codes_of(links)],
+            )
+            for link in links:
                 _forget_hosts(connection, link)
             connection.execute(f"DELETE FROM links WHERE {among}", codes)
             connection.execute(f"DELETE FROM former_urls WHERE {among}", codes)
@@ -456,7 +496,7 @@ class SqliteLinkStore:
             _forget_rankings(connection, creators)
             rows = connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
             purged = [code for (code,) in rows]
-            announce(connection, FEED, purged, now)
+            announce(connection, FEED, list(dict.fromkeys([*purged, *codes_of(links)])), now)
             return purged
 
         return await self._database.write("links_purge", operation)
@@ -707,8 +747,10 @@ def _creator(owner: Owner) -> str | bytes:
     return value_of(owner) or ""
 
 
-def _find(connection: sqlite3.Connection, code: str) -> Link | None:
-    found = connection.execute(f"SELECT {_COLUMNS} FROM links WHERE code = ?", (code,)).fetchone()
+def _find(connection: sqlite3.Connection, code: str, column: str = "code") -> Link | None:
+    found = connection.execute(
+        f"SELECT {_COLUMNS} FROM links WHERE {column} = ?", (code,)
+    ).fetchone()
     return _link(found) if found else None
 
 
@@ -730,8 +772,16 @@ def _edit(
     for code, link in links.items():
         _replace(connection, link, edited[code], now)
     if edit.is_announced:
-        announce(connection, FEED, list(edited), now)
+        announce(connection, FEED, codes_of(edited.values()), now)
     return [edited[code] for code in codes]
+
+
+def _first_free(connection: sqlite3.Connection, drawn: Iterator[str]) -> str:
+    """The first of some codes that is free. Raises Unavailable."""
+    for code in drawn:
+        if not connection.execute(_TAKEN, {"code": code}).fetchone():
+            return code
+    raise NoFreeCode("No free code was found.")
 
 
 def _replace(connection: sqlite3.Connection, before: Link, after: Link, now: datetime) -> None:
@@ -798,6 +848,7 @@ def _row(link: Link) -> dict[str, Any]:
         "listed": link.listed or None,
         "spared": link.spared,
         "spared_at": _micros(link.spared_at),
+        "scan_code": link.scan_code or None,
         "folded": None if searched.isascii() else link.searched(),
     }
 
@@ -820,10 +871,11 @@ def _link(row: tuple[Any, ...]) -> Link:
         listed=row[13] or "",
         spared=bool(row[14]),
         spared_at=_moment(row[15]),
+        scan_code=row[16] or "",
     )
 
 
-def _resolution(row: tuple[Any, ...]) -> Resolution:
+def _resolution(row: Sequence[Any]) -> Resolution:
     """What the short address of a link answers."""
     code, url, removed_at, expires_at, blocked, ended_url = row
     if blocked is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -128,6 +129,7 @@ class Modelled:
     blocked: BlockReason | None = None
     spared: bool = False
     people: int = 0
+    scan_code: str = ""
     led: list[tuple[str, datetime]] = field(default_factory=list)
 
     def is_gone(self, now: datetime) -> bool:
@@ -175,6 +177,8 @@ class History:
         self.random = random.Random(seed)
         self.links: dict[str, Modelled] = {}
         self.purged: set[str] = set()
+        self.scan_codes: list[str] = []
+        """All that were ever made."""
         self.told: list[str] = []
         """What was done, for who reads of a failure."""
         self.mark = 0
@@ -213,6 +217,12 @@ class History:
         repeated = held is not None and (
             (held.made_with, held.owner, held.removed_at) == (url, owner, None)
         )
+        if self.scan_codes and self.random.random() < 0.2:
+            code = self.random.choice(self.scan_codes)
+            self.told[-1] = f"create {code} {url} {owner}"
+            with pytest.raises(CodeTaken):
+                await self.service.create(code, url, owner)
+            return
         if code in self.purged or (held is not None and not repeated):
             with pytest.raises(CodeTaken):
                 await self.service.create(code, url, owner)
@@ -298,6 +308,22 @@ class History:
         link.blocked = reason
         link.spared = reason is None
 
+    async def scan(self) -> None:
+        code, owner = self.some()
+        self.told.append(f"scan {code} {owner}")
+        theirs = self.of(owner, [code])
+        if theirs is None:
+            with pytest.raises(NoLink):
+                await self.service.create_scan_code(owner, code)
+            return
+        made = await self.service.create_scan_code(owner, code)
+        if not theirs[0].scan_code:
+            assert re.fullmatch("[0-9A-Z][0-9A-Z-]{6}[0-9A-Z]", made)
+            assert made not in self.scan_codes
+            theirs[0].scan_code = made
+            self.scan_codes.append(made)
+        assert made == theirs[0].scan_code
+
     async def claim(self) -> None:
         guest, account = self.random.choice(GUESTS), self.random.choice(ACCOUNTS)
         self.told.append(f"claim {guest} {account}")
@@ -313,13 +339,12 @@ class History:
         due = [c for c, one in self.links.items() if one.removed_at and one.removed_at <= late]
         assert sorted(codes) == sorted(due)
         if self.random.random() < 0.2:
-            codes = [*codes, self.random.choice(self.codes)]
+            codes = [*codes, self.random.choice([*self.codes, *self.scan_codes])]
         self.told.append(f"purge {codes}")
-        held = {code for code in codes if code in self.links or code in self.purged}
-        assert set(await self.service.purge(codes)) == held
-        self.purged |= held
-        for code in held:
-            self.links.pop(code, None)
+        for code in codes:
+            if link := self.links.pop(code, None):
+                self.purged |= {code, link.scan_code}
+        assert set(await self.service.purge(codes)) == self.purged.intersection(codes)
 
     async def remove_account(self) -> None:
         account = self.random.choice(ACCOUNTS)
@@ -348,13 +373,13 @@ class History:
         assert link == Link(
             code, model.url, model.owner, model.created_at, model.title, model.tags,
             model.changed_at, made_with, model.expires_at, model.ended_url, public,
-            model.removed_at, model.blocked, spared=model.spared,
+            model.removed_at, model.blocked, spared=model.spared, scan_code=model.scan_code,
         )  # fmt: skip
 
     async def step(self) -> None:
         does = [self.create, self.create, self.change, self.change, self.change, self.remove,
                 self.remove, self.restore, self.restore, self.block, self.claim, self.purge,
-                self.visit, self.wait, self.wait]  # fmt: skip
+                self.visit, self.wait, self.wait, self.scan, self.scan]  # fmt: skip
         if self.random.random() < 0.02:
             does = [self.remove_account]
         await self.random.choice(does)()
@@ -362,9 +387,12 @@ class History:
     async def compare(self) -> None:
         """All that anybody can see, with the model."""
         now = self.clock.now
-        resolved = await self.service.resolve(self.codes)
+        resolved = await self.service.resolve([*self.codes, *self.scan_codes])
         answers = {code: link.answer(now) for code, link in self.links.items()}
+        scanned = {link.scan_code: code for code, link in self.links.items() if link.scan_code}
+        answers |= {scan_code: answers[code] for scan_code, code in scanned.items()}
         assert {one.code: answer(one, now) for one in resolved} == answers
+        assert {one.code: one.link_code for one in resolved if one.link_code} == scanned
 
         told = await self.service.changes(self.mark)
         assert not told.lost

@@ -27,6 +27,7 @@ from services.links.domain import (
     Guest,
     Link,
     LinkOrder,
+    LinkState,
     Owner,
     Resolution,
     Wanted,
@@ -36,6 +37,7 @@ from services.links.domain import (
 from services.links.store_mongo import MongoLinkStore
 from services.runtime import mongo
 from services.runtime.errors import Unavailable
+from services.runtime.feed import Told
 from tests.mongo import server
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
@@ -217,6 +219,130 @@ async def test_a_call_broken_off_at_any_write_is_finished_by_its_repetition(
             await call(other)
             await hold(store)
     pytest.fail("it never came to its end")
+
+
+SCAN_CODE = "SC4N-C0D"
+
+
+async def scan(store: MongoLinkStore) -> str | None:
+    """Have a scan code made of which the first that is drawn is taken."""
+    return await store.give_scan_code(GUEST, CODES[0], iter([CODES[1], SCAN_CODE]), NOW)
+
+
+async def answers(store: MongoLinkStore, *codes: str) -> dict[str, tuple[LinkState, str]]:
+    """What codes answer, and of which link they are the scan codes."""
+    return {one.code: (one.state, one.link_code) for one in await store.resolve(codes)}
+
+
+async def scanned(store: MongoLinkStore) -> None:
+    found = await store.find(SCAN_CODE)
+    assert found
+    assert (found.code, found.scan_code) == (CODES[0], SCAN_CODE)
+    active = LinkState.ACTIVE
+    assert await answers(store, CODES[0], SCAN_CODE) == {
+        CODES[0]: (active, ""),
+        SCAN_CODE: (active, CODES[0]),
+    }
+    assert await store.add(Link(SCAN_CODE, "http://a.example", ONE, NOW)) is None
+    assert SCAN_CODE in await told(store)
+
+
+async def removed_with_scan_code(store: MongoLinkStore) -> None:
+    assert await answers(store, SCAN_CODE) == {SCAN_CODE: (LinkState.REMOVED, CODES[0])}
+    assert await told(store) == {*CODES, SCAN_CODE}
+
+
+async def purged_with_scan_code(store: MongoLinkStore) -> None:
+    codes = {*CODES, SCAN_CODE}
+    left = sorted(await everything(store, "links"), key=lambda one: str(one["_id"]))
+    assert left == [{"_id": code, "removed": True} for code in sorted(codes)]
+    assert await store.resolve(sorted(codes)) == []
+    assert await told(store) == codes
+
+
+SCAN_CALLS: dict[str, tuple[Call, Callable[[MongoLinkStore], Awaitable[None]]]] = {
+    "scan": (scan, scanned),
+    "removal": (CALLS["removal"][0], removed_with_scan_code),
+    "purge": (CALLS["purge"][0], purged_with_scan_code),
+}
+
+
+@pytest.mark.parametrize("how", ["ahead", "half", "done"])
+@pytest.mark.parametrize("name", SCAN_CALLS)
+async def test_a_call_about_scan_codes_broken_off_at_any_write_is_finished_by_its_repetition(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch, name: str, how: str
+) -> None:
+    call, hold = SCAN_CALLS[name]
+    for at in range(10):
+        async with replicas(mongo_server, 2) as (store, other):
+            await make(store, GUEST)
+            if name != "scan":
+                await scan(store)
+            with broken_off(monkeypatch, at, how) as writes:
+                try:
+                    await call(store)
+                    ended = True
+                except Unavailable:
+                    ended = False
+            if not ended:
+                await call(other)
+            await hold(store)
+            await hold(other)
+            if at == len(writes) > 0:
+                return
+    pytest.fail("it never came to its end")
+
+
+async def test_of_many_who_give_a_link_a_scan_code_at_once_one_does(mongo_server: str) -> None:
+    async with replicas(mongo_server, 2) as stores:
+        await make(stores[0], GUEST, CODES[:1])
+        made = await asyncio.gather(
+            *(
+                stores[n % 2].give_scan_code(GUEST, CODES[0], iter([f"SCAN000{n}"]), NOW)
+                for n in range(8)
+            )
+        )
+        assert len(set(made)) == 1
+        held = {one["_id"] for one in await everything(stores[0], "links")}
+        assert held == {CODES[0], made[0]}, "no code is lost to those who were slower"
+
+
+@pytest.mark.parametrize("first", ["edit", "purge"])
+async def test_who_did_not_see_the_scan_code_yet_announces_it(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """It was made between the read and the write of another replica's call."""
+    bulk_write = AsyncIOMotorCollection.bulk_write
+    async with replicas(mongo_server, 2) as (store, other):
+        await make(store, GUEST, CODES[:2])
+
+        async def later(collection: Any, *args: Any, **options: Any) -> Any:
+            monkeypatch.setattr(AsyncIOMotorCollection, "bulk_write", bulk_write)
+            assert await scan(other) == SCAN_CODE
+            assert await other.announcements(None) == Told(1)
+            return await bulk_write(collection, *args, **options)
+
+        monkeypatch.setattr(AsyncIOMotorCollection, "bulk_write", later)
+        if first == "edit":
+            assert await store.edit(GUEST, CODES[:1], removal(NOW), NOW)
+            assert await answers(store, SCAN_CODE) == {SCAN_CODE: (LinkState.REMOVED, CODES[0])}
+        else:
+            assert await store.purge(CODES[:1], NOW) == CODES[:1]
+            assert await answers(store, SCAN_CODE) == {}
+        since = await store.announcements(1)
+        assert set(since.keys) == {CODES[0], SCAN_CODE}
+
+
+async def test_a_scan_code_is_in_no_list_and_no_link_of_its_own(mongo_server: str) -> None:
+    async with replicas(mongo_server) as (store,):
+        await make(store, GUEST, CODES[:2])
+        await scan(store)
+        assert await codes_of(store, GUEST) == CODES[:2]
+        assert await store.codes_after("", 9) == CODES[:2]
+        assert await store.note_hosts("", 9) is None
+        assert await store.edit(None, [SCAN_CODE], removal(NOW), NOW) is None
+        assert await store.purge([SCAN_CODE], NOW) == []
+        assert await answers(store, SCAN_CODE) == {SCAN_CODE: (LinkState.ACTIVE, CODES[0])}
 
 
 async def test_edits_of_several_replicas_at_once_are_all_there(mongo_server: str) -> None:

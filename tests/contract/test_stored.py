@@ -62,6 +62,8 @@ async def fill_links(setting: str) -> None:
             changes = links.LinkChanges(url="https://b.example/")
             urls = links.UrlPolicy("https://atajo.example")
             await store.edit(None, codes, changes.edit(urls, NOW), NOW)
+            if not isinstance(whose, links.Nobody):
+                await store.give_scan_code(whose, whole.code, iter([f"SCAN000{n}"]), NOW)
             await store.edit(None, codes, links.block(links.BlockReason.SPAM), NOW)
             await store.edit(None, codes, links.removal(NOW), NOW)
         await store.add(links.Link("listed--", "https://example.com/", owner, NOW))
@@ -71,6 +73,8 @@ async def fill_links(setting: str) -> None:
             await store.report("listed--", reason, said, f"id-{reason.value}")
         await store.report("code0000", links.BlockReason.SPAM, said, "decided")
         await store.dismiss(Decision(DecisionKind.DISMISS, NOW, "code0000"))
+        with pytest.raises(links.NoFreeCode):
+            await store.give_scan_code(owner, "listed--", iter(["code0000"]), NOW)
         await store.note_sweep(links.Sweep("contents"))
         spam = links.BlockReason.SPAM
         of_link = Decision(DecisionKind.BLOCK, NOW, "code0001", "", spam, "cause")
