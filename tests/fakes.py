@@ -479,13 +479,25 @@ class _Counted:
         first: int,
         last: int,
         take: Callable[[str, analytics.Day], None],
-        by_month: bool = False,
+        coarse: bool = False,
+        named: bool = True,
     ) -> None:
         every = analytics.Batch("all", 1, tuple(self.visits))
         for (day, code), one in analytics.sums_of(every).items():
             if code in codes and first <= day <= last:
                 visitors = len(self.visitors.get((day, code), ()))
                 take(code, analytics.Day(day, one.people, one.bots, one.names, visitors))
+
+    async def visited(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, range], None]
+    ) -> None:
+        visited = {(one.code, one.hour // analytics.HOURS_A_DAY) for one in self.visits}
+        for code, day in visited:
+            if code in codes and first <= day <= last:
+                take(code, range(day, day + 1))
+
+    async def changes(self, days: Sequence[int]) -> dict[int, int]:
+        return {}
 
     async def first_day(self, codes: Sequence[str]) -> int | None:
         days = (one.hour // analytics.HOURS_A_DAY for one in self.visits if one.code in codes)

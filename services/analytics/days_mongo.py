@@ -25,12 +25,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from pymongo import ASCENDING, UpdateOne
-from pymongo.errors import DuplicateKeyError
+from pymongo import ASCENDING, InsertOne, UpdateOne
+from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from services.analytics.documents_mongo import (
     BLOCK_DAYS,
     DAY,
+    UNNAMED_DAY,
     VISITED,
     block_of,
     day_of,
@@ -42,6 +43,7 @@ from services.analytics.documents_mongo import (
     is_noted,
     of_link,
     parts_of,
+    runs_of,
     with_days,
 )
 from services.analytics.domain import Day
@@ -70,14 +72,58 @@ class Days:
         self._summing = _Pass()
 
     async def read(
-        self, codes: Iterable[str], first: int, last: int, take: Callable[[str, Day], None]
+        self,
+        codes: Iterable[str],
+        first: int,
+        last: int,
+        take: Callable[[str, Day], None],
+        named: bool,
     ) -> None:
         """Hand the days of some links to `take`, as `AnalyticsStore.days` has it."""
         for links in chunks(dict.fromkeys(codes), _LINKS):
             visited = await self._visited(links)
             pieces = (piece for one in visited for piece in _pieces(one, first, last))
             for some in _about(_DAYS, pieces):
-                await asyncio.to_thread(_hand_over, *await self._read(some), take)
+                found = await self._read(some, DAY if named else UNNAMED_DAY)
+                await asyncio.to_thread(_hand_over, *found, take, named)
+
+    async def visited(
+        self, codes: Iterable[str], first: int, last: int, take: Callable[[str, range], None]
+    ) -> None:
+        """Hand the days of some links to `take`, as `AnalyticsStore.visited` has it."""
+        for links in chunks(dict.fromkeys(codes), _LINKS):
+            await asyncio.to_thread(_tell_runs, await self._visited(links), first, last, take)
+
+    async def changes(self, days: Sequence[int]) -> dict[int, int]:
+        """How often visits of these days were counted since that was asked for first.
+
+        Of a day that nobody asked about there is no document, and `count_change` leaves it so:
+        those of today cost nothing.
+        """
+        if not days:
+            return {}
+        query = {"_id": {"$gte": min(days), "$lte": max(days)}}
+        found = await self._database.read(
+            "analytics_changes", lambda db: db.day_changes.find(query).to_list(None)
+        )
+        numbers: dict[int, int] = {one["_id"]: one["changes"] for one in found}
+        for some in chunks((day for day in days if day not in numbers), _DAYS):
+            await self._begin_changes([InsertOne({"_id": day, "changes": 0}) for day in some])
+        return numbers
+
+    async def _begin_changes(self, new: list[InsertOne[Document]]) -> None:
+        with suppress(BulkWriteError):  # Others asked about some of them first.
+            await self._database.write(
+                "analytics_changes", lambda db: db.day_changes.bulk_write(new, ordered=False)
+            )
+
+    async def count_change(self, days: Iterable[int]) -> None:
+        """Note that visits of these days were counted; after that, and before it is told."""
+        query = {"_id": {"$in": list(days)}}
+        more = {"$inc": {"changes": 1}}
+        await self._database.write(
+            "analytics_count_change", lambda db: db.day_changes.update_many(query, more)
+        )
 
     async def first(self, codes: Iterable[str]) -> int | None:
         """The first day with a visit of any of these links."""
@@ -131,7 +177,9 @@ class Days:
         await self._database.write("analytics_remove", lambda db: db.blocks.delete_many(query))
         await self._database.write("analytics_remove", lambda db: db.days.delete_many(query))
 
-    async def _read(self, pieces: list[_Piece]) -> tuple[list[Document], list[Document]]:
+    async def _read(
+        self, pieces: list[_Piece], fields: Mapping[str, int]
+    ) -> tuple[list[Document], list[Document]]:
         """The blocks that have these days, and the days that none has."""
         summed = {piece.key: piece for piece in pieces if piece.summed}
         blocks = [
@@ -144,7 +192,7 @@ class Days:
         alone = [
             key for piece in pieces if not piece.summed or piece.key in summed for key in piece.days
         ]
-        return blocks, await self._find("days", alone, DAY)
+        return blocks, await self._find("days", alone, fields)
 
     async def _sum_up(self, links: list[Document], pieces: list[_Piece], end: int) -> None:
         """Write blocks, and then that they are right, unless somebody counted meanwhile."""
@@ -340,12 +388,23 @@ def _summed(
     ]
 
 
+def _tell_runs(
+    totals: Iterable[Document], first: int, last: int, take: Callable[[str, range], None]
+) -> None:
+    for one in totals:
+        for run in runs_of(one["visited"], first, last):
+            take(one["_id"], run)
+
+
 def _hand_over(
-    blocks: Iterable[Document], days: Iterable[Document], take: Callable[[str, Day], None]
+    blocks: Iterable[Document],
+    days: Iterable[Document],
+    take: Callable[[str, Day], None],
+    named: bool,
 ) -> None:
     for block in blocks:
         code = parts_of(block["_id"])[0]
-        for day in days_of_block(block):
+        for day in days_of_block(block, named):
             take(code, day)
     for one in days:
         take(parts_of(one["_id"])[0], day_of(one))

@@ -41,7 +41,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
-from msgspec import msgpack
+from msgspec import Raw, msgpack
 
 from services.analytics.domain import (
     HOURS_A_DAY,
@@ -72,6 +72,8 @@ FIELDS = {
 """Where a day's document has its people by name."""
 DAY = dict.fromkeys(("bots", "hours", "bot_hours", "sketch", *FIELDS.values()), 1)
 """The fields of a day that `day_of` reads."""
+UNNAMED_DAY = dict.fromkeys(("bots", "hours", "bot_hours", "sketch"), 1)
+"""The same without names."""
 VISITED = dict.fromkeys(("people", "bots", "visited", "noted", "summed"), 1)
 """The fields of totals that say which days and blocks there are."""
 BLOCK_DAYS = 32
@@ -82,10 +84,12 @@ _HOURS = {str(hour): hour for hour in range(HOURS_A_DAY)}
 _DIMENSIONS = {dimension.value: dimension for dimension in Dimension}
 _BlockDay = tuple[int, dict[int, int], dict[int, int], int]
 """The day with people and bots, each by hour of the day, and visitors."""
-_Block = tuple[list[_BlockDay], dict[int, dict[str, int]]]
+_Names = dict[int, dict[str, int]]
+_Block = tuple[list[_BlockDay], _Names]
 """Its days, and people by name in each dimension, by the dimension's value."""
 _pack = msgpack.Encoder().encode
-_unpack = msgpack.Decoder(_Block).decode
+_unpack = msgpack.Decoder(tuple[list[_BlockDay], Raw]).decode
+_unpack_names = msgpack.Decoder(_Names).decode
 _KEYS = 10_000
 """Most names of fields that are remembered with what they stand for, in 3 MB or so."""
 
@@ -284,10 +288,13 @@ def block_of(key: str, totals: Document, days: Iterable[Day]) -> Document:
     }
 
 
-def days_of_block(block: Document) -> Iterator[Day]:
-    """The days of a block, the first with the names of all of them."""
+def days_of_block(block: Document, named: bool) -> Iterator[Day]:
+    """The days of a block, the first with the names of all of them where names are asked for."""
     counts, names = _unpack(block["packed"])
-    breakdowns = {_DIMENSIONS[value]: people for value, people in names.items()}
+    breakdowns: dict[Dimension, Breakdown] = {}
+    if named:
+        for value, breakdown in _unpack_names(names).items():
+            breakdowns[_DIMENSIONS[value]] = breakdown
     for day, people, bots, visitors in counts:
         yield Day(day, people, bots, breakdowns, visitors)
         breakdowns = {}
@@ -304,11 +311,27 @@ def with_days(visited: Mapping[str, int], days: Iterable[int]) -> dict[str, int]
 
 def days_of(visited: Mapping[str, int], first: int, last: int) -> Iterator[int]:
     """The days from `first` to `last`, both included, that have a bit."""
+    for run in runs_of(visited, first, last):
+        yield from run
+
+
+def runs_of(visited: Mapping[str, int], first: int, last: int) -> Iterator[range]:
+    """The same as runs of days, each within a block."""
     for block, bits in visited.items():
         begin = int(block) * BLOCK_DAYS
-        for day in range(max(first, begin), min(last + 1, begin + BLOCK_DAYS)):
-            if bits >> (day - begin) & 1:
-                yield day
+        if begin > last or begin + BLOCK_DAYS <= first:
+            continue
+        skipped = max(0, first - begin)
+        left = bits >> skipped << skipped
+        if begin + BLOCK_DAYS - 1 > last:
+            left &= (1 << last + 1 - begin) - 1
+        while left:
+            lowest = left & -left
+            beyond = left + lowest  # The carry runs up to the first day without a bit.
+            past = (beyond & ~left).bit_length() - 1
+            start = lowest.bit_length() - 1
+            yield range(begin + start, begin + past)
+            left &= beyond
 
 
 def days_from(visited: Mapping[str, int], first: int) -> dict[str, int]:

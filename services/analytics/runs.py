@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, timedelta
 from itertools import chain
 
 from msgspec import msgpack
@@ -19,6 +19,10 @@ _pack = msgpack.Encoder().encode
 _unpack = msgpack.Decoder(list[int]).decode
 _EPOCH = date(1970, 1, 1).toordinal()
 _MONTHS = 12
+_DAY = timedelta(days=1)
+_EDGES = (1, 7)
+_EPOCH_WEEKDAY = 3
+"""Of January 1, 1970, a Thursday: days since Monday."""
 
 
 def days_of(packed: bytes) -> list[range]:
@@ -68,6 +72,18 @@ def month_of(day: int) -> int:
     """The month of a day, in whole months since the year 0."""
     on = date.fromordinal(_EPOCH + day)
     return on.year * _MONTHS + on.month - 1
+
+
+def middle_of(day: int) -> int | None:
+    """The week that has a day in its midst, in whole weeks since that of the Unix epoch.
+
+    None for an edge: weeks and months of some time zone begin or end in Sundays and Mondays, in the
+    first day of a month and in the last.
+    """
+    on = date.fromordinal(_EPOCH + day)
+    if on.isoweekday() in _EDGES or 1 in (on.day, (on + _DAY).day):
+        return None
+    return (day + _EPOCH_WEEKDAY) // 7
 
 
 def days_of_month(month: int) -> range:

@@ -25,6 +25,7 @@ from services.analytics.domain import (
     check_batch,
     check_number,
 )
+from services.analytics.groups import Group, Groups
 from services.analytics.metrics import (
     BATCHES_APPLIED,
     DAYS_DELETED,
@@ -32,7 +33,7 @@ from services.analytics.metrics import (
     KEYS_MADE,
     VISITS_COUNTED,
 )
-from services.analytics.spans import Dates, Recent, Span, StepLength, span_of, zone_of
+from services.analytics.spans import Dates, Recent, StepLength, span_of, zone_of
 from services.analytics.statistics import Figures, Statistics, Sums
 from services.analytics.store import AnalyticsStore
 from services.runtime import logs
@@ -45,9 +46,13 @@ log = logs.get(__name__)
 
 READS_WAITING = 64
 """How many readings of one link's visits may wait for their turn: one takes some 10 ms."""
+LARGE_READS = 4
+"""How many readings of many links' visits are under way at once, reading in turns, beside one of
+those: what they hold of 100,000 links over ten years may be 50 MB each."""
 LARGE_READS_WAITING = 8
-"""The same of many links' visits, of which one takes seconds where there are 100,000. One of these
-runs at a time beside one of those."""
+"""How many more of them may wait."""
+_LATE_DAYS = 1
+"""Days before today whose visits still come in, and which are read anew each time."""
 _RETRY_AFTER = 1.0
 
 
@@ -64,7 +69,8 @@ class AnalyticsService:
         self._now = now
         self._kept_days = kept_days
         self._reads = Turns(1, READS_WAITING, _too_many_reads)
-        self._large_reads = Turns(1, LARGE_READS_WAITING, _too_many_reads)
+        self._large_reads = Turns(LARGE_READS, LARGE_READS_WAITING, _too_many_reads)
+        self._groups = Groups(store)
 
     async def record(self, batch: Batch) -> bool:
         """Add a batch; False when it had been added before, and then nothing changes.
@@ -177,29 +183,45 @@ class AnalyticsService:
     async def _statistics(
         self, codes: Sequence[str], wanted: Recent | Dates, zone: ZoneInfo, top: int
     ) -> Statistics:
-        first_hour = await self._first_hour(codes) if wanted is Recent.ALL else None
-        span = span_of(wanted, zone, self._now(), first_hour)
+        now = self._now()
+        group: Group | None = None
+        first_hour: int | None = None
+        if wanted is Recent.ALL:
+            if len(codes) > 1:
+                # A zone may be a day ahead.
+                group = await self._groups.of(codes, 0, self._today() + 1)
+                first_hour = await self._groups.first_hour(group)
+            else:
+                first_hour = await self._first_hour(codes)
+        span = span_of(wanted, zone, now, first_hour)
+        before = None if wanted is Recent.ALL else span.previous()
+        if before is not None and len(codes) > 1:
+            first = max(0, before.days.start)
+            group = await self._groups.of(codes, first, span.days.stop - 1)
+        counted_from = await self._store.counted_from()
         previous: Figures | None = None
-        if wanted is not Recent.ALL:
-            before = span.previous()
-            previous = (await self._sums(codes, before, None, by_month=True)).figures()
-        by_month = span.step is StepLength.MONTH
-        sums = await self._sums(codes, span, await self._store.counted_from(), by_month)
+        if before is not None:
+            # Of what is not told by step, or by weeks and months, no hours are needed but those of
+            # days that a week or month of the zone may share with another.
+            earlier = Sums(before)
+            await self._add_up(group or codes, earlier, coarse=True, named=False)
+            previous = earlier.figures()
+        coarse = span.step in (StepLength.WEEK, StepLength.MONTH)
+        sums = Sums(span, counted_from)
+        await self._add_up(group or codes, sums, coarse=coarse, named=True)
         return sums.told(previous, top)
 
-    async def _sums(
-        self, codes: Sequence[str], span: Span, counted_from: int | None, by_month: bool
-    ) -> Sums:
-        """What the store has of a span; before 1970 there is nothing.
-
-        Of what is not told by step, or by months, no hours are needed but those of days that a
-        month of the zone may share with another: the first and the last of UTC's.
-        """
-        sums = Sums(span, counted_from)
-        days = range(max(0, span.days.start), span.days.stop)
-        if days and codes:
-            await self._store.days(codes, days[0], days[-1], sums.take, by_month)
-        return sums
+    async def _add_up(
+        self, links: Group | Sequence[str], sums: Sums, *, coarse: bool, named: bool
+    ) -> None:
+        """Add what the store has of a span; before 1970 there is nothing."""
+        if isinstance(links, Group):
+            over = sums.span.running - _LATE_DAYS
+            await self._groups.add_up(links, sums, over, coarse=coarse, named=named)
+            return
+        days = range(max(0, sums.span.days.start), sums.span.days.stop)
+        if days and links:
+            await self._store.days(links, days[0], days[-1], sums.take, coarse, named)
 
     async def _first_hour(self, codes: Sequence[str]) -> int | None:
         """The hour of the first visit, since the Unix epoch; None where nobody came."""
@@ -211,7 +233,7 @@ class AnalyticsService:
         def take(_: str, first: Day) -> None:
             hours.update(first.people, first.bots)
 
-        await self._store.days(codes, day, day, take)
+        await self._store.days(codes, day, day, take, named=False)
         # Nothing where the links' counts were removed meanwhile.
         return day * HOURS_A_DAY + min(hours, default=0)
 

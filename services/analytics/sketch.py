@@ -60,8 +60,14 @@ def estimate(sketch: bytes) -> int:
     if len(sketch) <= _MOST_COUNTED * _LISTED_BYTES:
         return len(sketch) // _LISTED_BYTES
     ranks = sketch if len(sketch) == _REGISTERS else sketch[2::_LISTED_BYTES]
-    counts = [ranks.count(rank) for rank in range(_RANK_BITS + 2)]
-    counts[0] = _REGISTERS - sum(counts[1:])
+    counts = [0] * (_RANK_BITS + 2)
+    left = len(ranks) - ranks.count(0)
+    for rank in range(1, _RANK_BITS + 2):
+        if not left:  # High ranks are rare.
+            break
+        counts[rank] = ranks.count(rank)
+        left -= counts[rank]
+    counts[0] = _REGISTERS - sum(counts)
     if counts[-1] == _REGISTERS:
         return _MOST
     # Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017,

@@ -89,23 +89,47 @@ class Sums:
         self._touched = 0
         self._names: dict[Dimension, dict[str, int]] = {dimension: {} for dimension in Dimension}
 
+    @property
+    def span(self) -> Span:
+        """Of which these are the sums."""
+        return self._span
+
+    @property
+    def counted_from(self) -> int | None:
+        """The UTC day since which all dimensions and visitors are counted."""
+        return self._counted_from
+
     def take(self, code: str, day: Day) -> None:
         """Add a day of a link that the span touches."""
+        people, visitors = self._take(day)
+        if people or visitors:
+            self.take_people(code, people)
+            self._visitors_of[code] = self._visitors_of.get(code, 0) + visitors
+
+    def take_together(self, day: Day) -> None:
+        """Add a day of several links, all of it in the span."""
+        self._take(day)
+
+    def take_people(self, code: str, people: int) -> None:
+        """Add to the people whom a link had in the span, by which it is one of the first."""
+        self._people_of[code] = self._people_of.get(code, 0) + people
+
+    def _take(self, day: Day) -> tuple[int, int]:
+        """Add a day; how many people of it are in the span, and visitors of all of it."""
         number = day.day - self._first
         people = sum(day.people.values())
         inside = self._add(self._people, number, day.people, people)
         if day.bots:
             self._add(self._bots, number, day.bots, sum(day.bots.values()))
+        visitors = min(day.visitors, people)
         if people:
-            visitors = min(day.visitors, people)
             self._touched += people
-            self._people_of[code] = self._people_of.get(code, 0) + inside
-            self._visitors_of[code] = self._visitors_of.get(code, 0) + visitors
             self._visitors[self._step_of_day[number]] += visitors
             if self._counted_from is not None and day.day < self._counted_from and inside:
                 self._uncounted = True
         for dimension, breakdown in day.breakdowns.items():
             self._add_names(dimension, breakdown)
+        return inside, visitors
 
     def figures(self) -> Figures:
         """All of the span."""

@@ -39,7 +39,8 @@ class AnalyticsStore(Protocol):
         first: int,
         last: int,
         take: Callable[[str, Day], None],
-        by_month: bool = False,
+        coarse: bool = False,
+        named: bool = True,
     ) -> None:
         """Hand the days of some links, from `first` to `last`, both included, to `take`.
 
@@ -47,9 +48,30 @@ class AnalyticsStore(Protocol):
         may be called from another thread, by one at a time. The names of several days, all in the
         span, may come with one of them.
 
-        With `by_month`, the days of a calendar month, all in the span, may come as one: all but its
-        first and its last. It has the day of one of them, their visits at any hour, and as visitors
-        the sum of theirs, on no day more than there were people.
+        With `coarse`, the days from Tuesday to Saturday of a week may come as one, where they are
+        of one month and neither its first nor its last: what is left is by hour where weeks and
+        months of another time zone begin and end. It has the day of one of them, their visits at
+        any hour, and as visitors the sum of theirs, on no day more than there were people.
+
+        Without `named`, names are left out.
+        """
+        ...
+
+    async def visited(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, range], None]
+    ) -> None:
+        """Hand to `take` on which days from `first` to `last`, both included, links were visited.
+
+        Each link's come as runs of days, in no particular order. `take` is called as by `days`.
+        """
+        ...
+
+    async def changes(self, days: Sequence[int]) -> dict[int, int]:
+        """A number for each of these days; one that is left out counts as 0.
+
+        Before a batch with visits of such a day is acknowledged, its number grows. So what was
+        read of it after the number holds for links that were visited on that day, as long as the
+        number is the same and they still are.
         """
         ...
 

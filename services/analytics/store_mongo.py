@@ -3,6 +3,7 @@
     days, totals, blocks   see `documents_mongo`
     gateways       see `gateways_mongo`
     visitor_keys   _id day, key
+    day_changes    _id day, changes: how often visits of it were counted since that was asked for
     notes          _id "counted_from", day: of the counts that the version before left, else null
     announcements  see `services.runtime.feed_mongo`
 
@@ -42,7 +43,7 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from services.analytics.days_mongo import Days, chunks
 from services.analytics.documents_mongo import Addition, additions
-from services.analytics.domain import FEED, Batch, Day, Totals
+from services.analytics.domain import FEED, HOURS_A_DAY, Batch, Day, Totals
 from services.analytics.gateways_mongo import Gateways
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told
@@ -89,6 +90,7 @@ class MongoAnalyticsStore:
             # Writers that all lock in the same order never wait for each other in a circle.
             for chunk in chunks(sorted(added), CHUNK):
                 await self._add(collection, {key: added[key] for key in chunk}, batch)
+        await self._days.count_change({visit.hour // HOURS_A_DAY for visit in batch.visits})
         return await self._gateways.finish(batch)
 
     async def close_gateway(self, gateway_id: str, number: int, now: datetime) -> None:
@@ -104,10 +106,19 @@ class MongoAnalyticsStore:
         first: int,
         last: int,
         take: Callable[[str, Day], None],
-        by_month: bool = False,
+        coarse: bool = False,
+        named: bool = True,
     ) -> None:
         # Blocks are no months: each day comes by itself, the names of a block with its first.
-        await self._days.read(codes, first, last, take)
+        await self._days.read(codes, first, last, take, named)
+
+    async def visited(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, range], None]
+    ) -> None:
+        await self._days.visited(codes, first, last, take)
+
+    async def changes(self, days: Sequence[int]) -> dict[int, int]:
+        return await self._days.changes(days)
 
     async def first_day(self, codes: Sequence[str]) -> int | None:
         return await self._days.first(codes)

@@ -10,10 +10,11 @@ its totals (`runs`), which changes with a link's first visit of a day: so to rea
 years looks for no row that is not there.
 
 **Months.** Of a month that is over, a link with at least `_LEAST_DAYS` days in it has a row that
-sums them up: the first and the last by hour, as months of other time zones begin and end in them,
-the others as one, names of all. It stays exact by being made from the days' rows in one
-transaction, and by going in the transaction that changes one of those: whoever reads then reads the
-days. `due_months` has the months that are to be looked through, again where something changed.
+sums them up: its first and its last day, Sundays and Mondays by hour, as months and weeks of other
+time zones begin and end in them, the others of each week as one, names of all. It stays exact by
+being made from the days' rows in one transaction, and by going in the transaction that changes one
+of those: whoever reads then reads the days. `due_months` has the months that are to be looked
+through, again where something changed.
 
 **Keys.** A key is deleted in three steps: it is overwritten by nothing (`secure_delete` of
 `services.runtime.sqlite`), the write-ahead log is moved into the file and emptied, and its row
@@ -24,13 +25,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
-from msgspec import msgpack
+from msgspec import Raw, msgpack
 
 from services.analytics import sketch
 from services.analytics.domain import (
@@ -50,6 +51,7 @@ from services.analytics.metrics import note_gathered
 from services.analytics.runs import (
     days_of,
     days_of_month,
+    middle_of,
     month_of,
     pack,
     with_day,
@@ -64,14 +66,18 @@ _Names = dict[int, dict[str, int]]
 """People by name in each dimension, by the dimension's value."""
 _Counts = tuple[_Hours, _Hours, _Names]
 """What is counted of a day: people and bots, each by hour of the day, and names."""
-_Month = tuple[list[tuple[int, _Hours, _Hours, int]], _Names]
-"""Days with people, bots and visitors, one of which stands for all between the first and the last
-day of the month; and names of all."""
+_DaySums = tuple[int, _Hours, _Hours, int]
+"""A day, or several that are told as one of them, with people, bots and visitors."""
+_Month = tuple[list[_DaySums], _Names]
+"""Its days, and names of all."""
 _Key = TypeVar("_Key")
 pack_counts = msgpack.Encoder().encode
 """`_Counts` or a `_Month` as they are stored."""
 _unpack = msgpack.Decoder(_Counts).decode
-_unpack_month = msgpack.Decoder(_Month).decode
+# Names are most of what there is, so where nobody asks for them they stay as they are.
+_unpack_hours = msgpack.Decoder(tuple[_Hours, _Hours, Raw]).decode
+_unpack_month = msgpack.Decoder(tuple[list[_DaySums], Raw]).decode
+_unpack_names = msgpack.Decoder(_Names).decode
 
 _DIMENSIONS = {dimension.value: dimension for dimension in Dimension}
 _LEAST_DAYS = 8
@@ -178,6 +184,13 @@ MIGRATIONS: tuple[Migration, ...] = (
     );
     """,
     _note_days,
+    """
+    -- Months had no Sundays and Mondays by hour.
+    INSERT INTO due_months SELECT DISTINCT month, 0 FROM months WHERE true ON CONFLICT DO NOTHING;
+    DELETE FROM months;
+    -- How often visits of a day were counted.
+    CREATE TABLE day_changes (day INTEGER PRIMARY KEY, changes INTEGER NOT NULL);
+    """,
 )
 
 _GATEWAY = "SELECT last_batch, seen_at FROM gateways WHERE id = ?"
@@ -207,6 +220,11 @@ _DELETE_MONTH = "DELETE FROM months WHERE (month, code) = (?, ?)"
 _MONTH_IS_DUE = """
     INSERT INTO due_months (month, sweeping) VALUES (?, 0)
     ON CONFLICT (month) DO UPDATE SET sweeping = 0 WHERE sweeping = 1
+"""
+_CHANGES = "SELECT day, changes FROM day_changes WHERE day BETWEEN ? AND ?"
+_COUNT_CHANGE = """
+    INSERT INTO day_changes (day, changes) VALUES (?, 1)
+    ON CONFLICT (day) DO UPDATE SET changes = changes + 1
 """
 _BUSY_LINKS = f"""
     SELECT code FROM days WHERE day BETWEEN ? AND ? GROUP BY code HAVING count(*) >= {_LEAST_DAYS}
@@ -250,6 +268,7 @@ class SqliteAnalyticsStore:
                 if _add_to_day(connection, key, sums[key]):
                     new.setdefault(key[1], []).append(key[0])
             _add_to_totals(connection, totals, new)
+            connection.executemany(_COUNT_CHANGE, [(day,) for day in {day for day, _ in days}])
             for month, keys in groupby(days, lambda key: month_of(key[0])):
                 _outdate(connection, month, keys)
             announce(connection, FEED, [code for code, _, _ in totals], now)
@@ -280,17 +299,34 @@ class SqliteAnalyticsStore:
         first: int,
         last: int,
         take: Callable[[str, Day], None],
-        by_month: bool = False,
+        coarse: bool = False,
+        named: bool = True,
     ) -> None:
         for some in _chunks(codes):
             wanted = await self._database.read(
                 "analytics_days_of",
-                partial(_rows_of, codes=some, first=first, last=last, by_month=by_month),
+                partial(_rows_of, codes=some, first=first, last=last, coarse=coarse),
             )
             for rows in _pieces(wanted):
                 await self._database.read(
-                    "analytics_days", partial(_hand_out, rows=rows, take=take)
+                    "analytics_days", partial(_hand_out, rows=rows, take=take, named=named)
                 )
+
+    async def visited(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, range], None]
+    ) -> None:
+        for some in _chunks(codes):
+            await self._database.read(
+                "analytics_visited",
+                partial(_tell_runs, codes=some, first=first, last=last, take=take),
+            )
+
+    async def changes(self, days: Sequence[int]) -> dict[int, int]:
+        def operation(connection: sqlite3.Connection) -> dict[int, int]:
+            rows = connection.execute(_CHANGES, (min(days), max(days)))
+            return dict(rows.fetchall())
+
+        return await self._database.read("analytics_changes", operation) if days else {}
 
     async def first_day(self, codes: Sequence[str]) -> int | None:
         firsts: list[int] = []
@@ -455,23 +491,37 @@ def _runs_of(
             yield code, days_of(packed)
 
 
+def _clipped(runs: Iterable[range], first: int, last: int) -> Iterator[range]:
+    """The days from `first` to `last`, both included."""
+    for run in runs:
+        if run.start <= last and run.stop > first:
+            yield range(max(run.start, first), min(run.stop, last + 1))
+
+
+def _tell_runs(
+    connection: sqlite3.Connection,
+    codes: Sequence[str],
+    first: int,
+    last: int,
+    take: Callable[[str, range], None],
+) -> None:
+    for code, runs in _runs_of(connection, codes):
+        for run in _clipped(runs, first, last):
+            take(code, run)
+
+
 def _first_days(connection: sqlite3.Connection, codes: Sequence[str]) -> list[int]:
     return [runs[0][0] for _, runs in _runs_of(connection, codes)]
 
 
 def _rows_of(
-    connection: sqlite3.Connection, codes: Sequence[str], first: int, last: int, by_month: bool
+    connection: sqlite3.Connection, codes: Sequence[str], first: int, last: int, coarse: bool
 ) -> list[_Rows]:
     """What is to be read of some links from a day to another, in the order in which it lies."""
     rows: list[_Rows] = []
     for code, runs in _runs_of(connection, codes):
-        days = [
-            day
-            for run in runs
-            if run.start <= last and run.stop > first
-            for day in range(max(run.start, first), min(run.stop, last + 1))
-        ]
-        if not by_month or len(days) < _LEAST_DAYS:
+        days = [day for run in _clipped(runs, first, last) for day in run]
+        if not coarse or len(days) < _LEAST_DAYS:
             rows += ((day, code, None) for day in days)
             continue
         for month, of_month in groupby(days, month_of):
@@ -500,25 +550,28 @@ def _pieces(rows: Sequence[_Rows]) -> Iterator[list[_Rows]]:
 
 
 def _hand_out(
-    connection: sqlite3.Connection, rows: Sequence[_Rows], take: Callable[[str, Day], None]
+    connection: sqlite3.Connection,
+    rows: Sequence[_Rows],
+    take: Callable[[str, Day], None],
+    named: bool,
 ) -> None:
     for first, code, days in rows:
         if days is not None:
             row = connection.execute(_MONTH, (month_of(first), code)).fetchone()
             if row:
-                for one in _days_of_month(_unpack_month(row[0])):
+                for one in _days_of_month(row[0], named):
                     take(code, one)
                 continue
         for day in days or (first,):
             row = connection.execute(_DAY, (day, code)).fetchone()
             if row:  # It may have been removed meanwhile.
-                take(code, _day(day, _unpack(row[0]), row[1]))
+                take(code, _day(day, row[0], row[1], named))
 
 
-def _days_of_month(month: _Month) -> Iterator[Day]:
+def _days_of_month(counts: bytes, named: bool) -> Iterator[Day]:
     """What a row of a month has, its first day with the names of all."""
-    days, names = month
-    breakdowns = _breakdowns(names)
+    days, names = _unpack_month(counts)
+    breakdowns = _breakdowns(_unpack_names(names)) if named else {}
     for day, people, bots, visitors in days:
         yield Day(day, people, bots, breakdowns, visitors)
         breakdowns = {}
@@ -554,26 +607,31 @@ def _busy(connection: sqlite3.Connection, month: int) -> list[str]:
 def _sum_up(connection: sqlite3.Connection, month: int, codes: Sequence[str]) -> None:
     calendar = days_of_month(month)
     for code in codes:
-        edges: list[tuple[int, _Hours, _Hours, int]] = []
-        between: list[tuple[int, _Hours, _Hours, int]] = []
+        days: list[_DaySums] = []
         names: _Names = {}
         for day in calendar:
             row = connection.execute(_DAY, (day, code)).fetchone()
             if row:
                 people, bots, breakdowns = _unpack(row[0])
                 visitors = min(sketch.estimate(row[1]), sum(people.values()))
-                one = day, people, bots, visitors
-                (edges if day in (calendar[0], calendar[-1]) else between).append(one)
+                days.append((day, people, bots, visitors))
                 for dimension, breakdown in breakdowns.items():
                     _add(names.setdefault(dimension, {}), breakdown)
-        if len(edges) + len(between) >= _LEAST_DAYS:  # Some may have been deleted meanwhile.
-            days = [*edges, _as_one(between)]
-            connection.execute(_SET_MONTH, (month, code, pack_counts((days, names))))
+        if len(days) >= _LEAST_DAYS:  # Some may have been deleted meanwhile.
+            counts = pack_counts((_coarse(days), names))
+            connection.execute(_SET_MONTH, (month, code, counts))
 
 
-def _as_one(
-    days: Sequence[tuple[int, _Hours, _Hours, int]],
-) -> tuple[int, _Hours, _Hours, int]:
+def _coarse(days: Iterable[_DaySums]) -> list[_DaySums]:
+    """The days of a month, those between two edges as one."""
+    told: list[_DaySums] = []
+    for week, days_of_week in groupby(days, lambda one: middle_of(one[0])):
+        some = list(days_of_week)
+        told += some if week is None else [_as_one(some)]
+    return told
+
+
+def _as_one(days: Sequence[_DaySums]) -> _DaySums:
     """Days as one of them, all their visits in its first hour."""
     people = sum(sum(day[1].values()) for day in days)
     bots = sum(sum(day[2].values()) for day in days)
@@ -598,9 +656,10 @@ def _add(counts: dict[_Key, int], added: Mapping[_Key, int]) -> None:
         counts[key] = counts.get(key, 0) + count
 
 
-def _day(day: int, counts: _Counts, visitors: bytes) -> Day:
-    people, bots, names = counts
-    return Day(day, people, bots, _breakdowns(names), sketch.estimate(visitors))
+def _day(day: int, counts: bytes, visitors: bytes, named: bool) -> Day:
+    people, bots, names = _unpack_hours(counts)
+    breakdowns = _breakdowns(_unpack_names(names)) if named else {}
+    return Day(day, people, bots, breakdowns, sketch.estimate(visitors))
 
 
 def _breakdowns(names: _Names) -> dict[Dimension, dict[str, int]]:

@@ -114,6 +114,7 @@ async def fill_analytics(setting: str) -> None:
             pass
         await store.visitor_key(DAY, bytes(32))
         await store.counted_from()
+        await store.changes([0])
         await store.close_gateway("gateway", 40, NOW)
 
 

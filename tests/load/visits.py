@@ -27,7 +27,7 @@ import numpy.typing as npt
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from services.analytics import sketch
-from services.analytics.domain import Dimension
+from services.analytics.domain import MAX_NAMES, Dimension, count_names
 from services.analytics.runs import month_of, pack
 from services.analytics.store_sqlite import MIGRATIONS, SqliteAnalyticsStore, pack_counts
 from services.runtime import client, sqlite
@@ -121,7 +121,7 @@ class Mix:
         names = {
             dimension: found
             for dimension, (known, shares) in self._names.items()
-            if (found := self._counted(people, known, shares))
+            if (found := self._told_apart(self._counted(people, known, shares)))
         }
         # A fifth of the people come twice.
         came = self._random.integers(0, 1 << 32, people - people // 5, dtype=np.uint32)
@@ -132,6 +132,15 @@ class Mix:
             names,
             came.tolist(),
         )
+
+    def _told_apart(self, people: dict[str, int]) -> dict[str, int]:
+        """The names under which a store counts these people, who come in no order."""
+        if len(people) <= MAX_NAMES:
+            return people
+        # Of so many moments at random, the first.
+        came = 1 - self._random.random(len(people)) ** (1 / np.array(list(people.values())))
+        order = [name for _, name in sorted(zip(came.tolist(), people, strict=True))]
+        return count_names({name: people[name] for name in order}, ())
 
     def _counted(self, visits: int, keys: Sequence[_Key], shares: _Shares) -> dict[_Key, int]:
         """How many of the visits have which key; past the last key nothing is known of them."""

@@ -16,7 +16,12 @@ import pytest
 from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain import Batch, Day, TooManyReads, Totals, VisitCount, VisitKind
 from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
-from services.analytics.service import LARGE_READS_WAITING, READS_WAITING, AnalyticsService
+from services.analytics.service import (
+    LARGE_READS,
+    LARGE_READS_WAITING,
+    READS_WAITING,
+    AnalyticsService,
+)
 from services.analytics.spans import Recent
 from services.analytics.store import AnalyticsStore
 from services.analytics.upkeep import keep_up
@@ -168,13 +173,23 @@ class Slow:
         first: int,
         last: int,
         take: Callable[[str, Day], None],
-        by_month: bool = False,
+        coarse: bool = False,
+        named: bool = True,
     ) -> None:
         self.running.append(len(codes))
         await self.may.wait()
 
+    async def visited(
+        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, range], None]
+    ) -> None:
+        self.running.append(len(codes))
+        await self.may.wait()
 
-async def test_one_reads_of_one_link_and_one_of_many_and_some_wait() -> None:
+    async def changes(self, days: Sequence[int]) -> dict[int, int]:
+        return {}
+
+
+async def test_one_reads_of_one_link_some_in_turns_of_many_and_some_wait() -> None:
     store = Slow()
     service = AnalyticsService(cast("AnalyticsStore", store), lambda: MIDNIGHT)
 
@@ -183,15 +198,15 @@ async def test_one_reads_of_one_link_and_one_of_many_and_some_wait() -> None:
         return asyncio.create_task(service.statistics(codes, Recent.ALL, "UTC", 0))
 
     tasks = []
-    for links, waiting in ((1, READS_WAITING), (50, LARGE_READS_WAITING)):
-        tasks += [read(links) for _ in range(1 + waiting)]
+    for links, taken in ((1, 1 + READS_WAITING), (50, LARGE_READS + LARGE_READS_WAITING)):
+        tasks += [read(links) for _ in range(taken)]
         for _ in range(5):  # Until each has taken its place.
             await asyncio.sleep(0)
         with pytest.raises(TooManyReads) as refused:
             await read(links)
         assert refused.value.reason == "TOO_MANY_READS"
         assert refused.value.retry_after
-    assert sorted(store.running) == [1, 50]
+    assert sorted(store.running) == [1, 50], "those of many take turns"
     store.may.set()
     await asyncio.gather(*tasks)
     assert (await service.statistics([], Recent.ALL, "UTC", 0)).totals.people == 0
