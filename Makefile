@@ -104,15 +104,30 @@ decisions: $(RUN) ## What was blocked, unblocked and dismissed, newest first; PA
 
 ##@ Verify
 
+# The product's processes are started a thousand times: their sources are compiled once.
+test test-all: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: test
-test: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Set up and pass every test but the slow ones; WORKERS=
-	@$(NPM) test
+test: $(DEV) $(WEB) ready ## Set up and pass every test but the slow ones; WORKERS=
 	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow"
 
 .PHONY: test-all
-test-all: $(DEV) $(WEB) browser mongo helm prometheus nginx-light ## Every test, the slow ones too; WORKERS=
-	@$(NPM) test
+test-all: $(DEV) $(WEB) ready ## Every test, the slow ones too; WORKERS=
 	@exec $(PY) -m pytest -n $(WORKERS)
+
+# What the other tests need comes over the network while those of the pages have the cores.
+.PHONY: ready
+ready: $(NODE)
+	@$(MAKE) --jobs=2 test-pages test-tools
+
+.PHONY: test-pages
+test-pages: $(NODE)
+	@$(NPM) test
+
+# One after the other, as apt-get goes.
+.PHONY: test-tools
+test-tools: | prerequisites
+	@for tool in browser mongo helm prometheus nginx; do bash deploy/local/prerequisites.sh --$$tool; done
 
 .PHONY: test-mongod
 test-mongod: $(DEV) ## What only MongoDB itself can show: mongod, Docker or ATAJO_TEST_MONGODB_URL
@@ -274,10 +289,6 @@ mongo: | prerequisites
 .PHONY: prometheus
 prometheus: | prerequisites
 	@bash deploy/local/prerequisites.sh --prometheus
-
-.PHONY: nginx-light
-nginx-light: | prerequisites
-	@bash deploy/local/prerequisites.sh --nginx
 
 .PHONY: engine
 engine:
