@@ -109,6 +109,14 @@ def decide(connection: sqlite3.Connection, code: str, now: datetime) -> int:
     return decided.rowcount
 
 
+def is_due(connection: sqlite3.Connection, until: datetime) -> bool:
+    """Whether something was decided on at a moment or before."""
+    found = connection.execute(
+        "SELECT 1 FROM reports WHERE decided_at <= ? LIMIT 1", (micros_of(until),)
+    )
+    return found.fetchone() is not None
+
+
 def forget(connection: sqlite3.Connection, until: datetime, most: int) -> bool:
     """Delete some of what was decided on at a moment or before; whether there is more."""
     rows = connection.execute(

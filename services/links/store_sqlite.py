@@ -538,6 +538,11 @@ class SqliteLinkStore:
         return await self._database.write("links_reports_dismiss", operation)
 
     async def forget_reports(self, until: datetime, most: int) -> bool:
+        # Seldom is there anything, and a look leaves the writer alone.
+        if not await self._database.read(
+            "links_reports_due", lambda connection: reports.is_due(connection, until)
+        ):
+            return False
         return await self._database.write(
             "links_reports_forget", lambda connection: reports.forget(connection, until, most)
         )

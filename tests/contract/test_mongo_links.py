@@ -22,6 +22,7 @@ from services.links import rankings_mongo, store_mongo
 from services.links.domain import (
     NOBODY,
     Account,
+    BlockReason,
     Edit,
     FormerUrl,
     Guest,
@@ -34,6 +35,7 @@ from services.links.domain import (
     removal,
     restoration,
 )
+from services.links.reports import Statement
 from services.links.store_mongo import MongoLinkStore
 from services.runtime import mongo
 from services.runtime.errors import Unavailable
@@ -53,6 +55,7 @@ WRITES = (
     "bulk_write",
     "delete_one",
     "delete_many",
+    "find_one_and_update",
 )
 
 
@@ -179,6 +182,46 @@ async def kept(store: MongoLinkStore) -> None:
     assert await store.kept_ranking(GUEST, "key", 0, 100, NOW) == CODES
 
 
+async def report(store: MongoLinkStore) -> None:
+    """The first report of a link, or one that follows."""
+    said = Statement("Spam.", "ana@b.example", NOW)
+    assert await store.report(CODES[0], BlockReason.SPAM, said, "one") == "one"
+
+
+async def report_twice(store: MongoLinkStore) -> None:
+    await report(store)
+    await report(store)
+
+
+async def reported(store: MongoLinkStore) -> None:
+    """Who was not answered may have been counted all the same."""
+    [(_, found)] = await store.reports(0, 100)
+    assert (found.id, await store.waiting_reports()) == ("one", 1)
+    assert 1 <= found.count <= 4
+    assert len(found.statements) == found.count
+
+
+async def report_and_decide(store: MongoLinkStore) -> None:
+    await report(store)
+    await store.decide_reports(CODES[0], NOW)
+
+
+async def decided(store: MongoLinkStore) -> None:
+    assert (await store.reports(0, 100), await store.waiting_reports()) == ([], 0)
+    await report(store)
+    await reported(store)
+
+
+async def report_and_forget(store: MongoLinkStore) -> None:
+    await report_and_decide(store)
+    await store.forget_reports(NOW, 100)
+
+
+async def forgotten(store: MongoLinkStore) -> None:
+    (document, *_) = await everything(store, "links")
+    assert not {name for name in document if name.startswith("report")}
+
+
 Call = Callable[[MongoLinkStore], Awaitable[Any]]
 CALLS: dict[str, tuple[Call, Callable[[MongoLinkStore], Awaitable[None]]]] = {
     "removal": (lambda store: store.edit(GUEST, CODES, removal(NOW), NOW), removed),
@@ -192,6 +235,9 @@ CALLS: dict[str, tuple[Call, Callable[[MongoLinkStore], Awaitable[None]]]] = {
         lambda store: store.rank({code: n for n, code in enumerate(CODES)}, 7),
         ranked,
     ),
+    "report": (report_twice, reported),
+    "decision": (report_and_decide, decided),
+    "forgetting": (report_and_forget, forgotten),
     "ranking": (lambda store: store.keep_ranking(GUEST, "key", CODES, NOW), kept),
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from gateway.limits import Rate
 from gateway.settings import GatewaySettings
 from tests.in_process import InProcess
 from tests.product import new_code, registration
@@ -99,6 +100,20 @@ def test_what_costs_the_same_has_one_limit_and_the_rest_another(
         assert call(limited, function, right(function), address).status_code == 429
     for function in FUNCTIONS.keys() - set(functions):
         assert call(limited, function, right(function), address).status_code == 200, function
+
+
+def test_who_says_nothing_of_it_may_report_some_times_an_hour() -> None:
+    given = {f"{name}_address": "nowhere:1" for name in ("auth", "links", "analytics")}
+    for environment, most in (("production", 20), ("local", 100)):
+        settings = GatewaySettings.model_validate(
+            {
+                "environment": environment,
+                "public_url": "https://atajo.example",
+                "journal_dir": "/journal",
+                **given,
+            }
+        )
+        assert settings.reports == Rate(most, 3600)
 
 
 def test_a_network_of_ipv6_has_its_share_and_no_more(limited: InProcess) -> None:

@@ -175,6 +175,8 @@ describe('the legal pages', () => {
         'guestKey',
         'The server stores its SHA-256 only',
         'can be restored for 30 days',
+        'What the first five who wrote something said, the email if they gave one, and when',
+        'deleted 90 days after it was decided on',
       ],
     ],
   ])('%s can be read', async (path, title, says) => {

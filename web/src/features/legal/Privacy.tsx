@@ -99,9 +99,9 @@ const sections: Section[] = [
     body: (
       <>
         <p>
-          A report goes to whoever runs this site, and to nobody else: the owner of the link does not
-          learn of it. Give an email only if you want to be asked. Nothing is kept of who you are
-          beside what you write, not even whether you were logged in.
+          A report goes to whoever runs this site, and to nobody else: the owner of the link does
+          not learn of it. Give an email only if you want to be asked. Nothing is kept of who you
+          are beside what you write, not even whether you were logged in.
         </p>
         <Stored of="reports" />
       </>
