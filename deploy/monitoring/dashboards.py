@@ -634,23 +634,52 @@ LINKS = Dashboard(
         Row(
             "Abuse",
             [
+                number(
+                    "Reports that wait",
+                    "short",
+                    "For a decision of the operator: one a link and class. And the hosts and paths "
+                    "that are blocked by hand.",
+                    ("max(atajo_links_reports_waiting)", "reports"),
+                    ("max(atajo_blocked_addresses)", "blocked addresses"),
+                    runbook="reports-burst",
+                ),
+                graph(
+                    "Reports",
+                    "short",
+                    "Of the last quarter of an hour, by the class that their reporters chose.",
+                    (
+                        "sum by (reason) (increase(atajo_links_reports_total[15m]))",
+                        "{{reason}}",
+                    ),
+                    runbook="reports-burst",
+                ),
+                graph(
+                    "Decisions",
+                    "short",
+                    "Of the operator in an hour, on links and addresses: their blocks, and reports "
+                    "that were dismissed.",
+                    ("sum by (kind) (increase(atajo_links_decisions_total[1h]))", "{{kind}}"),
+                ),
                 graph(
                     "URLs refused",
                     "ops",
-                    "By the class of the list that names them. The log has list and line.",
+                    "By the class of the list, or of the operator's block, that names them. The "
+                    "log has list and line.",
                     (_rate("atajo_urls_refused_total", "reason"), "{{reason}}"),
                 ),
                 graph(
                     "Links blocked and freed",
                     "ops",
-                    "Of those there were already, when a list changed.",
+                    "Of those there were already, when a list changed or the operator blocked an "
+                    "address.",
                     (_rate("atajo_links_swept_total", "result"), "{{result}}"),
                     runbook="sweep-still",
                 ),
                 graph(
                     "Links wait for",
                     "s",
-                    "To be blocked or freed by lists that changed; a minute or two is usual.",
+                    "To be blocked or freed by lists and blocks that changed; a minute or two is "
+                    "usual.",
                     ("atajo_blocklist_sweep_behind_seconds", "{{instance}}"),
                     limit=900,
                     runbook="sweep-still",

@@ -127,7 +127,7 @@ class Modelled:
     ended_url: str = ""
     removed_at: datetime | None = None
     blocked: BlockReason | None = None
-    spared: bool = False
+    spared_at: datetime | None = None
     people: int = 0
     scan_code: str = ""
     led: list[tuple[str, datetime]] = field(default_factory=list)
@@ -306,7 +306,7 @@ class History:
             return
         await call
         link.blocked = reason
-        link.spared = reason is None
+        link.spared_at = self.clock.now if reason is None else None
 
     async def scan(self) -> None:
         code, owner = self.some()
@@ -373,7 +373,8 @@ class History:
         assert link == Link(
             code, model.url, model.owner, model.created_at, model.title, model.tags,
             model.changed_at, made_with, model.expires_at, model.ended_url, public,
-            model.removed_at, model.blocked, spared=model.spared, scan_code=model.scan_code,
+            model.removed_at, model.blocked, spared=model.spared_at is not None,
+            spared_at=model.spared_at, scan_code=model.scan_code,
         )  # fmt: skip
 
     async def step(self) -> None:

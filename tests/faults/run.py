@@ -5,7 +5,8 @@ STORE is `sqlite` or `mongodb`; without it there is a run on each.
 At its end every acknowledged link, every acknowledged account, each answered visit, under each name
 that is known of it, the visitors, and all that an owner was told of a link that was changed,
 removed, restored or claimed is compared with what is stored: none lost, none twice, and no cached
-redirect failed while its gateway was up.
+redirect failed while its gateway was up. What the operator blocked answers so, what was freed leads
+on, and each decision is kept.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from tests.faults.database import Database, mongodb
 from tests.faults.fleet import Fleet, Storm
+from tests.faults.operator import Operator
 from tests.load_generator import GUISES, Guise, Load
 from tests.processes import NO_TLS
 from tests.product import PROCESSES, Product
@@ -66,6 +68,7 @@ class Summary:
     removed: int
     restored: int
     claimed: int
+    decided: int
     slowest_cached_ms: int
     seconds: int
 
@@ -88,19 +91,23 @@ def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summ
         token = fleet.log_in(fleet.register())
         codes = [fleet.shorten(f"https://example.com/{n}", token) for n in range(20)]
         storm = Storm(fleet, seed, database)
-        with Load(
-            fleet,
-            token,
-            codes,
-            visitors=3,
-            makers=1,
-            callers=1,
-            members=1,
-            owners=2,
-            pause=0.01,
-            life=fleet.life,
-            guises=GUISES,
-        ) as load:
+        operator = Operator(fleet, 6)
+        with (
+            operator,
+            Load(
+                fleet,
+                token,
+                codes,
+                visitors=3,
+                makers=1,
+                callers=1,
+                members=1,
+                owners=2,
+                pause=0.01,
+                life=fleet.life,
+                guises=GUISES,
+            ) as load,
+        ):
             load.await_more(visits=50, created=5)
             while fleet.kills < kills:
                 storm.blow()
@@ -117,11 +124,13 @@ def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summ
         with gateway_beside(fleet, folder / "beside", SETTINGS):
             compare(fleet, token, load)
             compare_statistics(fleet, codes, load, started_on)
+            operator.compare()
         # What waits in a journal or a log is played back at a start: nothing may come twice.
         fleet.strike(*PROCESSES)
         fleet.await_all()
         compare(fleet, token, load)
         compare_statistics(fleet, codes, load, started_on)
+        operator.compare()
         return Summary(
             seed=seed,
             store=store,
@@ -139,6 +148,7 @@ def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summ
             removed=load.edits["removeLinks"],
             restored=load.edits["restoreLinks"],
             claimed=load.edits["claimLinks"],
+            decided=operator.decisions,
             slowest_cached_ms=round(load.slowest_cached * 1000),
             seconds=round(time.monotonic() - started),
         )

@@ -9,7 +9,8 @@ import itertools
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +22,7 @@ import pytest
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from tests.faults.operator import Act, block_address, block_link, insist
 from tests.load_generator import Connection
 from tests.processes import PATIENCE, Process
 from tests.product import Client, Product, free_port
@@ -37,7 +39,7 @@ URL, OTHER, THIRD = (f"https://example.com/{name}" for name in ("one", "other", 
 
 Answer = tuple[int, str]
 """Status and Location of an answer to a short address."""
-REMOVED, PURGED, AWAY = (410, ""), (404, ""), (503, "")
+REMOVED, PURGED, AWAY, BLOCKED = (410, ""), (404, ""), (503, ""), (451, "")
 
 
 class Replicas(Product):
@@ -61,6 +63,10 @@ class Replicas(Product):
     def kill_links(self, address: str) -> None:
         """SIGKILL."""
         self._running.pop(address).kill()
+
+    def admin_of(self, address: str) -> str:
+        """Where a replica takes the operator's calls. Raises KeyError while it does not run."""
+        return self._running[address].addresses["admin"]
 
     def purge(self, address: str, codes: Sequence[str]) -> float:
         """Purge links as the operator does, at one replica; returns when that was acknowledged."""
@@ -124,10 +130,13 @@ class Replicas(Product):
 class Visitors:
     """Follow all codes at each gateway, one after the other, until the block ends.
 
-    All lead to `URL` at first. What they are to answer later is said with `expect`, in order.
+    All lead to `URL` at first, or where `urls` says. What they are to answer later is said with
+    `expect`, in order.
     """
 
-    def __init__(self, gateways: Sequence[str], codes: Sequence[str]) -> None:
+    def __init__(
+        self, gateways: Sequence[str], codes: Sequence[str], urls: Mapping[str, str] | None = None
+    ) -> None:
         self.gateways = gateways
         self.codes = codes
         self.answers: dict[tuple[str, str], Answer] = {}
@@ -136,7 +145,9 @@ class Visitors:
         """Answers of each gateway."""
         self.failures: list[str] = []
         """Answers that came back, and what is no answer to a link that was there."""
-        self._expected: dict[str, list[Answer]] = {code: [(302, URL)] for code in codes}
+        self._expected: dict[str, list[Answer]] = {
+            code: [(302, (urls or {}).get(code, URL))] for code in codes
+        }
         self._reached: dict[tuple[str, str], int] = defaultdict(int)
         """Which of the answers that are expected of a code a gateway has come to."""
         self._seen: dict[tuple[str, Answer], float] = {}
@@ -347,4 +358,37 @@ def test_what_an_owner_does_holds_on_every_gateway_within_seconds(replicas: Repl
         visitors.await_round()
         assert visitors.are([*kept, *removed], (302, URL))
         assert visitors.are(changed, (302, OTHER))
+    assert not visitors.failures
+
+
+@pytest.mark.timeout(240)
+def test_what_the_operator_blocks_while_links_is_killed_holds_within_seconds_of_the_answer(
+    replicas: Replicas,
+) -> None:
+    """The command is repeated until it is acknowledged; from then on it holds everywhere."""
+    acts: list[tuple[Act, list[str]]] = []
+    urls: dict[str, str] = {}
+    for n in range(4):
+        hosts = [f"http://evil{n}.example/", f"https://www.evil{n}.example:8443/login"]
+        some = [replicas.shorten(url) for url in hosts]
+        urls |= dict(zip(some, hosts, strict=True))
+        acts.append((block_address(f"evil{n}.example"), some))
+        code = replicas.shorten(URL)
+        acts.append((block_link(code), [code]))
+    kept = replicas.shorten(URL)
+    codes = [kept, *(code for _, some in acts for code in some)]
+    gateways = replicas.start_gateways()
+    first = replicas.links[0]
+    with Visitors(gateways, codes, urls) as visitors:
+        visitors.await_round()
+        for number, (act, some) in enumerate(acts):
+            visitors.expect(some, BLOCKED)
+            with ThreadPoolExecutor(1) as pool:
+                acknowledged = pool.submit(insist, lambda: replicas.admin_of(first), act)
+                time.sleep(number * 0.003)  # Another moment each time, in the midst of its writes.
+                replicas.kill_links(first)
+                replicas.start_links(first)
+            assert visitors.seconds_until_so(some, acknowledged.result()) < CHANGED
+        visitors.await_round()
+        assert visitors.are([kept], (302, URL))
     assert not visitors.failures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,9 +18,18 @@ from tests.processes import PYTHON_PATH, ROOT
 from tests.product import SERVICES, Product, new_code
 from tests.waiting import CHANGED, SETTLED, await_that
 
+_MOMENT = re.compile(r"[0-9-]{10} [0-9:]{8} UTC")
+
 
 def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
     """Run the command; returns its exit code and the one line it wrote."""
+    code, line = written(env, *arguments)
+    assert "\n" not in line
+    return code, line
+
+
+def written(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
+    """Run the command; returns its exit code and what it wrote."""
     ended = subprocess.run(
         [sys.executable, "-m", "services.admin", *arguments],
         cwd=ROOT,
@@ -33,10 +43,8 @@ def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
         timeout=60,
         check=False,
     )
-    written = ended.stdout if ended.returncode == 0 else ended.stderr
-    assert written.count("\n") == 1, ended
     assert not (ended.stderr if ended.returncode == 0 else ended.stdout), ended
-    return ended.returncode, written.strip()
+    return ended.returncode, (ended.stdout or ended.stderr).removesuffix("\n")
 
 
 def addresses(product: Product) -> dict[str, str]:
@@ -84,24 +92,107 @@ def test_a_removed_link_is_unknown_and_its_code_taken_for_good(product: Product)
     )
 
 
+def is_blocked(product: Product, code: str, reason: str) -> bool:
+    said = {"success": True, "longUrl": [], "state": "blocked", "reason": reason}
+    is_told = bool(product.data("accessLink", {"code": code}) == said)
+    return is_told and product.visit(code).status_code == 451
+
+
+def decided(product: Product, count: int) -> list[list[str]]:
+    """The last decisions, newest first, as they are shown, without their moments."""
+    code, shown = written(addresses(product), "decisions")
+    assert code == 0
+    return [line.split("  ")[1:] for line in shown.split("\n")[:count]]
+
+
 def test_a_blocked_link_says_why_until_it_is_free_again(product: Product) -> None:
     code = product.shorten("https://example.com/")
     assert product.visit(code).status_code == 302
     for reason in ("phishing", "malware"):
-        assert admin(addresses(product), "block-link", code, reason) == (0, "The link is blocked.")
-
-        def answers(reason: str = reason) -> bool:
-            said = {"success": True, "longUrl": [], "state": "blocked", "reason": reason}
-            return bool(product.data("accessLink", {"code": code}) == said)
-
-        await_that(answers, CHANGED)
-        assert product.visit(code).status_code == 451
-    for _ in range(2):
-        line = "The link is not blocked."
-        assert admin(addresses(product), "unblock-link", code) == (0, line)
+        blocked = admin(addresses(product), "block", code, reason, f"It is {reason}.")
+        assert blocked == (0, "The link is blocked.")
+        await_that(partial(is_blocked, product, code, reason), CHANGED)
+    env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
+    for name in (code, f"https://ATAJO.example/{code}", f"atajo.example/{code}+"):
+        assert admin(env, "unblock", name) == (0, "The link is not blocked.")
     await_that(lambda: product.visit(code).status_code == 302, CHANGED)
-    for command in (("block-link", "unknown-", "spam"), ("unblock-link", "unknown-")):
+    assert decided(product, 5) == [
+        *[["unblock", code]] * 3,
+        ["block", code, "malware", "It is malware."],
+        ["block", code, "phishing", "It is phishing."],
+    ]
+    for command in (("block", "unknown-", "spam"), ("unblock", "unknown-"), ("dismiss", code)):
         assert admin(addresses(product), *command)[0] == 3
+
+
+def test_a_blocked_address_takes_its_links_along(product: Product) -> None:
+    host = f"{new_code().lower().strip('-_')}.example"
+    one, page = product.shorten(f"http://{host}/a"), product.shorten(f"https://www.{host}/shop/b")
+    below = product.shorten(f"http://a.b.{host}/")
+    blocked = admin(addresses(product), "block", f"{host}/shop", "spam")
+    assert blocked == (0, "The address is blocked, and with it the links that lead there.")
+    await_that(partial(is_blocked, product, page, "spam"), CHANGED)
+    assert product.visit(one).status_code == 302
+    assert admin(addresses(product), "block", f"http://{host}:8080/#x", "phishing", "all")[0] == 0
+    for code in (one, page, below):
+        await_that(partial(is_blocked, product, code, "phishing"), CHANGED)
+    payload = {"code": new_code(), "url": f"https://new.{host}/"}
+    refused = product.call("createShortLink", payload)
+    assert refused.json()["error"]["details"]["reason"] == "URL_REFUSED"
+    line = "The address is not blocked, nor a link for it."
+    for address in (host.upper(), f"{host}/shop/"):
+        assert admin(addresses(product), "unblock", address) == (0, line)
+        assert admin(addresses(product), "unblock", address)[0] == 3
+    for code in (one, page, below):
+        await_that(lambda code=code: product.visit(code).status_code == 302, CHANGED)
+    assert decided(product, 4) == [
+        ["unblock", f"{host}/shop"],
+        ["unblock", host],
+        ["block", host, "phishing", "all"],
+        ["block", f"{host}/shop", "spam"],
+    ]
+
+
+def test_reports_are_read_and_decided_on(product: Product) -> None:
+    assert written(addresses(product), "reports") == (0, "No report waits.")
+    bad = product.shorten("https://example.com/\u202ebad")
+    joke = product.shorten("https://example.com/joke")
+
+    def report(code: str, reason: str, details: str = "", contact: str | None = None) -> None:
+        payload = {"code": code, "reason": reason, "details": details, "contact": contact}
+        assert product.data("reportLink", payload)["success"]
+
+    report(bad, "phishing", "It asks for\n\\my word", "ana@b.example")
+    report(bad, "phishing")
+    report(bad, "spam")
+    report(joke, "other", "\u202eme too")
+    code, shown = written(addresses(product), "reports")
+    assert code == 0
+    lines = [_MOMENT.sub("now", line) for line in shown.split("\n")]
+    assert lines == [
+        f"{bad}  active, made now",
+        "  leads to https://example.com/\\u202ebad",
+        "  phishing, 2 times: since now, last now",
+        "    now, ana@b.example: It asks for\\n\\\\my word",
+        "  spam, once: since now, last now",
+        "",
+        f"{joke}  active, made now",
+        "  leads to https://example.com/joke",
+        "  other, once: since now, last now",
+        "    now, no contact: \\u202eme too",
+        "",
+        "Reports 1 to 3 of 3 that wait.",
+    ]
+    assert written(addresses(product), "reports", "2") == (0, "No more reports wait.")
+    dismissed = admin(addresses(product), "dismiss", joke, "A joke.")
+    assert dismissed == (0, "The reports of the link (1) are dismissed.")
+    assert admin(addresses(product), "block", bad, "phishing")[0] == 0
+    assert written(addresses(product), "reports") == (0, "No report waits.")
+    assert decided(product, 2) == [
+        ["block", bad, "phishing", "(2 reports)"],
+        ["dismiss", joke, "(1 reports)", "A joke."],
+    ]
+    assert product.visit(joke).status_code == 302
 
 
 def test_visits_that_come_after_the_removal_show_nowhere(tmp_path: Path) -> None:
@@ -176,10 +267,24 @@ def test_the_services_are_found_through_the_data_folder_of_a_run(tmp_path: Path)
 
 
 def test_what_is_not_understood_is_refused(tmp_path: Path) -> None:
-    wrong = ((), ("remove-link",), ("remove-account", ""), ("list", "x"), ("unblock-link",))
-    for arguments in (*wrong, ("block-link", "k7Qm2_xB"), ("block-link", "k7Qm2_xB", "ugly")):
-        code, line = admin({}, *arguments)
-        assert (code, line.split(":")[0]) == (2, "Usage")
+    for arguments in (
+        (),
+        ("remove-link",),
+        ("remove-account", ""),
+        ("list", "x"),
+        ("unblock",),
+        ("unblock", ""),
+        ("unblock", "nothing at all"),
+        ("block", "k7Qm2_xB"),
+        ("block", "k7Qm2_xB", "ugly"),
+        ("block", "k7Qm2_xB", "spam", "one", "two"),
+        ("dismiss", "evil.example"),
+        ("reports", "0"),
+        ("decisions", "-1"),
+        ("decisions", "1", "2"),
+    ):
+        code, told = written({}, *arguments)
+        assert (code, told.split(":")[0]) == (2, "Usage")
     code, line = admin({"ATAJO_AUTH_ADMIN_ADDRESS": "localhost:1"}, "remove-link", "unknown-")
     assert (code, line) == (
         1,

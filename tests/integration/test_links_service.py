@@ -442,6 +442,13 @@ FAR = Timestamp(seconds=2**62)
         (pb.PurgeLinksRequest(codes=["refused0"] * 1001), "TOO_MANY_CODES"),
         (pb.BlockLinkRequest(code="refused0"), "INVALID_REASON"),
         (pb.BlockLinkRequest(code="refused0", reason=99), "INVALID_REASON"),  # type: ignore[arg-type]
+        (pb.BlockLinkRequest(code="refused0", reason=1, cause="x" * 1001), "INVALID_CAUSE"),
+        (pb.UnblockLinkRequest(code="refused0", cause="\x1b[2J"), "INVALID_CAUSE"),
+        (pb.DismissReportsRequest(code="refused0", cause="\n"), "INVALID_CAUSE"),
+        (pb.BlockAddressRequest(address="evil.example"), "INVALID_REASON"),
+        (pb.BlockAddressRequest(address="co.uk", reason=1), "INVALID_ADDRESS"),
+        (pb.BlockAddressRequest(address="atajo.example", reason=1), "INVALID_ADDRESS"),
+        (pb.UnblockAddressRequest(address="nothing"), "INVALID_ADDRESS"),
         (pb.RemoveAccountLinksRequest(), "INVALID_OWNER"),
         (pb.TakeLeaseRequest(job="Purge", holder="one", seconds=1), "INVALID_LEASE"),
         (pb.TakeLeaseRequest(job="purge", holder="one", seconds=-1), "INVALID_LEASE"),
@@ -504,6 +511,40 @@ async def test_what_is_not_the_owners_is_not_there(links: Links, code: str) -> N
         await links.admin(pb.BlockLinkRequest(code="unknown-", reason=pb.BLOCK_REASON_SPAM))
     with pytest.raises(NotFound):
         await links.admin(pb.UnblockLinkRequest(code="unknown-"))
+    for request, reason in (
+        (pb.DismissReportsRequest(code="refused0"), "NO_REPORT"),
+        (pb.UnblockAddressRequest(address="a.example"), "NO_BLOCK"),
+    ):
+        with pytest.raises(NotFound) as refused:
+            await links.admin(request)
+        assert refused.value.reason == reason
+
+
+async def test_a_blocked_address_is_refused_at_once_and_its_decisions_are_told(
+    links: Links,
+) -> None:
+    await links.create("evilcode", "evil.example/a", "evil")
+    block = pb.BlockAddressRequest(
+        address="https://EVIL.example/", reason=pb.BLOCK_REASON_MALWARE, cause="reported"
+    )
+    await links.admin(block)
+    (link,) = await links.all_of("evil")
+    assert (link.state, link.reason) == (pb.LINK_STATE_BLOCKED, pb.BLOCK_REASON_MALWARE)
+    with pytest.raises(InvalidArgument) as refused:
+        await links.create("evilmore", "http://www.evil.example", "evil")
+    assert refused.value.reason == "URL_REFUSED"
+    await links.admin(pb.UnblockAddressRequest(address="evil.example", cause="was a mistake"))
+    (link,) = await links.all_of("evil")
+    assert link.state == pb.LINK_STATE_ACTIVE
+    told = (await links.admin(pb.ListDecisionsRequest())).decisions[:2]
+    assert [(one.kind, one.WhichOneof("subject"), one.address, one.cause) for one in told] == [
+        (pb.DECISION_KIND_UNBLOCK, "address", "evil.example", "was a mistake"),
+        (pb.DECISION_KIND_BLOCK, "address", "evil.example", "reported"),
+    ]
+    assert [one.reason for one in told] == [
+        pb.BLOCK_REASON_UNSPECIFIED,
+        pb.BLOCK_REASON_MALWARE,
+    ]
 
 
 async def test_the_longest_links_fit_a_message(links: Links) -> None:

@@ -99,7 +99,7 @@ def healthy() -> dict[str, str]:
         told |= _redirects(gateway) | _visits(gateway) | _heard(gateway)
         told |= _calls(gateway, "/createShortLink") | _calls(gateway, "/verifyUser")
     for links in _HOMES["links"]:
-        told |= _blocklists(links)
+        told |= _blocklists(links) | _reports(links)
     return told | _log_ins("auth-0") | _tasks("reconciler-0") | _tasks("reconciler-1", rate=0)
 
 
@@ -194,6 +194,14 @@ def _tasks(
         told[_series(name, reconciler, task=task, result="done")] = _counter(done)
         told[_series(name, reconciler, task=task, result="failed")] = _counter(failed)
     return told
+
+
+def _reports(links: str, *, spam: Course = 0) -> dict[str, str]:
+    """Reports a minute."""
+    return {
+        _series("atajo_links_reports_total", links, reason="spam"): _counter(spam),
+        _series("atajo_links_reports_total", links, reason="phishing"): _counter(0.2 / 60),
+    }
 
 
 def _blocklists(
@@ -670,6 +678,19 @@ CASES: tuple[Case, ...] = (
             **_heard("gateway-1", key=(1, 0)),
         },
         ("AtajoDown page",),
+    ),
+    Case(
+        "AtajoReportsBurst",
+        "two processes take three a minute each",
+        20,
+        _reports("links-0", spam=(0, 3 / 60)) | _reports("links-1", spam=(0, 3 / 60)),
+        ("AtajoReportsBurst ticket",),
+    ),
+    Case(
+        "AtajoReportsBurst",
+        "one takes one a minute",
+        60,
+        _reports("links-0", spam=(0, 1 / 60)),
     ),
     Case(
         "AtajoSweepStill",

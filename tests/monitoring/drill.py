@@ -111,6 +111,7 @@ DRILLS = (
     Drill("lease taken away", ground.taken_lease, ("AtajoReconcilerStill",), ("AtajoDown",)),
     Drill("sweep held up", ground.taken_sweep, ("AtajoSweepStill",)),
     Drill("broken blocklist", ground.broken_list, ("AtajoBlocklistNotLoaded",)),
+    Drill("burst of reports", ground.reported, ("AtajoReportsBurst",)),
     Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting",)),
     Drill(
         "journal disk full",

@@ -326,6 +326,18 @@ def broken_list(ground: Ground) -> Iterator[None]:
     (ground.lists / "phishing.txt").write_text("phish.example\n")
 
 
+@contextmanager
+def reported(ground: Ground) -> Iterator[None]:
+    """A link is reported again and again, until the operator has read it."""
+    code = ground.shorten("https://example.com/reported")
+    payload = {"code": code, "reason": "phishing"}
+    with ground.calling(0.1, lambda call: call.ask("POST", "/reportLink", payload)):
+        yield
+    with grpc.insecure_channel(ground.admin_address("links")) as channel:
+        request = links_pb2.DismissReportsRequest(code=code, cause="A drill.")
+        links_pb2_grpc.AdminServiceStub(channel).DismissReports(request, timeout=20)
+
+
 def burst(ground: Ground) -> AbstractContextManager[None]:
     """A hundred people log in at once, again and again."""
     email = ground.register()
