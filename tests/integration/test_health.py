@@ -33,6 +33,7 @@ from services.runtime.errors import AppError, Unavailable
 from services.runtime.health import Health
 from services.runtime.observation import ObservationServer
 from services.runtime.settings import ProcessSettings
+from tests.load_generator import fill_journal
 from tests.mongo.gate import Gate
 from tests.processes import NO_TLS, PATIENCE, Process
 from tests.product import PROCESSES, Product
@@ -246,9 +247,7 @@ def test_the_gateway_says_that_its_journal_is_full(tmp_path: Path) -> None:
 
         code = product.shorten("https://example.com/")
         product.kill("analytics")
-        host = ".".join(["x" * 60] * 4)
-        for n in range(5000):
-            product.visit(code, {"referer": f"https://h{n}.{host}/"})
+        fill_journal(product.url, code)
         await_that(lambda: journal() == "JOURNAL_FULL", SETTLED)
         product.start("analytics")
         await_that(lambda: journal() == "ok", SETTLED)

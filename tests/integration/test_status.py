@@ -14,6 +14,7 @@ import structlog
 from gateway.edge import Edge
 from tests.fakes import Fake
 from tests.in_process import InProcess
+from tests.load_generator import fill_journal
 from tests.product import Client, Product
 from tests.waiting import SETTLED, await_that
 
@@ -101,9 +102,7 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -
 def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(running: InProcess) -> None:
     code = running.shorten("https://example.com/")
     running.analytics.away = True
-    host = ".".join(["x" * 60] * 4)
-    for n in range(5000):
-        running.visit(code, {"referer": f"https://h{n}.{host}/"})
+    fill_journal(running.url, code)
     await_that(lambda: told(running)["counting"] == "fails", SETTLED)
     assert "visits of now will not be counted" in page(running).text
     running.analytics.away = False
