@@ -7,6 +7,8 @@ import { sampleChart } from './build/sample-chart.ts';
 import { CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
 
 const BACK_END = 'http://localhost:8080';
+/** jsPDF asks for these when it is given HTML or an SVG, which it never is here. */
+const NEVER_ASKED = ['canvg', 'dompurify', 'html2canvas'];
 const ANSWERED_THERE = [...Object.values(functions), ...Object.values(gateway)];
 
 export default defineConfig({
@@ -17,14 +19,24 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      // jsPDF asks for these when it is given HTML or an SVG, which it never is here.
-      external: ['canvg', 'dompurify', 'html2canvas'],
+      external: NEVER_ASKED,
       // One file of all parts that the document shares with pages, and not one for each.
       output: {
         // 36 bits of hash tell files of one name apart; every name stands in what the home page loads.
         chunkFileNames: 'assets/[name]-[hash:6].js',
         assetFileNames: 'assets/[name]-[hash:6][extname]',
         codeSplitting: { groups: [{ name: 'shared', tags: ['$initial'], minShareCount: 2 }] },
+      },
+    },
+  },
+  worker: {
+    // One that loads a part of it later.
+    format: 'es',
+    rolldownOptions: {
+      external: NEVER_ASKED,
+      output: {
+        entryFileNames: 'assets/[name]-[hash:6].js',
+        chunkFileNames: 'assets/worker-[name]-[hash:6].js',
       },
     },
   },

@@ -14,6 +14,7 @@ const budgets = {
   'QR PDF JavaScript': 150 * KB,
   'QR batch JavaScript': 15 * KB,
   'QR batch worker': 30 * KB,
+  'QR scan code JavaScript': 20 * KB,
 };
 
 if (!existsSync(new URL('index.html', dist))) {
@@ -61,9 +62,10 @@ const measured = {
   'QR page JavaScript': zipped(route('QrPage')),
   'link page JavaScript, with statistics': zipped(route('LinkPage')),
   'QR options JavaScript': zipped(route('more', qrPage)),
-  'QR PDF JavaScript': zipped(route('pdf', qrOptions)),
+  'QR PDF JavaScript': zipped(route('worker-pdf')),
   'QR batch JavaScript': zipped(route('BatchPanel', qrOptions)),
   'QR batch worker': zipped(route('batch.worker')),
+  'QR scan code JavaScript': zipped(route('asking', qrPage)),
   fonts: fonts.reduce((sum, name) => sum + statSync(new URL(`assets/${name}`, dist)).size, 0),
 };
 

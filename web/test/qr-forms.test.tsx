@@ -1,9 +1,9 @@
 /** The forms of contents, and lists, as a person fills them in. */
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { BatchJob, BatchMessage } from '../src/features/qr/batch/batch.worker';
+import type { BatchJob, Message, Order } from '../src/features/qr/batch/batch.worker';
 import { choices } from '../src/features/qr/contents/kinds';
-import { expectNoAxeViolations, heading, visit } from './app';
+import { expectNoAxeViolations, heading, toasts, visit } from './app';
 
 /** Those of lists; the decoder's say nothing here. */
 const workers = new Set<FakeWorker>();
@@ -11,14 +11,15 @@ let saved: string[];
 
 class FakeWorker extends EventTarget {
   job: BatchJob | undefined;
-  postMessage(job: BatchJob) {
-    this.job = job;
+  postMessage(order: Order) {
+    if (order === 'load' || !('rows' in order)) return;
+    this.job = order;
     workers.add(this);
   }
   terminate() {
     workers.delete(this);
   }
-  say(data: BatchMessage) {
+  say(data: Message) {
     act(() => void this.dispatchEvent(new MessageEvent('message', { data })));
   }
 }
@@ -66,6 +67,30 @@ describe('a form', () => {
     await user.click(kind('No password'));
     expect(screen.queryByLabelText('Password')).toBeNull();
     expect(url()).toHaveValue('WIFI:T:nopass;S:Refugio;;');
+  });
+
+  it.each([
+    ['Text', 'a text'],
+    ['Wi-Fi', 'a network'],
+    ['Contact', 'a contact'],
+    ['E-mail', 'an e-mail address'],
+    ['Phone', 'a phone number'],
+    ['SMS', 'a phone number'],
+    ['Event', 'an event'],
+    ['Location', 'a location'],
+  ])('of %s that is not whole says what to enter when it is to be saved', async (name, what) => {
+    const user = await open();
+    await user.click(kind(name));
+    screen.getByText(`Enter ${what} and its code appears here.`);
+    expect(screen.queryByRole('textbox', { description: /^Enter/ })).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'DOWNLOAD QR' }));
+    await waitFor(() => expect(toasts()).toEqual([`Please enter ${what} to start downloading...`]));
+    expect(document.querySelectorAll('[aria-invalid="true"]').length).toBeGreaterThan(0);
+    expect(saved).toEqual([]);
+    await user.click(kind('Link'));
+    screen.getByText('Enter a link and its code appears here.');
+    await user.click(screen.getByRole('button', { name: 'DOWNLOAD QR' }));
+    await waitFor(() => expect(toasts()).toContain('Please enter a link to start downloading...'));
   });
 
   it.each(choices.map(({ text }) => text))('of %s is there for everybody', async (name) => {
@@ -127,6 +152,7 @@ describe('a list', () => {
 
   it('is made in a worker, saved, and its failing rows named', async () => {
     const { worker } = await start();
+    expect(worker.job?.wanted).toEqual({ ending: '.png', pixels: 400 });
     expect(worker.job?.rows).toEqual([
       { number: 1, name: 'A', content: 'x' },
       { number: 3, name: 'C', content: 'y' },
@@ -135,7 +161,7 @@ describe('a list', () => {
     expect(screen.getByRole('progressbar', { name: '1 of 2 made and checked' })).toHaveValue(1);
     await expectNoAxeViolations();
     worker.say({ done: 2, failure: { number: 3, name: 'C', cause: 'No.' } });
-    worker.say({ zip: new Blob() });
+    worker.say({ file: new Blob() });
     await waitFor(() => expect(saved).toEqual(['my-qr-code.zip']));
     await waitFor(() =>
       expect(failing()).toEqual(['Row 2 (B): It has no content.', 'Row 3 (C): No.']),
@@ -149,7 +175,7 @@ describe('a list', () => {
     const { worker } = await start();
     worker.say({ done: 1, failure: { number: 1, name: 'A', cause: 'No.' } });
     worker.say({ done: 2, failure: { number: 3, name: 'C', cause: 'No.' } });
-    worker.say({ zip: new Blob() });
+    worker.say({ file: new Blob() });
     await waitFor(() => expect(failing()).toHaveLength(3));
     expect(saved).toEqual([]);
   });
@@ -178,6 +204,47 @@ describe('a list', () => {
       expect(screen.getAllByText('The codes could not be made. Please try again.')).toHaveLength(2),
     );
     expect(saved).toEqual([]);
+  });
+
+  it.each([
+    ['SVG', { ending: '.svg' }, 'an SVG'],
+    ['PDF', { ending: '.pdf', millimetres: 32.5 }, 'a PDF of 32.5 mm a side'],
+  ])('is made of files of the kind %s', async (ending, wanted, words) => {
+    const user = await open();
+    const width = screen.getByLabelText('Printed width in millimetres');
+    await user.click(await screen.findByRole('radio', { name: ending }));
+    await user.clear(width);
+    fireEvent.change(width, { target: { value: '32,5' } });
+    screen.getByText(new RegExp(`Each becomes ${words} in this style`));
+    fireEvent.change(rows(), { target: { value: given } });
+    await screen.findByText('2 codes to make, 1 that cannot be made.');
+    await user.click(button('Make a ZIP'));
+    await waitFor(() => expect([...workers][0]?.job?.wanted).toEqual(wanted));
+  });
+
+  it('of PDFs needs their width', async () => {
+    const user = await open();
+    await user.click(await screen.findByRole('radio', { name: 'PDF' }));
+    const width = screen.getByLabelText('Printed width in millimetres');
+    fireEvent.change(width, { target: { value: '5' } });
+    fireEvent.change(rows(), { target: { value: given } });
+    await screen.findByText('2 codes to make, 1 that cannot be made.');
+    await user.click(button('Make a ZIP'));
+    expect(rows()).toHaveAccessibleDescription(/^Enter 10 to 1,000 millimetres/);
+    expect(workers.size).toBe(0);
+  });
+
+  it('of large pictures says that it takes a while', async () => {
+    const user = await open();
+    await screen.findByRole('heading', { name: 'Batch' });
+    await user.click(screen.getByRole('radio', { name: '3,200' }));
+    const many = Array.from({ length: 500 }, (_, at) => `n${at},x`).join('\n');
+    fireEvent.change(await screen.findByRole('textbox', { name: /^Rows/ }), {
+      target: { value: many },
+    });
+    await screen.findByText(/^500 files of 3,200 pixels may take 8 minutes/);
+    await user.click(screen.getByRole('radio', { name: '400' }));
+    await waitFor(() => expect(screen.queryByText(/may take/)).toBeNull());
   });
 
   it('is read from a file', async () => {

@@ -317,11 +317,14 @@ describe('More options', () => {
   /** Paths that were filled on a canvas, and its size then. */
   let filled: { path: string; fill: unknown; size: number }[];
   let saved: string[];
+  /** Of PDFs that were made. */
+  let widths: unknown[];
 
   beforeEach(() => {
     localStorage.clear();
     filled = [];
     saved = [];
+    widths = [];
     vi.stubGlobal(
       'Path2D',
       class Path2D {
@@ -360,8 +363,12 @@ describe('More options', () => {
     vi.stubGlobal(
       'Worker',
       class extends EventTarget {
-        postMessage() {
-          // Never answers.
+        postMessage(order: object | string) {
+          // The decoder never answers, the writer of PDFs at once.
+          if (typeof order === 'string' || !('millimetres' in order)) return;
+          widths.push(order.millimetres);
+          const data = { file: new Blob() };
+          setTimeout(() => this.dispatchEvent(new MessageEvent('message', { data })));
         }
         terminate() {
           // It was never there.
@@ -462,5 +469,6 @@ describe('More options', () => {
     await user.type(width, '32,5{Enter}');
     await vi.advanceTimersByTimeAsync(6_000);
     await waitFor(() => expect(saved).toEqual(['my-qr-code.pdf']));
+    expect(widths).toEqual([32.5]);
   });
 });

@@ -9,7 +9,8 @@ import { usePart } from '../../lib/usePart';
 import { ColorPicker } from './ColorPicker';
 import { mendStyle } from './colors';
 import { framed, loadDecoder, pictureOf, readPicture } from './decoder';
-import { canCopyImages, copyImage, fileName, pngOf } from './download';
+import type { FormWords } from './contents/kinds';
+import { canCopyImages, copyImage, fileName, pngOf, type Wanted } from './download';
 import { type Design, drawDesign, sideOf, SIZE, symbolOf } from './drawing';
 import { LogoField } from './LogoField';
 import type { Better } from './mends';
@@ -44,9 +45,8 @@ const loadMore = async () => {
   return more;
 };
 
-/** What is saved: pixels are those along a side. */
-type Wanted =
-  { ending: '.png'; pixels: number } | { ending: '.svg' } | { ending: '.pdf'; millimetres: number };
+/** The options may be opened when there is no network. */
+const loadAhead = async () => (await importMore()).loadAhead();
 
 interface Made {
   file: Blob;
@@ -81,11 +81,14 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const remove = () => setLogo(undefined);
   const [pixels, setPixels] = useState(SIZE);
   const [width, setWidth] = useState(FIRST_WIDTH);
+  /** Of the form that is open: what is said while it is not whole. */
+  const [form, setForm] = useState<FormWords | null>(null);
+  const [refusals, setRefusals] = useState(0);
   const moreId = useId();
   const [open, setOpen] = useState<boolean>();
   const more = usePart(loadMore, open !== undefined);
   const canvas = useRef<HTMLCanvasElement>(null);
-  useIdleLoading();
+  useIdleLoading(loadAhead);
 
   const logo = logoState.step === 2 ? logoState.logo : undefined;
   const typed = useMemo(
@@ -110,9 +113,10 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const better = useMend(design, verdict === 'care', drawn);
 
   const refused = (): boolean => {
-    if (isBlank(text)) showToast(qrMessages.noLink);
+    if (isBlank(text)) showToast(form?.refused ?? qrMessages.noLink);
     else if (tooLong) showToast(qrMessages.tooLong);
     else return false;
+    setRefusals(refusals + 1);
     return true;
   };
 
@@ -128,7 +132,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
     if (wanted.ending === '.png') {
       return { file: await more.pngFile(drawing, wanted.pixels), size: wanted.pixels };
     }
-    const file = await more.pdfFile(drawing, wanted.millimetres);
+    const file = await more.makePdf(drawing, wanted.millimetres);
     return { file, read: svg, size: SVG_SIZE };
   };
 
@@ -267,7 +271,11 @@ export function QrStudio({ initialText }: { initialText: string }) {
             {more ? (
               <more.MoreOptions
                 text={text}
-                onText={setText}
+                onText={(next, words) => {
+                  setText(next);
+                  setForm(words);
+                }}
+                refusals={refusals}
                 symbol={typed}
                 name={name}
                 logo={logo}
@@ -300,7 +308,9 @@ export function QrStudio({ initialText }: { initialText: string }) {
             <QrCanvas ref={canvas} design={design} />
           )}
           {blank && !tooLong && (
-            <p className={styles.blank}>Enter a link and its code appears here.</p>
+            <p className={styles.blank}>
+              {form?.empty ?? 'Enter a link and its code appears here.'}
+            </p>
           )}
         </div>
         <VerdictLine

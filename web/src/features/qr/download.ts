@@ -8,6 +8,10 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
 
 export type FileEnding = '.png' | '.svg' | '.pdf' | '.zip';
 
+/** A file to make of a code; pixels are those along a side. */
+export type Wanted =
+  { ending: '.png'; pixels: number } | { ending: '.svg' } | { ending: '.pdf'; millimetres: number };
+
 /** A name that every system takes; the person's letters stay. */
 export function fileName(given: string, ending: FileEnding): string {
   const name = given

@@ -1,8 +1,11 @@
 import { formatNumber } from '../../lib/format';
 
 /** Millimetres along a side of a print: from what a phone can just read to a poster. */
-export const LEAST_WIDTH = 10;
-export const MOST_WIDTH = 1_000;
+const LEAST_WIDTH = 10;
+const MOST_WIDTH = 1_000;
+
+/** What is said of a width that is none, or out of bounds. */
+export const WIDTH_FAULT = `Enter ${LEAST_WIDTH} to ${formatNumber(MOST_WIDTH)} millimetres`;
 
 /** What a person finds in the field of the width. */
 export const FIRST_WIDTH = '50';

@@ -54,19 +54,50 @@ export function useReading(
   return [read?.design === design ? read.reading : undefined, again];
 }
 
-/** What is needed later comes while nothing else is to be done: the page then works offline. */
-export function useIdleLoading(): void {
+/**
+ * What is needed later comes while nothing else is to be done: the page then works offline. At last
+ * comes what `loadAhead` loads and its answer ends, but not for those who pay for every byte.
+ */
+export function useIdleLoading(loadAhead: () => Promise<() => void>): void {
   useEffect(() => {
-    const load = () => {
-      loadDecoder().catch((error: unknown) => console.warn('There is no decoder here', error));
-      loadToasts().catch((error: unknown) => console.warn('Toasts did not load', error));
+    let end: (() => void) | undefined;
+    let left = false;
+    const ahead = async () => {
+      if (savesData() || left) return;
+      try {
+        end = await loadAhead();
+        if (left) end();
+      } catch (error) {
+        console.warn('The options did not load ahead', error);
+      }
     };
-    // Not in every browser.
-    if (typeof requestIdleCallback === 'undefined') {
-      const timer = setTimeout(load, 1_000);
-      return () => clearTimeout(timer);
-    }
-    const idle = requestIdleCallback(load, { timeout: 5_000 });
-    return () => cancelIdleCallback(idle);
-  }, []);
+    const cancel = whenIdle(() => {
+      loadToasts().catch((error: unknown) => console.warn('Toasts did not load', error));
+      loadDecoder()
+        .catch((error: unknown) => console.warn('There is no decoder here', error))
+        .then(() => whenIdle(() => void ahead()), undefined);
+    });
+    return () => {
+      left = true;
+      cancel();
+      end?.();
+    };
+  }, [loadAhead]);
+}
+
+/** Calls once the browser has nothing else to do; answers what takes that back. */
+function whenIdle(act: () => void): () => void {
+  // Not in every browser.
+  if (typeof requestIdleCallback === 'undefined') {
+    const timer = setTimeout(act, 1_000);
+    return () => clearTimeout(timer);
+  }
+  const idle = requestIdleCallback(act, { timeout: 5_000 });
+  return () => cancelIdleCallback(idle);
+}
+
+function savesData(): boolean {
+  // Not in every browser.
+  const { connection } = navigator as { connection?: { saveData?: boolean } };
+  return connection?.saveData === true;
 }

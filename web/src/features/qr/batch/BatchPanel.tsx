@@ -4,21 +4,25 @@ import { announce } from '../../../lib/announce';
 import { formatNumber, plural } from '../../../lib/format';
 import { save } from '../../../lib/save';
 import { AreaField } from '../contents/AreaField';
-import { fileName } from '../download';
+import { fileName, type Wanted } from '../download';
+import { NamedChoice } from '../more/NamedChoice';
 import { outlineOf } from '../outline';
+import { WIDTH_FAULT } from '../print';
 import type { Style } from '../style';
 import type { Logo } from '../useLogo';
 import styles from './BatchPanel.module.css';
-import { loadWorker, makeZip } from './makeZip';
 import { decodeList, type Failure, MOST_BYTES, MOST_ROWS, readRows, type Rows } from './rows';
+import { makeZip } from './worker';
 
 interface BatchPanelProps {
   /** Of the file to save, as the person gave it. */
   name: string;
   style: Style;
   logo: Logo | undefined;
-  /** Pixels along a side of each file. */
+  /** Pixels along a side of each PNG. */
   pixels: number;
+  /** Along a side of each PDF; null where what was typed is no width. */
+  millimetres: number | null;
 }
 
 type Run =
@@ -26,12 +30,24 @@ type Run =
   | { step: 'running'; done: number; of: number }
   | { step: 'ended'; words: string; failures: Failure[] };
 
+const endings = [
+  { value: '.png', text: 'PNG' },
+  { value: '.svg', text: 'SVG' },
+  { value: '.pdf', text: 'PDF' },
+] as const;
+
+/** Seconds from which on a list is said to take a while. */
+const LONG = 30;
+/** Of PNGs, made and checked, on a busy computer: 500 of 800 pixels a side took 27 s. */
+const PIXELS_A_SECOND = 12_000_000;
+
 const TOO_LARGE = `A list has at most ${formatNumber(MOST_BYTES / 1_000_000)} MB.`;
 
 /** Codes of a whole list in the style that is chosen, as a ZIP. It is made and checked in the browser. */
-export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
+export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPanelProps) {
   const id = useId();
   const [list, setList] = useState('');
+  const [ending, setEnding] = useState<Wanted['ending']>('.png');
   const [problem, setProblem] = useState('');
   const [run, setRun] = useState<Run>({ step: 'idle' });
   const stop = useRef<AbortController>(undefined);
@@ -39,7 +55,6 @@ export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
   const { rows, failures } = useMemo(() => readList(settled), [settled]);
   const tooMany = rows.length + failures.length > MOST_ROWS;
 
-  useEffect(loadWorker, []);
   useEffect(() => () => stop.current?.abort(), []);
 
   const change = (next: string) => {
@@ -72,6 +87,11 @@ export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
       setProblem(tooMany ? tooManyWords(rows.length + failures.length) : 'Enter at least one row.');
       return;
     }
+    const wanted = wantedOf(ending, pixels, millimetres);
+    if (wanted === null) {
+      setProblem(`${WIDTH_FAULT} for the width of the PDF.`);
+      return;
+    }
     setProblem('');
     const control = new AbortController();
     stop.current = control;
@@ -81,7 +101,7 @@ export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
     try {
       const job = {
         rows,
-        pixels,
+        wanted,
         style,
         logo,
         image: logo && (await pictureOf(logo)),
@@ -111,6 +131,7 @@ export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
   };
 
   const running = run.step === 'running';
+  const slow = ending === '.png' ? slowWords(rows.length, pixels) : '';
   const shown = run.step === 'ended' ? run.failures : failures;
   return (
     <div className={styles.panel}>
@@ -131,9 +152,19 @@ export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
       />
       <p id={`${id}-count`} className={styles.quiet}>
         {list === ''
-          ? `Up to ${formatNumber(MOST_ROWS)} rows, typed, pasted from a spreadsheet or from a CSV file. Each becomes a PNG of ${formatNumber(pixels)} pixels a side in this style; nothing leaves your browser.`
+          ? `Up to ${formatNumber(MOST_ROWS)} rows, typed, pasted from a spreadsheet or from a CSV file. Each becomes ${fileWords(ending, pixels, millimetres)} in this style; nothing leaves your browser.`
           : countWords(rows.length, failures.length)}
       </p>
+      <NamedChoice
+        label="Each file is"
+        options={endings}
+        value={ending}
+        onChange={(next) => {
+          setEnding(next);
+          setProblem('');
+        }}
+      />
+      {slow !== '' && <p className={styles.quiet}>{slow}</p>}
       <div className={styles.actions}>
         <label className={styles.file}>
           <input
@@ -186,6 +217,30 @@ export function BatchPanel({ name, style, logo, pixels }: BatchPanelProps) {
 
 function readList(list: string): Rows {
   return list === '' ? { rows: [], failures: [] } : readRows(list);
+}
+
+function wantedOf(
+  ending: Wanted['ending'],
+  pixels: number,
+  millimetres: number | null,
+): Wanted | null {
+  if (ending === '.png') return { ending, pixels };
+  if (ending === '.svg') return { ending };
+  return millimetres === null ? null : { ending, millimetres };
+}
+
+function fileWords(ending: Wanted['ending'], pixels: number, millimetres: number | null): string {
+  if (ending === '.png') return `a PNG of ${formatNumber(pixels)} pixels a side`;
+  if (ending === '.svg') return 'an SVG';
+  return millimetres === null ? 'a PDF' : `a PDF of ${formatNumber(millimetres)} mm a side`;
+}
+
+/** What is to be known of a list that takes longer than people wait without a word. */
+function slowWords(rows: number, pixels: number): string {
+  const seconds = (rows * pixels * pixels) / PIXELS_A_SECOND;
+  if (seconds <= LONG) return '';
+  const minutes = Math.ceil(seconds / 60);
+  return `${formatNumber(rows)} files of ${formatNumber(pixels)} pixels may take ${formatNumber(minutes)} ${plural(minutes, 'minute', 'minutes')}. Smaller ones, SVG and PDF are made faster.`;
 }
 
 function codes(count: number): string {

@@ -1,10 +1,15 @@
-/** Makes the files of a list beside the page, reads each of them back, and puts them into a ZIP. */
+/**
+ * Makes files beside the page: those of a list, each read back and put into a ZIP, and PDFs, whose
+ * library is large.
+ */
 import { downloadZip } from 'client-zip';
-import { drawDesign, symbolOf } from '../drawing';
+import type { Wanted } from '../download';
+import { type Drawing, drawDesign, symbolOf } from '../drawing';
 import type { Outline } from '../outline';
 import { paint } from '../paint';
 import { readPixels } from '../pixels';
 import type { Style } from '../style';
+import { svgOf } from '../svg';
 import { wellFormed } from '../symbol';
 import type { Logo } from '../useLogo';
 import { uniqueNames } from './names';
@@ -12,8 +17,8 @@ import type { Failure, Row } from './rows';
 
 export interface BatchJob {
   rows: Row[];
-  /** Pixels along a side of each file. */
-  pixels: number;
+  /** What each file is. */
+  wanted: Wanted;
   style: Style;
   logo: Logo | undefined;
   /** The logo's picture. */
@@ -22,8 +27,17 @@ export interface BatchJob {
   caption: Outline | undefined;
 }
 
-/** One for each row, and the last one with what was made. */
-export type BatchMessage = { done: number; failure: Failure | null } | { zip: Blob };
+/** A PDF to make, so many millimetres a side. */
+export interface PdfJob {
+  drawing: Drawing;
+  millimetres: number;
+}
+
+/** What the worker is told: to load the writer of PDFs ahead, or what to make. */
+export type Order = 'load' | BatchJob | PdfJob;
+
+/** One for each row of a list, and the last one with what was made. */
+export type Message = { done: number; failure: Failure | null } | { file: Blob };
 
 /** Pixels along a side at which a larger picture is read. */
 const MOST_READ = 1_000;
@@ -34,16 +48,21 @@ const FRAME = 0.1;
 /** Milliseconds that a hard one may be tried for. */
 const LIMIT = 500;
 
-const tell = (message: BatchMessage) => postMessage(message);
+const tell = (message: Message) => postMessage(message);
+
+/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+const importPdf = () => import('./pdf');
 
 /** The ZIP asks for one file after the other, so that one picture is held at a time. */
 async function* filesOf(job: BatchJob) {
+  const { wanted } = job;
   const names = uniqueNames(
     job.rows.map(({ name }) => name),
-    '.png',
+    wanted.ending,
   );
-  const board = boardOf(job.pixels);
-  const sheet = boardOf(Math.round(Math.min(job.pixels, MOST_READ) * (1 + 2 * FRAME)));
+  const pixels = wanted.ending === '.png' ? wanted.pixels : MOST_READ;
+  const board = boardOf(pixels);
+  const sheet = boardOf(Math.round(Math.min(pixels, MOST_READ) * (1 + 2 * FRAME)));
   for (const [at, row] of job.rows.entries()) {
     const made = await fileOf(job, row, board, sheet);
     const failure =
@@ -54,24 +73,34 @@ async function* filesOf(job: BatchJob) {
 }
 
 /** The file of a row, or why there is none. */
-async function fileOf(
-  { pixels, style, logo, image, caption }: BatchJob,
-  row: Row,
-  board: Pen,
-  sheet: Pen,
-): Promise<Blob | string> {
+async function fileOf(job: BatchJob, row: Row, board: Pen, sheet: Pen): Promise<Blob | string> {
+  const { style, logo, image, caption } = job;
   const text = wellFormed(row.content);
   const design = { text, style, logo };
   const { modules, used, capacity, unit } = symbolOf(design);
   if (modules === null) {
     return `This text is too long for a QR code: it has ${used} of ${capacity} ${unit}.`;
   }
-  paint(board, pixels, drawDesign(design, caption), image);
-  const file = await board.canvas.convertToBlob({ type: 'image/png' });
-  const picture = await createImageBitmap(file);
-  const read = readSheet(sheet, picture);
-  picture.close();
+  const drawing = drawDesign(design, caption);
+  paint(board, board.canvas.width, drawing, image);
+  const file = await write(job.wanted, drawing, board);
+  // A worker has nobody to draw vectors: of those the painted drawing is read.
+  const picture = file.type === 'image/png' ? await createImageBitmap(file) : null;
+  const read = readSheet(sheet, picture ?? board.canvas);
+  picture?.close();
   return read === text ? file : 'The check could not read this code.';
+}
+
+/** A drawing that was painted on the board, as a file. */
+async function write(wanted: Wanted, drawing: Drawing, { canvas }: Pen): Promise<Blob> {
+  switch (wanted.ending) {
+    case '.png':
+      return canvas.convertToBlob({ type: 'image/png' });
+    case '.svg':
+      return new Blob([svgOf(drawing)], { type: 'image/svg+xml' });
+    case '.pdf':
+      return (await importPdf()).pdfOf(drawing, wanted.millimetres);
+  }
 }
 
 type Pen = OffscreenCanvasRenderingContext2D;
@@ -83,7 +112,7 @@ function boardOf(side: number): Pen {
 }
 
 /** What is read in a picture in the middle of a white sheet. */
-function readSheet(sheet: Pen, picture: ImageBitmap): string | null {
+function readSheet(sheet: Pen, picture: ImageBitmap | OffscreenCanvas): string | null {
   const { width: side } = sheet.canvas;
   sheet.fillStyle = 'white';
   sheet.fillRect(0, 0, side, side);
@@ -92,11 +121,16 @@ function readSheet(sheet: Pen, picture: ImageBitmap): string | null {
   return readPixels(sheet.getImageData(0, 0, side, side).data, side, LIMIT);
 }
 
-async function make(job: BatchJob): Promise<void> {
-  tell({ zip: await downloadZip(filesOf(job)).blob() });
+async function make(job: BatchJob | PdfJob): Promise<Blob> {
+  if (!('drawing' in job)) return downloadZip(filesOf(job)).blob();
+  return (await importPdf()).pdfOf(job.drawing, job.millimetres);
 }
 
-addEventListener('message', ({ data }: MessageEvent<BatchJob>) => {
+addEventListener('message', ({ data }: MessageEvent<Order>) => {
+  if (data === 'load') {
+    importPdf().catch((error: unknown) => console.warn('The PDF writer did not load', error));
+    return;
+  }
   // The page hears of it as of every error of a worker.
-  make(data).catch(reportError);
+  make(data).then((file) => tell({ file }), reportError);
 });

@@ -1,10 +1,10 @@
-import { fileName } from '../download';
+import { type FileEnding, fileName } from '../download';
 
 /**
  * File names for a list of given ones, each safe on every system, and none twice: a name that is
  * taken, in whatever capitals, gets a number.
  */
-export function uniqueNames(given: readonly string[], ending: '.png'): string[] {
+export function uniqueNames(given: readonly string[], ending: FileEnding): string[] {
   const taken = new Set<string>();
   return given.map((name) => {
     const whole = fileName(name, ending);

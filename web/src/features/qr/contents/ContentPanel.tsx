@@ -6,13 +6,16 @@ import type { QrSymbol } from '../symbol';
 import { ContentForm } from './ContentForm';
 import styles from './ContentPanel.module.css';
 import type { EventOrigin } from './event';
-import { choices, type KindName, kinds } from './kinds';
+import { choices, type FormWords, type KindName, kinds } from './kinds';
 import type { Filled, Written } from './written';
 
 interface ContentPanelProps {
   /** What the code says: the text of the page's own field. */
   text: string;
-  onText: (text: string) => void;
+  /** Takes it, and what is said of the form that wrote it; null for a link. */
+  onText: (text: string, words: FormWords | null) => void;
+  /** How often a code was to be saved that could not be. */
+  refusals: number;
   symbol: QrSymbol;
 }
 
@@ -24,7 +27,7 @@ type Forms = Readonly<Record<KindName, Filled<string>>>;
  * a form is whole there is nothing to say. Whoever changes the field by hand is back at a link, and
  * finds the form as it was on choosing its kind again.
  */
-export function ContentPanel({ text, onText, symbol }: ContentPanelProps) {
+export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelProps) {
   const [made, setMade] = useState<{ kind: Chosen; text: string }>({ kind: 'link', text });
   const [link, setLink] = useState(text);
   const [forms, setForms] = useState<Forms>(
@@ -32,6 +35,8 @@ export function ContentPanel({ text, onText, symbol }: ContentPanelProps) {
       Object.fromEntries(Object.entries(kinds).map(([name, { blank }]) => [name, blank])) as Forms,
   );
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  /** Refusals before this form was opened. */
+  const [before, setBefore] = useState(refusals);
   const [origin] = useState<EventOrigin>(() => ({ id: randomId(), at: new Date() }));
   const chosen = made.text === text ? made.kind : 'link';
 
@@ -40,7 +45,7 @@ export function ContentPanel({ text, onText, symbol }: ContentPanelProps) {
 
   const make = (kind: Chosen, next: string) => {
     setMade({ kind, text: next });
-    onText(next);
+    onText(next, kind === 'link' ? null : wordsOf(kind));
   };
 
   const makeOf = (name: KindName, filled: Filled<string>) => {
@@ -51,6 +56,7 @@ export function ContentPanel({ text, onText, symbol }: ContentPanelProps) {
   const choose = (next: Chosen) => {
     if (chosen === 'link') setLink(text);
     setLeft(new Set());
+    setBefore(refusals);
     if (next === 'link') make('link', link);
     else makeOf(next, forms[next]);
   };
@@ -72,7 +78,7 @@ export function ContentPanel({ text, onText, symbol }: ContentPanelProps) {
             key={chosen}
             kind={kinds[chosen]}
             filled={forms[chosen]}
-            faults={shown(write(chosen, forms[chosen]), left)}
+            faults={shown(write(chosen, forms[chosen]), refusals > before ? null : left)}
             onFilled={(filled) => fill(chosen, filled)}
             onLeave={(field) => setLeft(new Set([...left, field]))}
           />
@@ -87,9 +93,21 @@ export function ContentPanel({ text, onText, symbol }: ContentPanelProps) {
   );
 }
 
-/** The faults of fields that were left: nobody is told of what is still being typed. */
-function shown(written: Written<string>, left: ReadonlySet<string>) {
+function wordsOf(name: KindName): FormWords {
+  const { what } = kinds[name];
+  return {
+    refused: `Please enter ${what} to start downloading...`,
+    empty: `Enter ${what} and its code appears here.`,
+  };
+}
+
+/**
+ * The faults of fields that were left: nobody is told of what is still being typed. All of them
+ * where `left` is null, for who asked for the code already.
+ */
+function shown(written: Written<string>, left: ReadonlySet<string> | null) {
   if ('text' in written) return {};
+  if (left === null) return written.faults;
   return Object.fromEntries(Object.entries(written.faults).filter(([field]) => left.has(field)));
 }
 

@@ -36,6 +36,8 @@ export type Entry<Field extends string> = Shared<Field> &
 
 /** A form and what it writes. */
 export interface Kind<Field extends string> {
+  /** What it is, in a sentence: 'a network'. */
+  what: string;
   entries: readonly Entry<Field>[];
   blank: Filled<Field>;
   /** Takes what was filled in, and of an event what the standard asks beside it. */
@@ -44,6 +46,14 @@ export interface Kind<Field extends string> {
   tidy?(filled: Filled<Field>): Filled<Field>;
   /** What should be known of it. */
   note?(): string;
+}
+
+/** What is said while a form is not whole. */
+export interface FormWords {
+  /** Of a code that is to be saved. */
+  refused: string;
+  /** In the place of the code. */
+  empty: string;
 }
 
 export type KindName =
@@ -83,6 +93,7 @@ const phone = {
 
 export const kinds: Readonly<Record<KindName, Kind<string>>> = {
   text: kind([{ field: 'text', label: 'Text', as: 'lines' }], {
+    what: 'a text',
     write: ({ text }) =>
       unlessFaulty({ text: text.trim() === '' ? 'Enter a text' : undefined }, () => text),
   }),
@@ -109,7 +120,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
       },
       { field: 'hidden', label: 'Its name is hidden', as: 'tick' },
     ],
-    { write: writeWifi },
+    { what: 'a network', write: writeWifi },
   ),
 
   contact: kind(
@@ -151,7 +162,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
         ],
       },
     ],
-    { write: writeContact },
+    { what: 'a contact', write: writeContact },
   ),
 
   email: kind(
@@ -160,17 +171,17 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
       { field: 'subject', label: 'Subject', as: 'line' },
       { field: 'body', label: 'Message', as: 'lines' },
     ],
-    { write: writeEmail },
+    { what: 'an e-mail address', write: writeEmail },
   ),
 
-  phone: kind([{ field: 'number', ...phone }], { write: writePhone }),
+  phone: kind([{ field: 'number', ...phone }], { what: 'a phone number', write: writePhone }),
 
   sms: kind(
     [
       { field: 'number', ...phone },
       { field: 'message', label: 'Message', as: 'lines' },
     ],
-    { write: writeSms },
+    { what: 'a phone number', write: writeSms },
   ),
 
   event: kind(
@@ -192,6 +203,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
       { field: 'description', label: 'Description', as: 'lines' },
     ],
     {
+      what: 'an event',
       write: writeEvent,
       note: () =>
         `By the clock of this device (${formatZone(new Date())}). Phones elsewhere show their own time.`,
@@ -217,7 +229,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
         literal: true,
       },
     ],
-    { write: writeLocation, tidy: splitPair },
+    { what: 'a location', write: writeLocation, tidy: splitPair },
   ),
 };
 

@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import { Button } from '../../../components/Button';
 import { Field } from '../../../components/Field';
 import { formatNumber } from '../../../lib/format';
-import { LEAST_WIDTH, millimetresOf, MOST_WIDTH } from '../print';
+import { millimetresOf, WIDTH_FAULT } from '../print';
 import { pixelSizes } from './files';
 import styles from './MoreOptions.module.css';
 import { NamedChoice } from './NamedChoice';
@@ -24,8 +24,8 @@ export function FilePart({ pixels, onPixels, width, onWidth, savePdf }: FilePart
 
   const save = () => {
     const millimetres = millimetresOf(width);
-    if (millimetres !== null) savePdf(millimetres);
-    else setError(`Enter ${LEAST_WIDTH} to ${formatNumber(MOST_WIDTH)} millimetres`);
+    if (millimetres === null) setError(WIDTH_FAULT);
+    else savePdf(millimetres);
   };
 
   return (

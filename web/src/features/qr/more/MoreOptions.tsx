@@ -2,19 +2,24 @@ import { type ReactNode, useEffect, useId } from 'react';
 import { Spinner } from '../../../components/Spinner';
 import { usePart } from '../../../lib/usePart';
 import { loadBatch } from '../batch/batch';
+import { loadWorker } from '../batch/worker';
 import { ContentPanel } from '../contents/ContentPanel';
+import type { FormWords } from '../contents/kinds';
 import type { Style } from '../style';
+import { millimetresOf } from '../print';
 import type { QrSymbol } from '../symbol';
 import type { Logo } from '../useLogo';
 import { FilePart } from './FilePart';
-import { loadPdf } from './files';
 import styles from './MoreOptions.module.css';
 import { StylePart } from './StylePart';
 
 export interface MoreOptionsProps {
   /** What the code says: the text of the page's own field. */
   text: string;
-  onText: (text: string) => void;
+  /** Takes it, and what is said of the form that wrote it; null for a link. */
+  onText: (text: string, words: FormWords | null) => void;
+  /** How often a code was to be saved that could not be. */
+  refusals: number;
   symbol: QrSymbol;
   /** Of the file to save, as the person gave it. */
   name: string;
@@ -32,29 +37,33 @@ export interface MoreOptionsProps {
 
 /** What stands below the plain page, for those who want more of it. */
 export function MoreOptions(props: MoreOptionsProps) {
-  const { text, onText, symbol, name, logo, style, onStyle, pixels } = props;
+  const { text, onText, symbol, name, logo, style, onStyle, pixels, width } = props;
   const batch = usePart(loadBatch, true);
   // The page then works without a network.
-  useEffect(() => {
-    loadPdf().catch((error: unknown) => console.warn('The PDF writer did not load', error));
-  }, []);
+  useEffect(loadWorker, []);
 
   return (
     <div className={styles.parts}>
       <Part title="Content">
-        <ContentPanel text={text} onText={onText} symbol={symbol} />
+        <ContentPanel text={text} onText={onText} refusals={props.refusals} symbol={symbol} />
       </Part>
       <StylePart style={style} onStyle={onStyle} />
       <FilePart
         pixels={pixels}
         onPixels={props.onPixels}
-        width={props.width}
+        width={width}
         onWidth={props.onWidth}
         savePdf={props.savePdf}
       />
       <Part title="Batch">
         {batch ? (
-          <batch.BatchPanel name={name} style={style} logo={logo} pixels={pixels} />
+          <batch.BatchPanel
+            name={name}
+            style={style}
+            logo={logo}
+            pixels={pixels}
+            millimetres={millimetresOf(width)}
+          />
         ) : (
           <Spinner label="Loading the batch" />
         )}

@@ -3,9 +3,6 @@ import { type Design, drawDesign, type Drawing } from '../drawing';
 import { outlineOf } from '../outline';
 import { paint } from '../paint';
 
-/** Bare, because what is chained to an import() here becomes a part of it in the build. */
-const importPdf = () => import('./pdf');
-
 /** Pixels along a side of a PNG. */
 export const pixelSizes = [400, 800, 1600, 3200] as const;
 
@@ -13,17 +10,6 @@ export const pixelSizes = [400, 800, 1600, 3200] as const;
 export function drawn(design: Design): Drawing {
   const { caption } = design.style;
   return drawDesign(design, caption === null ? undefined : outlineOf(caption));
-}
-
-/** The library that writes PDF, so that it is there when it is wanted. */
-export async function loadPdf(): Promise<void> {
-  await importPdf();
-}
-
-/** A PDF of so many millimetres a side. Fails where the library does not load. */
-export async function pdfFile(drawing: Drawing, millimetres: number): Promise<Blob> {
-  const { pdfOf } = await importPdf();
-  return pdfOf(drawing, millimetres);
 }
 
 /** A PNG of so many pixels a side. */
