@@ -24,6 +24,7 @@ from tests.browsers import running_chromium
 from tests.cluster.product import ClusterProduct
 from tests.conftest import STORES, store_of_product
 from tests.e2e.stage import behind_nginx, built_product
+from tests.processes import PATIENCE
 from tests.product import BROWSER, Product
 
 _FLAGS = (
@@ -125,7 +126,7 @@ def visitor(
                 troubles.append(f"third party: {request.url}")
 
         context = browser.new_context(base_url=base_url, user_agent=BROWSER, **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(1000 * PATIENCE)
         context.on("console", watch)
         context.on("weberror", lambda error: troubles.append(f"page: {error.error}"))
         context.on("request", watch_request)

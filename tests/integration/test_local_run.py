@@ -306,7 +306,11 @@ def test_a_signal_during_the_start_leaves_nothing_behind(tmp_path: Path, delay: 
         assert not (tmp_path / "run.json").exists()
 
 
-@pytest.mark.parametrize("name", PROCESSES)
+@pytest.mark.parametrize(
+    "name",
+    ["gateway", "reconciler", "auth"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("links", "analytics")],
+)
 def test_a_process_that_dies_is_named_and_ends_the_run(tmp_path: Path, name: str) -> None:
     with LocalRun.ready(tmp_path) as run:
         os.kill(run.pid(name), signal.SIGKILL)

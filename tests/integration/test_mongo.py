@@ -301,7 +301,7 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
             database.read("test", lambda db: db.things.find_one()),
         ):
             with pytest.raises(Unavailable) as unready:
-                async with asyncio.timeout(0.5):
+                async with asyncio.timeout(PATIENCE):  # It would wait for ever.
                     await use
             assert unready.value.reason == "SCHEMA_UPGRADING"
         assert building.asked == 3, "again after each cut, and then it is waited for"

@@ -28,7 +28,7 @@ TAKEN_OVER = 12.0
 """Seconds within which another reconciler does the jobs of one that was killed. It is a promise."""
 FINISHED = 60.0
 """Seconds within which all of an account is gone, once its reconciler is left alone."""
-KILLS = 6
+KILLS = 4
 
 
 class Stored(Product):

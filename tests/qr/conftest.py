@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request
 
 from tests.browsers import running_chromium
+from tests.processes import PATIENCE
 from tests.product import Product
 from tests.qr.readers import Readers
 from tests.qr.studio import Studio
@@ -38,7 +39,7 @@ def context(browser: Browser, product_with_pages: Product) -> Iterator[BrowserCo
         viewport={"width": 1280, "height": 900},
         permissions=["clipboard-read", "clipboard-write"],
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(1000 * PATIENCE)
 
     def watch(message: ConsoleMessage) -> None:
         # Offline, the browser itself notes what the rest of the product would like to have.
