@@ -98,6 +98,10 @@ def is_blocked(product: Product, code: str, reason: str) -> bool:
     return is_told and product.visit(code).status_code == 451
 
 
+def leads_on(product: Product, code: str) -> bool:
+    return product.visit(code).status_code == 302
+
+
 def decided(product: Product, count: int) -> list[list[str]]:
     """The last decisions, newest first, as they are shown, without their moments."""
     code, shown = written(addresses(product), "decisions")
@@ -115,7 +119,7 @@ def test_a_blocked_link_says_why_until_it_is_free_again(product: Product) -> Non
     env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
     for name in (code, f"https://ATAJO.example/{code}", f"atajo.example/{code}+"):
         assert admin(env, "unblock", name) == (0, "The link is not blocked.")
-    await_that(lambda: product.visit(code).status_code == 302, CHANGED)
+    await_that(partial(leads_on, product, code), CHANGED)
     assert decided(product, 5) == [
         *[["unblock", code]] * 3,
         ["block", code, "malware", "It is malware."],
@@ -144,7 +148,7 @@ def test_a_blocked_address_takes_its_links_along(product: Product) -> None:
         assert admin(addresses(product), "unblock", address) == (0, line)
         assert admin(addresses(product), "unblock", address)[0] == 3
     for code in (one, page, below):
-        await_that(lambda code=code: product.visit(code).status_code == 302, CHANGED)
+        await_that(partial(leads_on, product, code), CHANGED)
     assert decided(product, 4) == [
         ["unblock", f"{host}/shop"],
         ["unblock", host],

@@ -1,0 +1,66 @@
+"""Links and addresses are told apart, and no text of strangers moves the operator's terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from services.admin.shown import plain
+from services.admin.subjects import Address, Code, subject_of
+
+ORIGIN = "https://atajo.example"
+
+
+@pytest.mark.parametrize(
+    ("given", "subject"),
+    [
+        ("k7Qm2_xB", Code("k7Qm2_xB")),
+        ("-abc", Code("-abc")),
+        ("atajo.example/k7Qm2_xB", Code("k7Qm2_xB")),
+        ("https://atajo.example/k7Qm2_xB", Code("k7Qm2_xB")),
+        ("HTTP://ATAJO.example:443/k7Qm2_xB?a#b", Code("k7Qm2_xB")),
+        ("atajo.example/k7Qm2_xB+", Code("k7Qm2_xB")),
+        ("evil.example", Address("evil.example")),
+        ("evil.example/k7Qm2_xB", Address("evil.example/k7Qm2_xB")),
+        ("https://evil.example/k7Qm2_xB", Address("https://evil.example/k7Qm2_xB")),
+        ("https://atajo.example@evil.example/k7Qm2_xB", "as it is"),
+        ("atajo.example.evil.example/k7Qm2_xB", "as it is"),
+        ("2001:db8::1", Address("2001:db8::1")),
+        ("abcd.", Address("abcd.")),
+        ("", None),
+        ("abc", None),
+        ("no code", None),
+        ("x" * 33, None),
+        ("atajo.example", None),
+        ("atajo.example/links/k7Qm2_xB", None),
+    ],
+)
+def test_what_is_named_is_plain(given: str, subject: Code | Address | str | None) -> None:
+    assert subject_of(given, ORIGIN) == (Address(given) if subject == "as it is" else subject)
+
+
+def test_without_an_origin_an_address_is_no_link() -> None:
+    assert subject_of("atajo.example/k7Qm2_xB", "") == Address("atajo.example/k7Qm2_xB")
+    assert subject_of("k7Qm2_xB", "") == Code("k7Qm2_xB")
+
+
+def test_no_character_reaches_a_terminal_that_it_obeys() -> None:
+    shown = set(plain("".join(map(chr, range(0x110000)))))
+    categories = {unicodedata.category(letter) for letter in shown}
+    assert not categories & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Ana, \u00bfqu\u00e9 tal? \U0001f600", "Ana, \u00bfqu\u00e9 tal? \U0001f600"),
+        ("\x1b[2J\x1b]0;root\x07", r"\x1b[2J\x1b]0;root\x07"),
+        ("a\r\nb\tc", r"a\r\nb\tc"),
+        ("\u202egro.elpmaxe", r"\u202egro.elpmaxe"),
+        ("\x9b31m", r"\x9b31m"),
+        (r"\x1b", r"\\x1b"),
+    ],
+)
+def test_what_is_no_plain_character_is_shown_as_its_escape(text: str, shown: str) -> None:
+    assert plain(text) == shown
