@@ -19,6 +19,7 @@ from tests.cluster.load import VISITORS, assert_nothing_failed, bounded_load
 from tests.cluster.product import ClusterProduct
 from tests.processes import ROOT
 from tests.product import free_port
+from tests.waiting import CHANGED
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1500)]
 
@@ -123,6 +124,44 @@ def test_a_pod_that_is_killed_loses_nothing(product: ClusterProduct, note: Note)
             cluster.kill(pod)
     note(f"SIGKILL to {len(victims)} pods; {account}; counted unanswered: {account.surplus}")
     assert account.surplus <= account.load.unanswered.total() + VISITORS * len(victims)
+
+
+def test_what_the_operator_blocks_holds_though_links_is_killed(
+    product: ClusterProduct, note: Note
+) -> None:
+    """A link and an address, by the command in the pod that the operator starts for it."""
+    link = product.shorten("https://example.com/")
+    page = product.shorten("https://www.evil.example/login")
+    deployment = "deployment/atajo-admin"
+
+    def admin(*arguments: str) -> str:
+        command = ("python", "-m", "services.admin", *arguments)
+        return cluster.kubectl("exec", deployment, "--", *command)
+
+    def all_answer(status: int) -> bool:
+        """Whether gateways do, each of which is asked by chance."""
+        asked = [link, page] * 4 * len(cluster.pods("gateway"))
+        return all(product.visit(code).status_code == status for code in asked)
+
+    assert all_answer(302)
+    cluster.kubectl("scale", deployment, "--replicas=1")
+    try:
+        cluster.kubectl("rollout", "status", deployment, f"--timeout={cluster.PATIENCE:.0f}s")
+        with ThreadPoolExecutor(1) as pool:
+            killed = pool.submit(cluster.kill, cluster.pods("links")[0])
+            admin("block", f"{cluster.URL}/{link}", "spam", "kind-test")
+            admin("block", "evil.example", "phishing", "kind-test")
+            cluster.await_that(lambda: all_answer(451), "the blocks hold", CHANGED)
+            killed.result()
+        assert all_answer(451)
+        told = admin("decisions")
+        admin("unblock", link)
+        admin("unblock", "evil.example")
+        cluster.await_that(lambda: all_answer(302), "what was freed leads on", CHANGED)
+    finally:
+        cluster.kubectl("scale", deployment, "--replicas=0")
+    note(told.strip())
+    assert "kind-test" in told
 
 
 def test_a_replaced_gateway_hands_over_what_it_had(product: ClusterProduct, note: Note) -> None:
