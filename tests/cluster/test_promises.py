@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -135,8 +135,12 @@ def test_what_the_operator_blocks_holds_though_links_is_killed(
     deployment = "deployment/atajo-admin"
 
     def admin(*arguments: str) -> str:
-        command = ("python", "-m", "services.admin", *arguments)
-        return cluster.kubectl("exec", deployment, "--", *command)
+        """What the command says, which is repeated where a pod that it called was killed."""
+        command = ("exec", deployment, "--", "python", "-m", "services.admin", *arguments)
+        for _ in range(3):
+            with suppress(RuntimeError):
+                return cluster.kubectl(*command)
+        return cluster.kubectl(*command)
 
     def all_answer(status: int) -> bool:
         """Whether gateways do, each of which is asked by chance."""
