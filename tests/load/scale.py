@@ -16,10 +16,13 @@ ranking made.
 Ten million links take about ten minutes to fill in, and 4 GB.
 
 Then statistics, of a store of their own with a hundred million visits over ten years
-(`tests.load.visits`): each range of one link (95th percentile) and of an owner's 100, 1,000 and
-100,000 together, asked for at the analytics service one after the other; batches of 5,000 visits
-with all that is known of them; and how many bytes a visit takes. To fill it in takes about half an
-hour, and 6 GB.
+(`tests.load.visits`), on SQLite and on MongoDB: each range of one link (95th percentile) and of an
+owner's 100, 1,000 and 100,000 together, when nothing is remembered of them and again, asked for at
+the analytics service one after the other; what a small call takes beside them; and how many bytes a
+visit takes. Then batches of 5,000 visits with all that is known of them, in pairs with the version
+before statistics. To fill SQLite takes about half an hour, and 6 GB. MongoDB is the server that
+tests take (`tests.mongo`); the stand-in keeps all in memory and holds about 200,000 visits, which
+is what it gets unless `--mongodb-visits` says otherwise.
 
 A batch is the one that grows, by what its commit writes: among 10 thousand links its visits share
 the store's pages, among a million nearly each has one of its own. Past that there is no more to
@@ -35,10 +38,11 @@ import json
 import random
 import sqlite3
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 
 import jwt
@@ -68,6 +72,7 @@ from tests.load.fill import (
     fill_list,
     write_codes,
 )
+from tests.mongo import server
 from tests.processes import ROOT
 from tests.product import SERVICES, Product
 
@@ -93,6 +98,8 @@ _BESIDE = ["newest", "oldest"] * 5 + ["search"] * 2 + ["most_viewed"]
 """What is read in each second while redirects are measured beside it."""
 STATISTICS_GOAL = 100
 """Milliseconds of one link, of 95 in 100, whatever the range."""
+BEFORE_STATISTICS = "d9eefee"
+"""The last version that counted days without visitors and months."""
 BATCH = 5_000
 _ROUNDS = 3
 
@@ -108,16 +115,23 @@ def main() -> None:
     parser.add_argument(
         "--visits", type=int, default=100_000_000, help="of which statistics are read; 0 for none"
     )
+    parser.add_argument(
+        "--mongodb-visits", type=int, default=200_000, help="the same on MongoDB; 0 for none"
+    )
     options = parser.parse_args()
     need("wrk", "taskset")
     with tempfile.TemporaryDirectory() as name:
         if options.sizes:
             report(measure(Path(name), sorted(options.sizes), options.seconds))
-    with tempfile.TemporaryDirectory() as name:
-        if options.visits:
-            path = Path(name) / "analytics.sqlite3"
-            visits.fill(path, options.visits)
-            report_statistics(visits.measure(path, options.visits))
+    found: dict[str, dict[str, float]] = {}
+    if options.visits:
+        with tempfile.TemporaryDirectory() as name:
+            found |= statistics_on_sqlite(Path(name), options.visits)
+    if options.mongodb_visits:
+        with tempfile.TemporaryDirectory() as name, server.running() as url:
+            found |= statistics_on_mongodb(Path(name), url, options.mongodb_visits)
+    if found:
+        report_statistics(found)
 
 
 def measure(folder: Path, sizes: list[int], seconds: int) -> dict[int, dict[str, float]]:
@@ -282,14 +296,51 @@ def report(found: dict[int, dict[str, float]]) -> None:
     _write("bench-scale", {str(size): row for size, row in found.items()})
 
 
+def statistics_on_sqlite(folder: Path, count: int) -> dict[str, dict[str, float]]:
+    """What statistics of so many visits take, by what was measured."""
+    path = folder / "analytics.sqlite3"
+    started = time.monotonic()
+    visits.fill_sqlite(path, count)
+    filled = {"visits": count, "seconds to fill": time.monotonic() - started}
+    found = visits.measure(f"sqlite:///{path}", folder)
+    files = (f"sqlite:///{folder}/now.sqlite3", f"sqlite:///{folder}/before.sqlite3")
+    batches = visits.measure_batches(files, _tree_before(folder), folder)
+    filled["bytes a visit"] = path.stat().st_size / count
+    return _named("SQLite", {"store": filled, **found, "batch of 5,000 visits": batches})
+
+
+def statistics_on_mongodb(folder: Path, url: str, count: int) -> dict[str, dict[str, float]]:
+    """The same of databases on a server."""
+    with ExitStack() as stack:
+        filled_url, now, before = (stack.enter_context(server.database(url)) for _ in range(3))
+        started = time.monotonic()
+        size = visits.fill_mongodb(filled_url, count)
+        filled = {"visits": count, "seconds to fill": time.monotonic() - started}
+        filled["bytes a visit"] = size / count
+        found = visits.measure(filled_url, folder)
+        batches = visits.measure_batches((now, before), _tree_before(folder), folder)
+    return _named("MongoDB", {"store": filled, **found, "batch of 5,000 visits": batches})
+
+
+def _named(store: str, found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    return {f"{store}: {title}": row for title, row in found.items()}
+
+
+def _tree_before(folder: Path) -> Path:
+    """The services of the version before statistics, from the repository's history."""
+    tree = folder / "before"
+    tree.mkdir()
+    archive = ["git", "archive", BEFORE_STATISTICS, "services", "proto", "deploy"]
+    packed = subprocess.run(archive, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+    subprocess.run(["tar", "-x", "-C", str(tree)], input=packed, check=True)
+    return tree
+
+
 def report_statistics(found: dict[str, dict[str, float]]) -> None:
     """Print the table of statistics and write its file."""
-    store = found["store"]
-    print(f"{store['visits']:,} visits: {store['bytes_a_visit']:.1f} bytes a visit (goal 64)")
     for title, row in found.items():
-        if title != "store":
-            print(f"{title:>24}" + "".join(f"{name:>12} {ms:8.1f}" for name, ms in row.items()))
-    print(f"{'goal, 1 link':>24} under {STATISTICS_GOAL} ms")
+        print(f"{title:>32}" + "".join(f"{name:>16} {n:11,.1f}" for name, n in row.items()))
+    print(f"{'goal':>32} 64 bytes a visit; 1 link under {STATISTICS_GOAL} ms")
     _write("bench-statistics", found)
 
 

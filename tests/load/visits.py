@@ -8,16 +8,16 @@ say where they came from, and nearly all what they came with.
 from __future__ import annotations
 
 import asyncio
-import itertools
+import os
 import random
 import sqlite3
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import AsyncExitStack, ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,10 +27,15 @@ import numpy.typing as npt
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from services.analytics import sketch
-from services.analytics.domain import MAX_NAMES, Dimension, count_names
+from services.analytics.__main__ import ADAPTERS
+from services.analytics.days_mongo import chunks
+from services.analytics.documents_mongo import DayAddition, id_of, with_days
+from services.analytics.domain import MAX_NAMES, DaySums, Dimension, count_names
 from services.analytics.runs import month_of, pack
-from services.analytics.store_sqlite import MIGRATIONS, SqliteAnalyticsStore, pack_counts
-from services.runtime import client, sqlite
+from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
+from services.analytics.store_sqlite import MIGRATIONS, pack_counts
+from services.runtime import client, mongo, stores
+from services.runtime.mongo import Document, Documents
 from tests.load.fill import code_of, opened
 from tests.processes import Process
 
@@ -46,6 +51,13 @@ _POOLED = 10
 """Link days with so many visits and fewer are drawn from some that were made before."""
 _POOL = 2000
 _BATCH = 5000
+_WARM_BATCHES = 20
+"""Of which nothing is measured: with a tenth of the links in the store, it has what batches add
+to."""
+_BATCHES = 20
+_FILLED_BY = "fill"
+"""The gateway whose batches filled a store."""
+_INSERTED_AT_ONCE = 1000
 _SERVICE = pb.DESCRIPTOR.services_by_name["AnalyticsService"]
 _RANGES = {
     "24 hours": pb.RECENT_SPAN_24_HOURS,
@@ -66,6 +78,12 @@ class LinkDay:
     bots: dict[int, int]
     names: dict[Dimension, dict[str, int]]
     visitors: Sequence[int]
+
+    @property
+    def document(self) -> Document:
+        """As MongoDB has it, but for its `_id`, when one batch brings all of it."""
+        sums = DaySums(self.people, self.bots, self.names, self.visitors)
+        return {**DayAddition(sums).new(), "seen": {_FILLED_BY: 1}}
 
     @cached_property
     def stored(self) -> tuple[bytes, bytes, int, int]:
@@ -149,7 +167,7 @@ class Mix:
         return {keys[n]: int(counts[n]) for n in found.tolist()}
 
 
-def fill(path: Path, visits: int, days: int = DAYS) -> None:
+def fill_sqlite(path: Path, visits: int, days: int = DAYS) -> None:
     """Store visits of some days that end today, as the store would, and sum up its months.
 
     Rows of a day come in no order, as batches bring them: so pages are as full as they would be.
@@ -177,7 +195,66 @@ def fill(path: Path, visits: int, days: int = DAYS) -> None:
         months = {month_of(day) for day, _ in visited}
         connection.executemany("INSERT INTO due_months VALUES (?, 0)", [(m,) for m in months])
         connection.commit()
-    asyncio.run(_sum_up(path, today))
+    asyncio.run(_sum_up(f"sqlite:///{path}", today))
+
+
+def fill_mongodb(url: str, visits: int, days: int = DAYS) -> float:
+    """The same in a MongoDB database; returns how many bytes it takes.
+
+    Documents are those that the store makes of a batch that brings a link's whole day. Where there
+    were several, `seen` has as many gateways as sent one, and `hosts` is the same.
+    """
+    return asyncio.run(_fill_mongodb(url, visits, days))
+
+
+async def _fill_mongodb(url: str, visits: int, days: int) -> float:
+    mix = Mix()
+    today = int(time.time()) // 86_400
+    people, bots = (np.zeros(LINKS, dtype=np.int64) for _ in range(2))
+    visited: list[tuple[int, npt.NDArray[np.int32]]] = []
+    async with mongo.opened(url, "", SCHEMA) as database:
+        await database.prepared()
+        for day in range(today - days + 1, today + 1):
+            documents: list[Document] = []
+            links = []
+            for link, one in mix.day(visits // days):
+                document = {"_id": id_of(code_of(link), day), **one.document}
+                people[link] += document["people"]
+                bots[link] += document["bots"]
+                links.append(link)
+                documents.append(document)
+            random.Random(day).shuffle(documents)
+            await _insert(database, "days", documents)
+            visited.append((day, np.array(links, dtype=np.int32)))
+        totals = [
+            {
+                "_id": code_of(link),
+                "people": int(people[link]),
+                "bots": int(bots[link]),
+                "noted": int(people[link] + bots[link]),
+                "visited": with_days({}, on),
+                "seen": {_FILLED_BY: 1},
+            }
+            for link, on in _by_link(visited)
+        ]
+        random.Random(1).shuffle(totals)
+        await _insert(database, "totals", totals)
+        gateway = {"_id": _FILLED_BY, "begun": 1, "last_batch": 1, "dropped": 0, "live": True}
+        await _insert(database, "gateways", [{**gateway, "seen_at": int(time.time())}])
+        store = MongoAnalyticsStore(database)
+        while await store.sum_up(today):
+            pass
+        stats = await database.read("stats", lambda db: db.command("dbStats"))
+        return float(stats["storageSize"] + stats["indexSize"])
+
+
+async def _insert(database: mongo.Database, collection: str, documents: list[Document]) -> None:
+    for some in chunks(documents, _INSERTED_AT_ONCE):
+        await database.write("fill", partial(_inserted, collection=collection, documents=some))
+
+
+async def _inserted(db: Documents, collection: str, documents: list[Document]) -> None:
+    await db[collection].insert_many(documents, ordered=False)
 
 
 def _fill_totals(
@@ -186,24 +263,29 @@ def _fill_totals(
     bots: npt.NDArray[np.int64],
     visited: list[tuple[int, npt.NDArray[np.int32]]],
 ) -> None:
-    links = np.concatenate([some for _, some in visited])
-    days = np.concatenate([np.full(len(some), day, dtype=np.int32) for day, some in visited])
-    order = np.argsort(links, kind="stable")
-    links, days = links[order], days[order]
-    known, starts = np.unique(links, return_index=True)
-    ends = np.append(starts[1:], len(links))
     rows = [
-        (code_of(link), int(people[link]), int(bots[link]), pack(days[start:end].tolist()))
-        for link, start, end in zip(known.tolist(), starts, ends, strict=True)
+        (code_of(link), int(people[link]), int(bots[link]), pack(days))
+        for link, days in _by_link(visited)
     ]
     random.Random(1).shuffle(rows)
     connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?)", rows)
     connection.commit()
 
 
-async def _sum_up(path: Path, before: int) -> None:
-    async with sqlite.opened(f"sqlite:///{path}", MIGRATIONS) as database:
-        store = SqliteAnalyticsStore(database)
+def _by_link(visited: list[tuple[int, npt.NDArray[np.int32]]]) -> Iterator[tuple[int, list[int]]]:
+    """Each link with its days, from each day with its links."""
+    links = np.concatenate([some for _, some in visited])
+    days = np.concatenate([np.full(len(some), day, dtype=np.int32) for day, some in visited])
+    order = np.argsort(links, kind="stable")
+    links, days = links[order], days[order]
+    known, starts = np.unique(links, return_index=True)
+    ends = np.append(starts[1:], len(links))
+    for link, start, end in zip(known.tolist(), starts, ends, strict=True):
+        yield link, days[start:end].tolist()
+
+
+async def _sum_up(setting: str, before: int) -> None:
+    async with stores.opened(setting, "analytics", ADAPTERS) as (store, _):
         while await store.sum_up(before):
             pass
 
@@ -222,44 +304,67 @@ def _named(names: list[str], unknown: float = 0.02) -> tuple[list[str], _Shares]
     return names, np.append(_zipf(len(names)) * (1 - unknown), unknown)
 
 
-def measure(path: Path, visits: int) -> dict[str, dict[str, float]]:
-    """Milliseconds of each range, of one link and of many; of batches; and bytes a visit.
+def measure(setting: str, folder: Path) -> dict[str, dict[str, float]]:
+    """Milliseconds of each range, of one link and of many, in a store that was filled.
 
     Of one link: the most visited ones, and some as they are visited, in turn; the 95th percentile.
+    Of many: when nothing is remembered of them, and then again.
     """
-    env = {"ATAJO_STORE": f"sqlite:///{path}", "ATAJO_LOG_LEVEL": "warning"}
-    size = path.stat().st_size
-    with Process.start("services.analytics", env, path.with_suffix(".log")) as process:
+    env = {"ATAJO_STORE": setting, "ATAJO_LOG_LEVEL": "warning"}
+    with Process.start("services.analytics", env, folder / "analytics.log") as process:
         found = asyncio.run(_measure(process.grpc))
         assert process.stop() == 0, process.stderr()
-    return {**found, "store": {"visits": visits, "bytes_a_visit": size / visits}}
+    return found
 
 
 async def _measure(address: str) -> dict[str, dict[str, float]]:
     drawn = np.searchsorted(np.cumsum(_zipf(LINKS)), np.random.default_rng(2).random(60))
-    single = [[code_of(n)] for n in (*range(40), *drawn.tolist())]
-    many = {
-        f"{count:,} links": [[code_of(n * LINKS // 100_000) for n in range(count)]]
-        for count in (100, 1000, 100_000)
-    }
+    groups = {"1 link": [[code_of(n)] for n in (*range(40), *drawn.tolist())]}
+    for count in (100, 1000, 100_000):
+        codes = [[code_of(n * LINKS // 100_000) for n in range(count)]]
+        groups |= {f"{count:,} links, first": codes, f"{count:,} links, again": codes}
+    found: dict[str, dict[str, float]] = {}
     async with client.open_channel(address, _SERVICE) as channel:
         stub: pb_grpc.AnalyticsServiceAsyncStub = pb_grpc.AnalyticsServiceStub(channel)
-        found: dict[str, dict[str, float]] = {}
-        for title, groups in {"1 link": single, **many}.items():
-            found[title] = {}
-            for name, asked in _spans().items():
-                taken = []
-                for codes in groups:
-                    request = pb.GetStatisticsRequest(codes=codes, timezone="America/Santiago")
-                    request.MergeFrom(asked)
-                    request.top = 100 if len(codes) > 1 else 0
-                    started = time.perf_counter()
-                    await stub.GetStatistics(request, timeout=_SECONDS)
-                    taken.append(1000 * (time.perf_counter() - started))
-                taken.sort()
-                found[title][name] = taken[len(taken) * 95 // 100]
-        found["batch of 5,000 visits"] = {"median": await _batches(stub)}
+        for title, asked_of in groups.items():
+            beside: list[float] = []
+            small = asyncio.create_task(_small_calls(stub, beside))
+            found[title] = {
+                name: await _asked(stub, asked_of, asked) for name, asked in _spans().items()
+            }
+            small.cancel()
+            await asyncio.wait([small])
+            beside.sort()
+            found[title]["beside, p99"] = beside[len(beside) * 99 // 100]
     return found
+
+
+async def _asked(
+    stub: pb_grpc.AnalyticsServiceAsyncStub,
+    groups: Sequence[Sequence[str]],
+    asked: pb.GetStatisticsRequest,
+) -> float:
+    """Milliseconds, of 95 in 100, that it takes to be told a span of these groups of links."""
+    taken = []
+    for codes in groups:
+        request = pb.GetStatisticsRequest(codes=codes, timezone="America/Santiago")
+        request.MergeFrom(asked)
+        request.top = 100 if len(codes) > 1 else 0
+        started = time.perf_counter()
+        await stub.GetStatistics(request, timeout=_SECONDS)
+        taken.append(1000 * (time.perf_counter() - started))
+    taken.sort()
+    return taken[len(taken) * 95 // 100]
+
+
+async def _small_calls(stub: pb_grpc.AnalyticsServiceAsyncStub, taken: list[float]) -> None:
+    """Asks for the totals of ten links, twenty times a second, until it is cancelled."""
+    codes = [code_of(n) for n in range(10)]
+    while True:
+        started = time.perf_counter()
+        await stub.GetTotals(pb.GetTotalsRequest(codes=codes), timeout=_SECONDS)
+        taken.append(1000 * (time.perf_counter() - started))
+        await asyncio.sleep(0.05)
 
 
 def _spans() -> dict[str, pb.GetStatisticsRequest]:
@@ -272,17 +377,67 @@ def _spans() -> dict[str, pb.GetStatisticsRequest]:
     return spans
 
 
-async def _batches(stub: pb_grpc.AnalyticsServiceAsyncStub) -> float:
+def measure_batches(settings: tuple[str, str], tree: Path, folder: Path) -> dict[str, float]:
+    """Milliseconds that 5,000 visits of as many links take, now and in another tree of the product.
+
+    Each has a store of its own, both with the same visits in them; the same batches go to both in
+    turn, with all that is known of each visit. The other tree passes over what it does not know.
+    """
+    other = {"PYTHONPATH": os.pathsep.join((str(tree), str(tree / "proto/gen")))}
+    envs: tuple[dict[str, str], ...] = ({}, {**other, "PYTHONSAFEPATH": "1"})
+    with ExitStack() as stack:
+        addresses = [
+            stack.enter_context(
+                Process.start(
+                    "services.analytics",
+                    {"ATAJO_STORE": setting, "ATAJO_LOG_LEVEL": "warning", **env},
+                    folder / f"batches-{number}.log",
+                )
+            ).grpc
+            for number, (setting, env) in enumerate(zip(settings, envs, strict=True))
+        ]
+        return asyncio.run(_batches(addresses))
+
+
+async def _batches(addresses: Sequence[str]) -> dict[str, float]:
+    taken: tuple[list[float], list[float]] = ([], [])
+    async with AsyncExitStack() as stack:
+        stubs: list[pb_grpc.AnalyticsServiceAsyncStub] = [
+            pb_grpc.AnalyticsServiceStub(
+                await stack.enter_async_context(client.open_channel(address, _SERVICE))
+            )
+            for address in addresses
+        ]
+        requests = _requests(Mix())
+        for number in range(1, _WARM_BATCHES + _BATCHES + 1):
+            request = next(requests)
+            request.batch_number = number
+            # Each is first as often as second.
+            for which in (0, 1) if number % 2 else (1, 0):
+                started = time.perf_counter()
+                reply = await stubs[which].RecordVisits(request, timeout=_SECONDS)
+                if number > _WARM_BATCHES:
+                    taken[which].append(1000 * (time.perf_counter() - started))
+                assert reply.applied
+    now, before = (statistics.median(one) for one in taken)
+    ratios = [one / other for one, other in zip(*taken, strict=True)]
+    return {"now": now, "before": before, "ratio in pairs": statistics.median(ratios)}
+
+
+def _requests(mix: Mix) -> Iterator[pb.RecordVisitsRequest]:
     """Batches of visits of as many links, each with all that is known of them."""
-    mix = Mix()
     hour = int(time.time()) // 3600
     numbers = {
         dimension: pb.Dimension.Value(f"DIMENSION_{dimension.name}") for dimension in Dimension
     }
-    taken = []
-    for number in range(1, 12):
-        request = pb.RecordVisitsRequest(gateway_id="bench", batch_number=number)
-        for link, one in itertools.islice(mix.once(), _BATCH):
+    visits = mix.once()
+    while True:
+        request = pb.RecordVisitsRequest(gateway_id="bench")
+        some: dict[int, dict[Dimension, tuple[str, ...]]] = {}
+        while len(some) < _BATCH:
+            link, one = next(visits)
+            some[link] = one
+        for link, one in some.items():
             known = [pb.Name(dimension=numbers[d], name=n) for d, (n, *_) in one.items()]
             request.visits.add(
                 code=code_of(link), hour=hour, kind=pb.VISIT_KIND_PERSON, count=1, names=known
@@ -290,8 +445,4 @@ async def _batches(stub: pb_grpc.AnalyticsServiceAsyncStub) -> float:
             request.visitors.add(
                 code=code_of(link), day=hour // 24, numbers=[random.getrandbits(32)]
             )
-        started = time.perf_counter()
-        reply = await stub.RecordVisits(request, timeout=_SECONDS)
-        taken.append(1000 * (time.perf_counter() - started))
-        assert reply.applied
-    return statistics.median(taken)
+        yield request
