@@ -2,8 +2,9 @@
 
 Each style is drawn as the page draws it and gets its verdict by the page's own code; then three
 decoders of other hands read it as twelve cameras see it. One line a style is kept in
-`tests/qr/margin.txt`, and a run that was broken off goes on where it stopped, unless the code that
-is measured has changed since. Writes `tests/qr/margin.md`.
+`tests/qr/margin.txt`, and a run that was broken off goes on where it stopped; where the pictures
+have changed since, it begins anew, and where only the page's check has, it judges anew. Writes
+`tests/qr/margin.md`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from multiprocessing import get_context
@@ -40,11 +41,12 @@ STYLES = 10_000
 WELL = "well"
 UNREAD = "unread"
 
-_MEASURED = (
-    *(f"web/src/features/qr/{name}.ts" for name in ("margin", "distort", "pixels", "drawing")),
+_PICTURES = (
+    *(f"web/src/features/qr/{name}.ts" for name in ("drawing", "style", "symbol")),
     *(f"tests/qr/{name}.py" for name in ("cameras", "random_styles", "pictures")),
 )
-"""What the figures depend on."""
+_VERDICTS = tuple(f"web/src/features/qr/{name}.ts" for name in ("margin", "distort", "pixels"))
+"""What the decoders see, and what the page's verdict is made by."""
 
 
 @dataclass(frozen=True)
@@ -121,35 +123,61 @@ def _row(number: int) -> Row:
     return _bench().row(number)
 
 
-def heading() -> str:
-    """What a figure depends on, as one line."""
+def _verdict(number: int) -> str:
+    return _bench().verdict(*_bench().picture(number))
+
+
+Heading = dict[str, object]
+
+
+def heading() -> Heading:
+    """What the figures depend on."""
+    return {
+        "seed": SEED,
+        "readers": f"zxing-cpp {version('zxing-cpp')}, OpenCV {cv2.__version__}, jsQR 1.4.0",
+        "pictures": _digest(_PICTURES),
+        "verdicts": _digest(_VERDICTS),
+    }
+
+
+def _digest(names: Sequence[str]) -> str:
     digest = hashlib.sha256()
-    for name in _MEASURED:
+    for name in names:
         digest.update((ROOT / name).read_bytes())
-    readers = f"zxing-cpp {version('zxing-cpp')}, OpenCV {cv2.__version__}, jsQR 1.4.0"
-    return json.dumps({"seed": SEED, "code": digest.hexdigest()[:12], "readers": readers})
+    return digest.hexdigest()[:12]
 
 
-def kept() -> tuple[str, list[Row]]:
+def kept() -> tuple[Heading, list[Row]]:
     """The heading of the last run, and its rows."""
-    first, *lines = KEPT.read_text().splitlines() if KEPT.exists() else [""]
-    return first, [Row.of(line) for line in lines]
+    first, *lines = KEPT.read_text().splitlines() if KEPT.exists() else ["{}"]
+    return json.loads(first), [Row.of(line) for line in lines]
+
+
+def keep(rows: Sequence[Row]) -> None:
+    """Write all of them anew."""
+    lines = [json.dumps(heading()), *(row.line() for row in rows)]
+    KEPT.write_text("\n".join(lines) + "\n")
 
 
 def measure(limit: int, jobs: int) -> list[Row]:
     """Measure so many styles, or the rest of them."""
     before, rows = kept()
-    if before != heading():
-        rows = []
-        KEPT.write_text(heading() + "\n")
-    rest = range(len(rows), limit)
-    with get_context("spawn").Pool(jobs) as pool, KEPT.open("a") as file:
-        for row in pool.imap(_row, rest, chunksize=4):
-            rows.append(row)
-            file.write(row.line() + "\n")
-            file.flush()
-            if len(rows) % 100 == 0:
-                print(f"{len(rows)} of {limit}")  # noqa: T201
+    now = heading()
+    with get_context("spawn").Pool(jobs) as pool:
+        if {**before, "verdicts": ""} != {**now, "verdicts": ""}:
+            rows = []
+        elif before != now:
+            # What the decoders read in the same pictures stays.
+            verdicts = pool.map(_verdict, range(len(rows)), chunksize=4)
+            rows = [replace(row, verdict=new) for row, new in zip(rows, verdicts, strict=True)]
+        keep(rows)
+        with KEPT.open("a") as file:
+            for row in pool.imap(_row, range(len(rows), limit), chunksize=4):
+                rows.append(row)
+                file.write(row.line() + "\n")
+                file.flush()
+                if len(rows) % 100 == 0:
+                    print(f"{len(rows)} of {limit}")  # noqa: T201
     return rows
 
 
@@ -192,7 +220,7 @@ def head(names: Sequence[str]) -> list[str]:
     return [line(names), line(["---"] * len(names))]
 
 
-def page(first: str, rows: Sequence[Row]) -> str:
+def page(rows: Sequence[Row]) -> str:
     """The tables as a page."""
     well = [row for row in rows if row.verdict == WELL]
     care = [row for row in rows if row.verdict not in (WELL, UNREAD)]
@@ -226,7 +254,7 @@ def page(first: str, rows: Sequence[Row]) -> str:
     cases = len(CAMERAS)
     parts = [
         "# What the verdict is worth",
-        f"Measured by `make qr-table` ({first}) on {len(rows)} random styles: "
+        f"Measured by `make qr-table` with {heading()['readers']} on {len(rows)} random styles: "
         f"{len(well)} are called 'Scans: well', {len(care)} 'Scans: with care', and "
         f"{verdicts[UNREAD]} are not read at all.",
         "## Lost cases",
@@ -278,7 +306,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     rows = measure(given.limit, given.jobs)
-    PAGE.write_text(page(heading(), rows))
+    PAGE.write_text(page(rows))
     print(PAGE.relative_to(ROOT))  # noqa: T201
 
 

@@ -28,12 +28,12 @@ export interface Measured {
  */
 const trials: readonly (readonly [Distortion, (picture: Grey) => Grey])[] = [
   ['worn', (picture) => worn(picture, 2)],
-  ['spread', (picture) => spread(picture, 2)],
-  ['noisy', (picture) => noisy(picture, 40)],
+  ['noisy', (picture) => noisy(picture, 30)],
   ['blurred', (picture) => blurred(picture, 9)],
-  ['smaller', (picture) => smaller(picture, 0.25)],
-  ['askew', (picture) => askew(picture, 12, 0.1)],
-  ['glaring', (picture) => glaring(picture, 0.8)],
+  ['smaller', (picture) => smaller(picture, 0.3)],
+  ['spread', (picture) => spread(picture, 1)],
+  ['glaring', (picture) => glaring(picture, 0.65)],
+  ['askew', (picture) => askew(picture, 12, 0.06)],
 ];
 
 /** Milliseconds that the picture itself may be tried for. */

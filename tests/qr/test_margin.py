@@ -1,0 +1,126 @@
+"""The verdict and its margin: its words and mends on the page, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import cv2
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.qr.cases import image_file
+from tests.qr.margin import SEED, STYLES, UNREAD, WELL, Bench, Row, kept, lost_by_all
+from tests.qr.pictures import LOGO, PLAIN, logo_picture, url_of
+from tests.qr.random_styles import random_design
+from tests.qr.studio import Studio
+
+LINK = "https://atajo.example/k7Qm2_xB"
+
+
+def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio) -> None:
+    studio.write(LINK)
+    assert studio.verdict() == "well"
+    expect(studio.line).to_contain_text("Scans: well")
+    expect(studio.line).to_contain_text("Printed 50 mm wide, it reads from up to 52 cm.")
+    studio.more()
+    width = studio.page.get_by_label("Printed width in millimetres")
+    width.fill("200")
+    expect(studio.line).to_contain_text("Printed 200 mm wide, it reads from up to 2.1 m.")
+    width.fill("as wide as a door")
+    expect(studio.line).not_to_contain_text("Printed")
+    # Said to a screen reader, once it rests.
+    expect(studio.page.get_by_role("status").filter(has_text="Scans: well")).to_be_attached()
+
+
+@pytest.mark.parametrize(
+    ("style", "mend"),
+    [
+        ({"foreground": "#7a7a7a", "background": "#fffffe"}, "More contrast"),
+        ({"modules": "dots", "foreground": "#777777"}, "More contrast"),
+    ],
+)
+def test_one_that_needs_care_is_mended_at_one_click(
+    studio: Studio, style: dict[str, object], mend: str
+) -> None:
+    studio.keep({"ours": {**PLAIN, **style}})
+    studio.take("ours")
+    studio.write(LINK)
+    assert studio.verdict() == "care"
+    expect(studio.line).to_contain_text("Scans: with care")
+    studio.page.get_by_role("button", name=mend).click()
+    expect(studio.line).to_have_attribute("data-verdict", "well")
+
+
+def test_what_no_mend_helps_is_better_large(studio: Studio) -> None:
+    studio.write(url_of(400, 1))
+    assert studio.verdict() == "care"
+    with studio.page.expect_download() as waiting:
+        studio.page.get_by_role("button", name="Save a large one as SVG").click()
+    assert waiting.value.suggested_filename == "my-qr-code.svg"
+
+
+def test_the_newest_of_many_changes_is_what_is_judged(studio: Studio) -> None:
+    """Nothing waits behind those before it: the mends that are tried give way, too."""
+    for length in (400, 390, 380, 370):
+        studio.write(url_of(length, 1))
+        assert studio.verdict() == "care"
+    studio.write(LINK)
+    assert studio.verdict() == "well"
+    studio.choose(image_file("logo", "png", logo_picture("busy")))
+    assert studio.verdict() in ("well", "care")
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    """What the table is measured with."""
+    bench = Bench()
+    yield bench
+    bench.close()
+
+
+ROWS = kept()[1]
+
+
+def of_verdict(*verdicts: str) -> Iterator[tuple[int, Row]]:
+    """Styles of the table."""
+    return ((at, row) for at, row in enumerate(ROWS) if row.verdict in verdicts)
+
+
+def sample() -> list[int]:
+    """The first two called 'well', two that need care, and one that is not read."""
+    well = [number for number, _ in of_verdict(WELL)][:2]
+    care = [number for number, row in enumerate(ROWS) if row.verdict not in (WELL, UNREAD)][:2]
+    return [*well, *care, *[number for number, _ in of_verdict(UNREAD)][:1]]
+
+
+@pytest.mark.parametrize("number", sample())
+def test_the_table_is_what_is_measured_today(bench: Bench, number: int) -> None:
+    assert bench.row(number).verdict == ROWS[number].verdict
+    assert lost_by_all(bench.row(number)) == lost_by_all(ROWS[number])
+
+
+@pytest.mark.parametrize("number", sample())
+def test_the_page_gives_the_verdict_of_the_table(studio: Studio, number: int) -> None:
+    """Its canvas and the drawing of the measurement differ by how edges are smoothed."""
+    design = random_design(SEED, number)
+    studio.keep({"ours": {**PLAIN, **design.style}})
+    studio.take("ours")
+    if design.logo:
+        kind, width, height = design.logo
+        # The page fits a picture into the square of a logo; the table has smaller ones, too.
+        if max(width, height) < LOGO:
+            pytest.skip("a logo smaller than the page makes it")
+        picture = cv2.resize(logo_picture(kind), (5 * width, 5 * height))
+        studio.choose(image_file("logo", "png", picture.astype(np.uint8)))
+    studio.write(design.text)
+    expected = ROWS[number].verdict
+    wanted = expected if expected in (WELL, UNREAD) else "care"
+    assert studio.verdict() == wanted
+
+
+def test_none_of_those_called_well_is_lost() -> None:
+    """One in a hundred of twelve cases is none: each is read by one of three decoders at least."""
+    assert len(ROWS) <= STYLES
+    assert ROWS
+    assert [number for number, row in of_verdict(WELL) if lost_by_all(row)] == []
