@@ -16,7 +16,9 @@ export type FailureCode =
 export const reasons = [
   'CODE_TAKEN',
   'INVALID_CODE',
+  'INVALID_CONTACT',
   'INVALID_CURSOR',
+  'INVALID_DETAILS',
   'INVALID_ENDED_URL',
   'INVALID_EXPIRY',
   'INVALID_TAGS',

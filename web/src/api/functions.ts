@@ -261,6 +261,48 @@ export async function showStatistics(
   return (await succeed('showStatistics', payload, statistics, isNotTheirs, options)).data;
 }
 
+const preview = v.object({
+  code,
+  long_link: v.nullish(v.string()),
+  host: v.string(),
+  state: link.entries.state,
+  reason: v.nullable(blockReason),
+  created_at: moment,
+  changed_at: v.nullable(moment),
+  title: v.string(),
+  warnings: v.array(v.string()),
+});
+
+/**
+ * A link as anybody may know it before following it. `host` is in ASCII, as it goes over the wire; a
+ * blocked link has no `long_link`. A later server may know `warnings` that this page does not.
+ */
+export type Preview = v.InferOutput<typeof preview>;
+
+/** What a link is, without a visit; null where there never was one or nothing of it is left. */
+export async function previewLink(
+  shortCode: string,
+  options: CallOptions = {},
+): Promise<Preview | null> {
+  const reply = v.object({ success: v.literal(true), preview: v.nullable(preview) });
+  return (await call('previewLink', { code: shortCode }, reply, options)).preview;
+}
+
+export interface LinkReport {
+  code: string;
+  reason: BlockReason;
+  /** '' for nothing. */
+  details: string;
+  /** E-mail address of who reports it; '' for none. */
+  contact: string;
+}
+
+/** Tells the operator what is wrong with a link. */
+export async function reportLink({ contact, ...report }: LinkReport): Promise<void> {
+  const payload = { ...report, contact: contact === '' ? null : contact };
+  await succeed('reportLink', payload, { report: v.string() }, ['no exist']);
+}
+
 /** Gives a guest's links to an account; answers how many moved now. */
 export async function claimLinks(account: Account, guest: Guest): Promise<number> {
   const payload = { token: account.token, guest: guest.key };

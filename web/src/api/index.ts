@@ -21,8 +21,10 @@ export type {
   LinkChanges,
   LinkPage,
   LinkQuery,
+  LinkReport,
   LinkState,
   Login,
+  Preview,
   RecentSpan,
   Span,
   Statistics,
@@ -67,6 +69,8 @@ export const createShortLink: Functions['createShortLink'] = async (link, owner,
 
 export const showLink = later('showLink');
 export const showLinks = later('showLinks');
+export const previewLink = later('previewLink');
+export const reportLink = later('reportLink');
 export const showStatistics = later('showStatistics');
 export const changeLink = later('changeLink');
 export const createScanCode = later('createScanCode');

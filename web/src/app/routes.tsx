@@ -13,6 +13,7 @@ const LoginPage = lazyPage(() => import('../pages/LoginPage'));
 const RegisterPage = lazyPage(() => import('../pages/RegisterPage'));
 const AccountPage = lazyPage(() => import('../pages/AccountPage'));
 const LinkPage = lazyPage(() => import('../pages/LinkPage'));
+const PreviewPage = lazyPage(() => import('../pages/PreviewPage'));
 const SettingsPage = lazyPage(() => import('../pages/SettingsPage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
 const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
@@ -29,6 +30,7 @@ const shown: Record<Name, ComponentType> = {
   account: AccountPage,
   settings: SettingsPage,
   link: LinkPage,
+  preview: PreviewPage,
   terms: TermsPage,
   privacy: PrivacyPage,
   notFound: NotFoundPage,

@@ -1,9 +1,9 @@
 import { useDeferredValue, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { AreaField } from '../../../components/AreaField';
 import { Button } from '../../../components/Button';
 import { announce } from '../../../lib/announce';
 import { formatNumber, plural } from '../../../lib/format';
 import { save } from '../../../lib/save';
-import { AreaField } from '../contents/AreaField';
 import { fileName, type Wanted } from '../download';
 import { NamedChoice } from '../more/NamedChoice';
 import { outlineOf } from '../outline';

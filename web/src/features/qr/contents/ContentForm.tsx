@@ -1,7 +1,7 @@
 import { Checkbox } from '../../../components/Checkbox';
 import { Choice } from '../../../components/Choice';
 import { Field } from '../../../components/Field';
-import { AreaField } from './AreaField';
+import { AreaField } from '../../../components/AreaField';
 import styles from './ContentForm.module.css';
 import type { Entry, Kind } from './kinds';
 import { type Faults, type Filled, TICKED } from './written';

@@ -1,7 +1,7 @@
 import { type ComponentProps, useId } from 'react';
-import control from '../../../components/control.module.css';
-import { FieldError } from '../../../components/FieldError';
-import { Label } from '../../../components/Label';
+import control from './control.module.css';
+import { FieldError } from './FieldError';
+import { Label } from './Label';
 import styles from './AreaField.module.css';
 
 type AreaFieldProps = Omit<ComponentProps<'textarea'>, 'className' | 'id'> & {

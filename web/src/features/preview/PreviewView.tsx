@@ -1,0 +1,122 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { previewLink, type Preview } from '../../api';
+import { cache } from '../../api/cache';
+import { Button, ButtonLink } from '../../components/Button';
+import { Offline } from '../../components/Offline';
+import { ShortAddress } from '../../components/ShortAddress';
+import { Spinner } from '../../components/Spinner';
+import { formatMoment } from '../../lib/format';
+import { nobody } from '../../lib/owner';
+import { readable } from './hosts';
+import { headings, notLookedUp, reportMessages } from './messages';
+import styles from './PreviewView.module.css';
+import { ReportDialog } from './ReportDialog';
+import { Warnings } from './Warnings';
+
+interface PreviewViewProps {
+  code: string;
+  /** Around what is known of it. */
+  page: (children: ReactNode) => ReactNode;
+  /** Of a link that leads nowhere any more: what is said of that. */
+  over: (preview: Preview) => ReactNode;
+  /** In the place of a link that never was, or of which nothing is left. */
+  otherwise: ReactNode;
+}
+
+/** What a link is, for who wants to know it before following it. */
+export function PreviewView({ code, page, over, otherwise }: PreviewViewProps) {
+  const { data, isError, isFetching, refetch } = useQuery(
+    {
+      queryKey: [nobody, 'preview', code],
+      queryFn: ({ signal }) => previewLink(code, { signal }),
+    },
+    cache,
+  );
+  if (data === null) return otherwise;
+  return page(
+    <>
+      <h1>{headings[data?.state ?? 'active']}</h1>
+      {data && (
+        <>
+          <Offline />
+          <Known preview={data} over={over} />
+        </>
+      )}
+      {!data && isError && (
+        <div className={styles.failed} role="alert">
+          <p>{notLookedUp}</p>
+          <Button busy={isFetching} onClick={() => void refetch()}>
+            Try again
+          </Button>
+        </div>
+      )}
+      {!data && !isError && (
+        <div className={styles.loading}>
+          <Spinner label="Looking the link up" />
+        </div>
+      )}
+    </>,
+  );
+}
+
+function Known({ preview, over }: { preview: Preview; over: (preview: Preview) => ReactNode }) {
+  const [reporting, setReporting] = useState(false);
+  const [sent, setSent] = useState(false);
+  const { code, host, long_link: address, state, title } = preview;
+  const shown = readable(host);
+  const made = formatMoment(preview.created_at);
+  const changed = preview.changed_at && formatMoment(preview.changed_at);
+  return (
+    <>
+      <div className={styles.place}>
+        <p className={styles.host} translate="no">
+          {host}
+        </p>
+        {shown && (
+          <p className={styles.shown}>
+            Read as <bdi translate="no">{shown}</bdi>
+          </p>
+        )}
+        {address && (
+          <p className={styles.address} translate="no" dir="ltr">
+            {address}
+          </p>
+        )}
+      </div>
+      <Warnings preview={preview} />
+      {state !== 'active' && <div className={styles.over}>{over(preview)}</div>}
+      <p className={styles.quiet}>
+        <ShortAddress code={code} /> was made on {made}
+        {changed ? ` and changed on ${changed}` : ' and leads there since'}.
+        {title && (
+          <>
+            {' '}
+            Who made it calls it “<bdi>{title}</bdi>”.
+          </>
+        )}
+      </p>
+      <div className={styles.actions}>
+        {state === 'active' && (
+          <ButtonLink look="sign" to={`/${code}`} reloadDocument rel="noreferrer">
+            Go there
+          </ButtonLink>
+        )}
+        <Button onClick={() => setReporting(true)}>REPORT</Button>
+      </div>
+      <p className={styles.sent} role="status">
+        {sent && reportMessages.sent}
+      </p>
+      {reporting && (
+        <ReportDialog
+          code={code}
+          onClose={() => setReporting(false)}
+          onSent={() => {
+            setReporting(false);
+            setSent(true);
+          }}
+        />
+      )}
+    </>
+  );
+}

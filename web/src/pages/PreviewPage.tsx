@@ -1,0 +1,42 @@
+import { useParams } from 'react-router-dom';
+import { Page } from '../components/Page';
+import { PreviewView } from '../features/preview/PreviewView';
+import { overOf } from '../features/redirect/over';
+import { WhyBlocked } from '../features/redirect/WhyBlocked';
+import { isCode } from '../lib/codes';
+import { shortAddress } from '../lib/config';
+import { NotFoundPage } from './NotFoundPage';
+
+/** Where a short address leads, for everybody who wants to know it before following it. */
+export default function PreviewPage() {
+  const { code = '' } = useParams();
+  if (!isCode(code)) return <NotFoundPage />;
+  return (
+    <PreviewView
+      key={code}
+      code={code}
+      page={(children) => (
+        <Page
+          title={`Where ${shortAddress(code)} leads`}
+          description="Where a short link leads, before it is followed."
+        >
+          {children}
+        </Page>
+      )}
+      over={({ state, reason }) => {
+        const { message, blocked } = overOf({ state, reason, url: null });
+        return (
+          <>
+            <p>{message}</p>
+            {blocked && (
+              <p>
+                <WhyBlocked />
+              </p>
+            )}
+          </>
+        );
+      }}
+      otherwise={<NotFoundPage />}
+    />
+  );
+}
