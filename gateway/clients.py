@@ -250,6 +250,14 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         reply = await self._caller.unary("ReportLink", self._stub.ReportLink, request, CALL_SECONDS)
         return reply.report_id
 
+    async def create_scan_code(self, owner: Owner, code: str) -> str:
+        """The scan code of a link, which is made once. Reason: NO_LINK."""
+        request = links_pb2.CreateScanCodeRequest(owner=_owner(owner), code=code)
+        reply = await self._caller.unary(
+            "CreateScanCode", self._stub.CreateScanCode, request, CALL_SECONDS
+        )
+        return reply.scan_code
+
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Give some of a guest's links to an account; returns how many, and if to ask again."""
         request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
@@ -399,6 +407,7 @@ def _link(message: links_pb2.Link) -> Link:
         message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None,
         message.ended_url,
         message.public_statistics,
+        message.scan_code,
     )
 
 
@@ -429,7 +438,7 @@ def _timestamp(moment: datetime | None) -> Timestamp | None:
 
 def _resolution(message: links_pb2.Resolution) -> Resolution:
     if not message.state and not message.HasField("expires_at"):  # As nearly all are.
-        return Resolution(LinkState.ACTIVE, message.url)
+        return Resolution(LinkState.ACTIVE, message.url, link_code=message.link_code)
     return Resolution(
         # A state that only a later version knows is not active, and "has ended" is true of it.
         _STATES.get(message.state, LinkState.EXPIRED),
@@ -437,6 +446,7 @@ def _resolution(message: links_pb2.Resolution) -> Resolution:
         message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None,
         message.ended_url,
         _REASONS.get(message.reason),
+        message.link_code,
     )
 
 

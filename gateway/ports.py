@@ -54,6 +54,8 @@ class Link:
     expires_at: datetime | None = None
     ended_url: str = ""
     public_statistics: bool = False
+    scan_code: str = ""
+    """Empty where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +295,10 @@ class Links(Service, LinkSource, LinkList, Protocol):
         `details` and `contact`, an e-mail address, are empty for none. Returns the report's id,
         which is the same for all reports of the link for the reason. Reasons: NO_LINK, INVALID_*.
         """
+        ...
+
+    async def create_scan_code(self, owner: Owner, code: str) -> str:
+        """The scan code of an owner's link, which is made once."""
         ...
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:

@@ -80,10 +80,11 @@ class Redirects:
         """The whole answer to a GET, its visit taken down, if memory has an active link."""
         started = time.perf_counter()
         code = path[1:].decode("latin-1")
-        location = self._resolver.hit(code)
-        if location is None:
+        found = self._resolver.hit(code)
+        if found is None:
             return None
-        return self._redirected(code, location, headers, host, server_headers, started)
+        location, link_code = found
+        return self._redirected(code, location, link_code, headers, host, server_headers, started)
 
     def lookup(self, scope: Scope) -> asyncio.Future[Resolution | None] | None:
         """What a short address answers, to be awaited; the scope keeps the look-up.
@@ -115,6 +116,7 @@ class Redirects:
         return self._redirected(
             scope["path"][1:],
             location_of(resolution.url),
+            resolution.link_code,
             scope["headers"],
             _host_of(scope),
             server_headers,
@@ -125,12 +127,13 @@ class Redirects:
         self,
         code: str,
         location: bytes,
+        link_code: str,
         headers: Headers,
         host: str,
         server_headers: Headers,
         started: float,
     ) -> bytes:
-        self._visits.take(code, headers, host)
+        self._visits.take(code, headers, host, link_code)
         if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
             self._server_headers = server_headers
             self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
@@ -156,8 +159,9 @@ class Redirects:
                 raise broken
             resolution = await (lookup.resolution if lookup else self._resolver.lookup(code))
             is_active = resolution is not None and resolution.state is LinkState.ACTIVE
-            if is_active and scope["method"] == "GET":
-                self._visits.take(code, scope["headers"], _host_of(scope))
+            if resolution and is_active and scope["method"] == "GET":
+                host = _host_of(scope)
+                self._visits.take(code, scope["headers"], host, resolution.link_code)
         except Exception as error:
             self._tell(error, time.perf_counter() - started)
             await self._site.failing(scope, receive, send_with_id)

@@ -34,7 +34,7 @@ class Resolution(NamedTuple):
 
     `url` is where an active link leads and empty in every other state. From `expires_at` on an
     active link is expired, and then leads to `ended_url`, or nowhere where that is empty. `reason`
-    is there where the link is blocked.
+    is there where the link is blocked, `link_code` where the address ends in its scan code.
     """
 
     state: LinkState
@@ -42,6 +42,7 @@ class Resolution(NamedTuple):
     expires_at: datetime | None = None
     ended_url: str = ""
     reason: BlockReason | None = None
+    link_code: str = ""
 
     @classmethod
     def active(cls, url: str) -> Resolution:

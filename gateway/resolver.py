@@ -70,7 +70,7 @@ class LinkSource(Protocol):
         ...
 
 
-_Entry = tuple[float, float, bool, bytes, bytes, str, datetime | None, bytes, str | None]
+_Entry = tuple[float, float, bool, bytes, bytes, str, datetime | None, bytes, str | None, str]
 """A resolution in memory. Its parts, by number:
 
 0. until when it is a hit: up to the end of its freshness or its expiry; never, if it is not active
@@ -79,7 +79,7 @@ _Entry = tuple[float, float, bool, bytes, bytes, str, datetime | None, bytes, st
 3. its URL as a Location header carries it
 4. its URL in UTF-8, which for most is the same object: a `str` takes four bytes a character where
    there is an emoji, and as many again once it was encoded
-5. its state, 6. its `expires_at`, 7. its `ended_url` in UTF-8, 8. its reason
+5. its state, 6. its `expires_at`, 7. its `ended_url` in UTF-8, 8. its reason, 9. its `link_code`
 
 A plain tuple of plain values: the garbage collector forgets those, and does not stop the gateway
 for a tenth of a second, every few, to walk over a full cache.
@@ -99,7 +99,7 @@ def _size_of(value: object) -> int:
 
 
 _FLOAT_BYTES = _size_of(0.0)
-_ENTRY_BYTES = _SLOT_BYTES + _size_of((None,) * 9) + _FLOAT_BYTES
+_ENTRY_BYTES = _SLOT_BYTES + _size_of((None,) * 10) + _FLOAT_BYTES
 """What every entry takes: its place, itself, and the end of its freshness."""
 
 
@@ -189,10 +189,11 @@ class Resolver:
         """Codes without a link in memory."""
         return len(self._absent)
 
-    def hit(self, code: str) -> bytes | None:
+    def hit(self, code: str) -> tuple[bytes, str] | None:
         """Where an active link leads, as a Location header carries it, if memory may answer.
 
-        None means: ask `lookup`, which answers all that this cannot.
+        Beside it, as in a `Resolution`, the code of the link that this is the scan code of. None
+        means: ask `lookup`, which answers all that this cannot.
         """
         entry = self._entries.get(code)
         if entry is None:
@@ -201,7 +202,7 @@ class Resolver:
             return self._stale_hit(code, entry)
         self._hits += 1
         self._entries.move_to_end(code)
-        return entry[3]
+        return entry[3], entry[9]
 
     def lookup(self, code: str) -> asyncio.Future[Resolution | None]:
         """What a well-formed code answers, None where it has no link: to be awaited.
@@ -310,12 +311,12 @@ class Resolver:
         if self._calls:
             await asyncio.wait(self._calls)
 
-    def _stale_hit(self, code: str, entry: _Entry) -> bytes | None:
+    def _stale_hit(self, code: str, entry: _Entry) -> tuple[bytes, str] | None:
         """What `hit` answers once the entry is no hit by its time alone."""
         if self._clock() < entry[1] or not self._may_be_stale(entry) or not self._is_active(entry):
             return None
         self._serve_stale(code)
-        return entry[3]
+        return entry[3], entry[9]
 
     def _may_be_stale(self, entry: _Entry) -> bool:
         return not entry[2] and self._clock() < entry[1] + self._stale
@@ -334,13 +335,14 @@ class Resolver:
         return entry[5] == _ACTIVE
 
     def _resolution_of(self, entry: _Entry) -> Resolution:
-        _, _, _, _, url, state, expires_at, ended_url, reason = entry
+        _, _, _, _, url, state, expires_at, ended_url, reason, link_code = entry
         return Resolution(
             LinkState(state),
             url.decode(),
             expires_at,
             ended_url.decode(),
             BlockReason(reason) if reason else None,
+            link_code,
         ).at(self._wall())
 
     def _done(self, resolution: Resolution | None) -> asyncio.Future[Resolution | None]:
@@ -496,7 +498,7 @@ class Resolver:
         must_revalidate = not (heard and self._hears)
         fresh = min(self._fresh, UNHEARD_SECONDS) if must_revalidate else self._fresh
         fresh_until = self._clock() + fresh
-        state, url, expires_at, ended_url, reason = resolution
+        state, url, expires_at, ended_url, reason, link_code = resolution
         utf8 = url.encode()
         entry: _Entry = (
             self._hit_until(fresh_until, state.value, expires_at),
@@ -508,6 +510,7 @@ class Resolver:
             expires_at,
             ended_url.encode(),
             reason.value if reason else None,
+            link_code,
         )
         size = _bytes_of(code, entry)
         while self.bytes + size > self.limit_bytes:
@@ -545,7 +548,7 @@ class Resolver:
 
 def _bytes_of(code: str, entry: _Entry) -> int:
     """Memory that a link takes in the cache; words for states and reasons are there once."""
-    hit_until, fresh_until, _, location, url, _, expires_at, ended_url, _ = entry
+    hit_until, fresh_until, _, location, url, _, expires_at, ended_url, _, link_code = entry
     size = _ENTRY_BYTES + _size_of(code) + _size_of(location)
     if hit_until is not fresh_until:
         size += _FLOAT_BYTES
@@ -555,6 +558,8 @@ def _bytes_of(code: str, entry: _Entry) -> int:
         size += _size_of(expires_at)
     if ended_url:
         size += _size_of(ended_url)
+    if link_code:
+        size += _size_of(link_code)
     return size
 
 

@@ -161,6 +161,8 @@ class FakeLinks(Fake):
         whose = links.NOBODY if owner is None else _owner(owner)
         links.check_code(code, whose)
         wanted = links.Link(code, self._urls.normalize(url), whose, datetime.now(UTC))
+        if self._scanned(code):
+            raise links.CodeTaken("This code is taken.")
         if not wanted.repeats(self._links.setdefault(code, wanted)):
             raise links.CodeTaken("This code is taken.")
         return _resolution(self._links[code].resolution())
@@ -273,6 +275,15 @@ class FakeLinks(Fake):
             raise links.NoLink("There is no such link.")
         return self._reports.setdefault((code, reason), secrets.token_urlsafe(12))
 
+    async def create_scan_code(self, owner: owners.Owner, code: str) -> str:
+        self._reach("create_scan_code")
+        [link] = self._held(owner, [code], datetime.now(UTC))
+        free = (one for one in links.drawn_scan_codes() if self._resolution(one) is None)
+        scan_code = link.scan_code or next(free)
+        self._links[code] = replace(link, scan_code=scan_code)
+        self._announced.append(scan_code)
+        return scan_code
+
     async def claim(self, guest: owners.Guest, account: owners.Account) -> tuple[int, bool]:
         self._reach("claim")
         await asyncio.sleep(0)
@@ -288,7 +299,14 @@ class FakeLinks(Fake):
     def _resolution(self, code: str) -> Resolution | None:
         if code in self._answers:
             return self._answers[code]
+        if link := self._scanned(code):
+            return _resolution(link.resolution().by(code))
         return _resolution(self._links[code].resolution()) if code in self._links else None
+
+    def _scanned(self, scan_code: str) -> links.Link | None:
+        """The link that has a scan code."""
+        every = self._links.values()
+        return next((one for one in every if scan_code and one.scan_code == scan_code), None)
 
     def _held(self, owner: owners.Owner, codes: Sequence[str], now: datetime) -> list[links.Link]:
         """An owner's links under all of the codes. Raises TooManyCodes, NoLink."""
@@ -306,7 +324,7 @@ class FakeLinks(Fake):
             if edited.url != link.url:
                 self._histories.setdefault(link.code, []).insert(0, links.FormerUrl(link.url, now))
             if edit.is_announced:
-                self._announced.append(link.code)
+                self._announced += links.codes_of([link])
 
     def _wanted(self, listing: links.Listing, now: datetime) -> list[links.Link]:
         """All links of a listing, in its order."""
@@ -369,6 +387,7 @@ def _resolution(resolution: links.Resolution) -> Resolution:
         resolution.expires_at,
         resolution.ended_url,
         BlockReason(resolution.reason.value) if resolution.reason else None,
+        resolution.link_code,
     )
 
 
@@ -385,6 +404,7 @@ def _link(link: links.Link, now: datetime) -> ports.Link:
         link.expires_at,
         link.ended_url,
         link.public_statistics,
+        link.scan_code,
     )
 
 

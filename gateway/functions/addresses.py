@@ -74,11 +74,11 @@ class ShortAddresses:
     async def access_link(self, payload: AccessLink, request: Request) -> Reply:
         code = payload.code
         resolution = await self.resolver.lookup(code) if codes.is_code(code) else None
-        is_active = resolution is not None and resolution.state is LinkState.ACTIVE
-        if is_active:
+        if resolution is not None and resolution.state is LinkState.ACTIVE:
             # The page that called is our own; where its visitor came from is not told.
             told = [header for header in request.headers.raw if header[0] != b"referer"]
-            self.visits.take(code, told, request.client.host if request.client else "")
+            host = request.client.host if request.client else ""
+            self.visits.take(code, told, host, resolution.link_code)
         return _access_reply(resolution)
 
     async def report_link(self, payload: ReportLink, request: Request) -> Reply:

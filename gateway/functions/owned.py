@@ -146,6 +146,8 @@ class OwnedLinks:
         owner = await owner_of(self.auth, payload)
         link = await self.links.change(owner, payload.code, changes)
         self.resolver.edited(payload.code)
+        if link.scan_code:
+            self.resolver.edited(link.scan_code)
         return await self._of_one(link)
 
     async def remove_links(self, payload: ManyOwned, request: Request) -> Reply:
@@ -159,6 +161,13 @@ class OwnedLinks:
         owner = await owner_of(self.auth, payload)
         await self.links.restore(owner, payload.codes)
         return {"success": True, "restored": self._edited(payload)}
+
+    async def create_scan_code(self, payload: OneOwned, request: Request) -> Reply:
+        self.edits.hit(self.clients.networks_of(request))
+        owner = await owner_of(self.auth, payload)
+        scan_code = await self.links.create_scan_code(owner, payload.code)
+        self.resolver.edited(scan_code)
+        return {"success": True, "scan_code": scan_code}
 
     async def claim_links(self, payload: Owned, request: Request) -> Reply:
         """What moved before an error stays moved, and the next call goes on with the rest."""
@@ -203,6 +212,7 @@ class OwnedLinks:
                     "views": of_link.people if of_link else None,
                     "bots": of_link.bots if of_link else None,
                 }
+                | ({"scan_code": link.scan_code} if link.scan_code else {})
             )
         return shown
 

@@ -58,6 +58,7 @@ def table(
         "changeLink": Function(o.ChangeLink, owned.change_link),
         "removeLinks": Function(o.ManyOwned, owned.remove_links),
         "restoreLinks": Function(o.ManyOwned, owned.restore_links),
+        "createScanCode": Function(o.OneOwned, owned.create_scan_code),
         "claimLinks": Function(Owned, owned.claim_links),
         "showStatistics": Function(t.ShowStatistics, statistics.show_statistics),
         "previewLink": Function(p.PreviewLink, previews.preview_link),

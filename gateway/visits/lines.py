@@ -73,7 +73,7 @@ class Facts(NamedTuple):
     language: str = ""
     country: str = ""
     source: str = ""
-    """Nothing fills it yet."""
+    """`qr` of who came by the scan code of a link; empty of who came by its own."""
     visitor: str = ""
     """Number of the visitor on this day, in 8 hexadecimal digits."""
 
@@ -148,6 +148,10 @@ def text_of(facts: Facts) -> str:
             plain = value.isascii() and value.isalnum()
             text += f" {name}={value if plain else quote(value, safe='')}"
     return text
+
+
+SCANNED = text_of(Facts(source="qr"))
+"""What stands behind such a text where the visitor came by the scan code of the link."""
 
 
 def facts_of(text: str) -> Facts:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from gateway.visits.active import JournalFullError
 from gateway.visits.classify import PURPOSES, Headers, host_of, joined, looks_ahead
 from gateway.visits.journal import Journal
-from gateway.visits.lines import Visit
+from gateway.visits.lines import SCANNED, Visit
 from gateway.visits.sender import Sender, VisitSink
 from gateway.visits.visitors import Visitors
 from services.runtime import background, logs
@@ -118,10 +118,11 @@ class VisitPipeline:
         if not await self._journal.has_room():
             raise Unavailable("The journal is full.", "JOURNAL_FULL")
 
-    def take(self, code: str, headers: Headers, host: str) -> None:
+    def take(self, code: str, headers: Headers, host: str, link_code: str = "") -> None:
         """Take the visit of a request down, unless a browser only looks ahead.
 
-        `host` is that of its connection, empty where it is not known.
+        `host` is that of its connection, empty where it is not known. `link_code` is the code of
+        the link whose scan code `code` is, empty where it is the link's own.
         """
         sent = dict(headers)
         if len(sent) != len(headers):
@@ -136,6 +137,7 @@ class VisitPipeline:
             value(b"accept-language", b""),
             host,
             value(b"x-forwarded-for", b""),
+            link_code,
         )
 
     def record(
@@ -146,17 +148,22 @@ class VisitPipeline:
         language: bytes = b"",
         host: str = "",
         forwarded: bytes = b"",
+        link_code: str = "",
     ) -> None:
         """Take a visit down, to be put on file by the next `flush`: at the latest by the tick's.
 
-        `host` is that of the connection, the rest headers: User-Agent, Referer, Accept-Language and
-        X-Forwarded-For.
+        `host` is that of the connection, and `code` and `link_code` are as in `take`; the rest are
+        headers: User-Agent, Referer, Accept-Language and X-Forwarded-For.
         """
         now = self._clock()
         if not self._hour_begins <= now < self._hour_ends:
             self._begin_hour(now)
         kind, facts = self._visitors[host, forwarded, user_agent, language]
         referrer_host = host_of(referrer) if referrer else ""
+        if link_code:  # A scan counts for the link.
+            code = link_code
+            if kind == "person":
+                facts += SCANNED
         held = self._held
         held.append(Visit(code, self._hour, kind, referrer_host, facts))
         if len(held) >= _MOST_HELD:

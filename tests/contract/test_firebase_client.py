@@ -401,6 +401,26 @@ def test_a_claim(product: Product, client: FirebaseClient) -> None:
         assert error(client, "claimLinks", one) == (INVALID, "INVALID_ARGUMENT")
 
 
+def test_a_scan_code(client: FirebaseClient) -> None:
+    owner: dict[str, str | None] = {"guest": secrets.token_urlsafe(32)}
+    code = made(client, owner)
+    reply = data(client, "createScanCode", {**owner, "code": code})
+    scan_code = reply["scan_code"]
+    assert reply == {"success": True, "scan_code": scan_code}
+    assert data(client, "createScanCode", {**owner, "code": code}) == reply
+    assert data(client, "showLink", {**owner, "code": code})["link"]["scan_code"] == scan_code
+    followed = data(client, "accessLink", {"code": scan_code})
+    assert followed == data(client, "accessLink", {"code": code})
+    not_there = {"success": False, "error": "no exist"}
+    other = {"guest": secrets.token_urlsafe(32), "code": code}
+    assert data(client, "createScanCode", other) == not_there
+    assert data(client, "createScanCode", {**owner, "code": scan_code}) == not_there
+    not_logged = {"success": False, "error": "no logged"}
+    assert data(client, "createScanCode", {"code": code}) == not_logged
+    taken = {**owner, "code": scan_code, "url": "https://example.com"}
+    assert error(client, "createShortLink", taken) == ("functions/aborted", "CODE_TAKEN")
+
+
 BREAKDOWNS = {"referrer", "device", "browser", "system", "language", "country", "source"}
 
 

@@ -474,6 +474,45 @@ async def test_nobody_sees_statistics_of_a_link_of_nobody_or_of_none(links: Link
             assert not await may_see(links, caller, code)
 
 
+async def test_a_scan_code_is_made_once_for_its_owner(links: Links) -> None:
+    await links.create("abcdefgh", "a.example", GUEST)
+    mark = (await links.changes(None)).mark
+    scan_code = await links.create_scan_code(GUEST, "abcdefgh")
+    assert await links.create_scan_code(GUEST, "abcdefgh") == scan_code
+    link, _ = await links.get(GUEST, "abcdefgh")
+    assert link.scan_code == scan_code
+    assert scan_code in (await links.changes(mark)).resolutions
+    for owner, code in ((ONE, "abcdefgh"), (GUEST, "unknown-"), (GUEST, scan_code)):
+        with pytest.raises(NotFound) as refused:
+            await links.create_scan_code(owner, code)
+        assert refused.value.reason == "NO_LINK"
+    with pytest.raises(AlreadyExists) as taken:
+        await links.create(scan_code, "b.example", ONE)
+    assert taken.value.reason == "CODE_TAKEN"
+
+
+async def test_a_scan_code_answers_what_its_link_answers(links: Links) -> None:
+    await links.create("abcdefgh", "a.example", ONE)
+    scan_code = await links.create_scan_code(ONE, "abcdefgh")
+
+    async def answers() -> Resolution:
+        found = await links.resolve(["abcdefgh", scan_code])
+        assert found[scan_code] == found["abcdefgh"]._replace(link_code="abcdefgh")
+        return found["abcdefgh"]
+
+    assert await answers() == Resolution.active("http://a.example")
+    mark = (await links.changes(None)).mark
+    await links.change(ONE, "abcdefgh", {"expires_at": EARLIER, "ended_url": "b.example"})
+    ended = Resolution(LinkState.ACTIVE, "http://a.example", EARLIER, "http://b.example")
+    assert await answers() == ended
+    assert (await links.changes(mark)).resolutions == {
+        "abcdefgh": ended,
+        scan_code: ended._replace(link_code="abcdefgh"),
+    }
+    await links.remove(ONE, ["abcdefgh"])
+    assert (await answers()).state is LinkState.REMOVED
+
+
 async def test_a_guests_links_move_to_an_account_in_every_state(links: Links) -> None:
     for code in ("active--", "expired-", "removed-"):
         await links.create(code, "a.example", GUEST)

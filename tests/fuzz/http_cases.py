@@ -106,6 +106,7 @@ _GRAMMAR = Grammar(
         "removeLinks": [b'{"data": {"codes": [<codes>], <owner>}}'],
         "restoreLinks": [b'{"data": {"codes": [<codes>], <owner>}}'],
         "claimLinks": [b'{"data": {"token": <token>, "guest": <guest>}}'],
+        "createScanCode": [b'{"data": {"code": "<code>", <owner>}}'],
         "showStatistics": [b'{"data": {"code": "<code>", <owner>}}',
                            b'{"data": {"code": null, <owner>, "range": <range>}}',
                            b'{"data": {"code": "<code>", <owner>, "range": <range>, '

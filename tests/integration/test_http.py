@@ -180,7 +180,7 @@ class Visits:
     def __init__(self) -> None:
         self.codes: list[str] = []
 
-    def take(self, code: str, headers: Headers, host: str) -> None:
+    def take(self, code: str, headers: Headers, host: str, link_code: str) -> None:
         self.codes.append(code)
 
     def flush(self) -> None:

@@ -16,16 +16,17 @@ LIMITS = {
     "limit_creations": "2/hour",
     "limit_registrations": "1/hour",
     "limit_logins": "3/hour",
-    "limit_edits": "4/hour",
+    "limit_edits": "5/hour",
     "limit_reads": "5/hour",
     "limit_reports": "6/hour",
 }
+EDITS = ["changeLink", "removeLinks", "restoreLinks", "claimLinks", "createScanCode"]
 FUNCTIONS = {
     "createShortLink": 2,
     "registerUser": 1,
     "verifyUser": 3,
     **dict.fromkeys(("changePassword", "removeAccount"), 3),
-    **dict.fromkeys(("changeLink", "removeLinks", "restoreLinks", "claimLinks"), 4),
+    **dict.fromkeys(EDITS, 5),
     **dict.fromkeys(("showLink", "showLinks", "showStatistics"), 5),
     "reportLink": 6,
 }
@@ -59,6 +60,7 @@ def right(function: str) -> object:
         "removeLinks": {"guest": guest, "codes": ["abcdefgh"]},
         "restoreLinks": {"guest": guest, "codes": ["abcdefgh"]},
         "claimLinks": {"guest": guest, "token": "x"},
+        "createScanCode": {"guest": guest, "code": "abcdefgh"},
         "showLink": {"guest": guest, "code": "abcdefgh"},
         "showLinks": {"guest": guest},
         "showStatistics": {"guest": guest, "code": None},
@@ -84,7 +86,7 @@ def test_what_costs_is_limited(limited: InProcess, function: str, most: int) -> 
     ("address", "functions"),
     [
         ("198.51.100.1", ["verifyUser", "changePassword", "removeAccount"]),
-        ("198.51.100.2", ["changeLink", "removeLinks", "restoreLinks", "claimLinks"]),
+        ("198.51.100.2", EDITS),
         (
             "198.51.100.3",
             ["showLink", "showLinks", "showStatistics", "showLinks", "showStatistics"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pytest
 from services.links import domain as links
 from tests.fakes import MOST_CLAIMED
 from tests.in_process import InProcess
-from tests.product import new_code, registration
+from tests.product import BROWSER, new_code, registration
 from tests.waiting import SETTLED, await_that
 
 LINK_KEYS = [
@@ -246,6 +247,77 @@ def test_visits_are_shown_where_they_are_known(gateway: InProcess, owner: Owner)
     await_that(lambda: counted() == {(3, 1)}, 15.0)
 
 
+def scan_code_of(gateway: InProcess, owner: Owner, code: str) -> str:
+    reply = gateway.data("createScanCode", {**owner, "code": code})
+    scan_code: str = reply["scan_code"]
+    assert reply == {"success": True, "scan_code": scan_code}
+    return scan_code
+
+
+def test_a_scan_code_is_made_once_and_shown_with_its_link(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    scan_code = scan_code_of(gateway, owner, code)
+    assert re.fullmatch("[0-9A-Z-]{8}", scan_code)
+    assert scan_code_of(gateway, owner, code) == scan_code
+    assert shown(gateway, owner, code)["scan_code"] == scan_code
+    assert list(shown(gateway, owner, code)) == [*LINK_KEYS, "scan_code"]
+    [link] = gateway.data("showLinks", owner)["links"]
+    assert link["scan_code"] == scan_code
+    changes = {"title": "a"}
+    changed = gateway.data("changeLink", {**owner, "code": code, "changes": changes})["link"]
+    assert changed["scan_code"] == scan_code
+    for function in ("showLink", "createScanCode"):
+        assert gateway.data(function, {**owner, "code": scan_code}) == NO_EXIST
+    taken = gateway.call("createShortLink", {**owner, "code": scan_code, "url": EXAMPLE})
+    assert taken.status_code == 409
+
+
+def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcess, owner: Owner) -> None:
+    code = make(gateway, owner)
+    gateway.visit(scan_code := scan_code_of(gateway, owner, code))
+    both = (code, scan_code)
+
+    def followed() -> list[tuple[int, str | None]]:
+        answers = [gateway.visit(one) for one in both]
+        return [(one.status_code, one.headers.get("location")) for one in answers]
+
+    assert followed() == [(302, EXAMPLE)] * 2
+    change = {**owner, "code": code, "changes": {"url": "https://b.example/"}}
+    gateway.data("changeLink", change)
+    assert followed() == [(302, "https://b.example/")] * 2, "at once, as it went through here"
+    gateway.data("removeLinks", {**owner, "codes": [code]})
+    await_that(lambda: followed() == [(410, None)] * 2, SETTLED)
+    gateway.data("restoreLinks", {**owner, "codes": [code]})
+    await_that(lambda: followed() == [(302, "https://b.example/")] * 2, SETTLED)
+    gateway.links.do(code, links.block(links.BlockReason.SPAM))
+    await_that(lambda: followed() == [(451, None)] * 2, SETTLED)
+    blocked = {"success": True, "longUrl": [], "state": "blocked", "reason": "spam"}
+    assert gateway.data("accessLink", {"code": scan_code}) == blocked
+
+
+def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(
+    gateway: InProcess, owner: Owner
+) -> None:
+    code = make(gateway, owner)
+    scan_code = scan_code_of(gateway, owner, code)
+    gateway.visit(code)
+    for _ in range(3):  # Looked up, and from memory.
+        gateway.visit(scan_code)
+    gateway.visit(scan_code, {"connection": "close"})  # The longer way.
+    page = {"user-agent": BROWSER}
+    called = {"data": {"code": scan_code}}
+    assert gateway.http.post(f"{gateway.url}/accessLink", json=called, headers=page).is_success
+    gateway.visit(scan_code, {"user-agent": "curl/8"})
+
+    def counted() -> tuple[dict[str, int], int, int]:
+        reply = gateway.data("showStatistics", {**owner, "code": code, "range": "24 hours"})
+        sources = {one["name"]: one["people"] for one in reply["breakdowns"]["source"]}
+        return sources, reply["totals"]["people"], reply["totals"]["bots"]
+
+    await_that(lambda: counted() == ({"qr": 5, "link": 1}, 6, 1), SETTLED)
+    assert not any(visit.code == scan_code for visit in gateway.analytics.visits)
+
+
 def test_a_list_is_read_in_pages_of_fifty_or_as_asked_for(gateway: InProcess) -> None:
     owner: Owner = {"guest": new_guest()}
     codes = [make(gateway, owner) for _ in range(51)][::-1]
@@ -285,6 +357,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "changeLink": {"code": "abcdefgh", "changes": {"title": "a"}},
     "removeLinks": {"codes": ["abcdefgh"]},
     "restoreLinks": {"codes": ["abcdefgh"]},
+    "createScanCode": {"code": "abcdefgh"},
 }
 
 
