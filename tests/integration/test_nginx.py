@@ -141,6 +141,18 @@ def test_both_answer_alike(
     assert by_nginx.headers["server"] == "nginx"
 
 
+def test_both_follow_a_scan_code_at_a_host_in_capitals(product: Product, pair: Pair) -> None:
+    """As the addresses in QR symbols are written, whose alphanumeric mode has no others."""
+    owner = {"guest": "g" * 43}
+    code = new_code()
+    product.data("createShortLink", {**owner, "code": code, "url": "https://example.com/q"})
+    scan_code = product.data("createScanCode", {**owner, "code": code})["scan_code"]
+    host = {"host": "ATAJO.EXAMPLE"}
+    for answer in pair.ask("GET", f"/{scan_code}", headers=host):
+        assert answer.status_code == 302
+        assert answer.headers["location"] == "https://example.com/q"
+
+
 @pytest.mark.parametrize("length", [4, 9, 32])
 def test_both_follow_a_code_of_every_length(product: Product, pair: Pair, length: int) -> None:
     token = product.log_in(product.register())
