@@ -29,6 +29,7 @@ from services.links.domain import (
     LinkChanges,
     LinkOrder,
     LinkState,
+    NoFreeCode,
     Owner,
     Position,
     Resolution,
@@ -105,6 +106,47 @@ async def test_a_link_is_found_with_its_owner(opened: Opened) -> None:
 
         await store.purge(["code0001"], NOW)
         assert await store.find("code0001") is None
+
+
+async def test_a_scan_code_is_the_first_of_those_drawn_that_is_free(opened: Opened) -> None:
+    async with opened() as store:
+        for code, owner in (("ABCDEFGH", NOBODY), ("PURGED-1", TWO), ("code0001", ONE)):
+            await store.add(link(code, owner=owner))
+        await store.add(link("code0002", owner=GUEST))
+        await store.purge(["PURGED-1"], NOW)
+        drawn = ["ABCDEFGH", "PURGED-1", "SCAN0001", "SCAN0002"]
+        assert await store.give_scan_code(ONE, "code0001", iter(drawn), NOW) == "SCAN0001"
+        assert await store.give_scan_code(GUEST, "code0002", iter(drawn), NOW) == "SCAN0002"
+        assert await store.give_scan_code(ONE, "code0001", iter(["SCAN0003"]), NOW) == "SCAN0001"
+        for owner, code in ((TWO, "code0001"), (ONE, "unknown-"), (ONE, "SCAN0001")):
+            assert await store.give_scan_code(owner, code, iter(["SCAN0003"]), NOW) is None
+        await store.add(link("code0003", owner=ONE))
+        with pytest.raises(NoFreeCode):
+            await store.give_scan_code(ONE, "code0003", iter(drawn), NOW)
+        assert (await store.find_all(ONE, ["code0003"]))[0].scan_code == ""
+        assert await store.give_scan_code(ONE, "code0003", iter(["SCAN0003"]), NOW) == "SCAN0003"
+
+
+async def test_a_scan_code_finds_its_link_and_stays_taken_when_that_is_purged(
+    opened: Opened,
+) -> None:
+    async with opened() as store:
+        await store.add(link(owner=ONE))
+        await store.give_scan_code(ONE, "abcdefgh", iter(["SCAN0001"]), NOW)
+        with_scan_code = replace(link(owner=ONE), scan_code="SCAN0001")
+        for code in ("abcdefgh", "SCAN0001"):
+            assert await store.find(code) == with_scan_code
+        assert await store.add(link("SCAN0001", owner=ONE)) is None
+        assert await store.purge(["SCAN0001"], NOW) == [], "it is no link of its own"
+        found = {one.code: one.link_code for one in await store.resolve(["SCAN0001", "abcdefgh"])}
+        assert found == {"SCAN0001": "abcdefgh", "abcdefgh": ""}
+
+        mark = (await store.announcements(None)).mark
+        assert await store.purge(["abcdefgh"], NOW) == ["abcdefgh"]
+        assert set((await store.announcements(mark)).keys) == {"abcdefgh", "SCAN0001"}
+        assert await store.resolve(["SCAN0001", "abcdefgh"]) == []
+        assert await store.find("SCAN0001") is None
+        assert await store.add(link("SCAN0001", owner=ONE)) is None
 
 
 async def test_the_codes_of_an_owner_leave_out_what_was_removed(opened: Opened) -> None:

@@ -191,6 +191,22 @@ async def test_hosts_of_links_of_version_4_are_noted(tmp_path: Path) -> None:
         assert [link.code for link in at_b] == ["after001", "code0001"]
 
 
+async def test_links_of_version_5_have_no_scan_code_and_can_be_given_one(tmp_path: Path) -> None:
+    path, one = tmp_path / "links.sqlite3", owners.Account("one")
+    row = (
+        "INSERT INTO links (creator, created_at, code, url) "
+        f"VALUES ('one', {MICROS}, 'abcdefgh', 'http://a.example')"
+    )
+    make(path, 5, links.MIGRATIONS, row)
+    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+        store = links.SqliteLinkStore(database)
+        kept = Link("abcdefgh", "http://a.example", one, CREATED)
+        assert await store.find("abcdefgh") == kept
+        drawn = iter(["SCAN0001"])
+        assert await store.give_scan_code(one, "abcdefgh", drawn, CREATED) == "SCAN0001"
+        assert await store.find("SCAN0001") == replace(kept, scan_code="SCAN0001")
+
+
 async def test_nothing_is_kept_of_an_owner_without_links(tmp_path: Path) -> None:
     path, guest = tmp_path / "links.sqlite3", owners.Guest(bytes(range(32)))
     one = owners.Account("one")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import secrets
+import string
 from base64 import urlsafe_b64encode
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -13,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.links.domain import (
+    MAX_DRAWN,
     NOBODY,
     Account,
     BlockReason,
@@ -43,7 +47,9 @@ from services.links.domain import (
     block,
     check_code,
     check_lease,
+    drawn_scan_codes,
     folded,
+    may_be_scan_code,
     removal,
     restoration,
     tags_of,
@@ -102,6 +108,18 @@ def test_a_reserved_name_is_refused_like_a_taken_one_however_long(name: str, own
     with pytest.raises(CodeTaken) as refused:
         check_code(name, owner)
     assert refused.value.reason == "CODE_TAKEN"
+
+
+def test_scan_codes_are_drawn_of_what_makes_a_small_symbol(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = [code for _ in range(20) for code in drawn_scan_codes()]
+    assert len(drawn) == len(set(drawn)) == 20 * MAX_DRAWN
+    assert all(re.fullmatch("[0-9A-Z][0-9A-Z-]{6}[0-9A-Z]", code) for code in drawn)
+    assert set("".join(drawn)) == {*string.digits, *string.ascii_uppercase, "-"}
+    assert all(may_be_scan_code(code) for code in drawn)
+    # Every other one is a page of the product, in capitals.
+    letters = iter("REGISTERABCDEFGH" * MAX_DRAWN)
+    monkeypatch.setattr(secrets, "choice", lambda _: next(letters))
+    assert [*drawn_scan_codes()] == ["ABCDEFGH"] * (MAX_DRAWN // 2)
 
 
 def test_a_creation_is_repeated_whenever_it_was_made() -> None:
