@@ -34,11 +34,12 @@ export const gateway = {{
 }} as const;
 
 /** The first segments of all paths above: no link is looked up under them. */
-export const routes: readonly string[] = [
-{routes}
-];
+export const routes: readonly string[] = [pages, functions, gateway]
+  .flatMap((paths) => Object.values(paths))
+  .map((path) => path.split('/')[1] ?? '')
+  .filter((segment) => /^[^:]/.test(segment));
 
-/** What no new link may have as its code, in lower case. */
+/** What no new link may have as its code beside them, in lower case. */
 export const reserved: readonly string[] = [
 {reserved}
 ];
@@ -71,8 +72,7 @@ def module() -> str:
         ),
         functions=_entries({path[1:]: path for path in edge_table.functions(table)}),
         gateway=_entries(table["gateway"]),
-        routes=_items(codes.ROUTES),
-        reserved=_items(codes.RESERVED),
+        reserved=_items(codes.RESERVED - {name.lower() for name in codes.ROUTES}),
         alphabet="".join(c for c in every if re.fullmatch(f"[{codes.CHARACTERS}]", c)),
         length=codes.CODE_LENGTH,
         pattern=codes.PATTERN,

@@ -25,7 +25,16 @@ export default defineConfig({
         // 36 bits of hash tell files of one name apart; every name stands in what the home page loads.
         chunkFileNames: 'assets/[name]-[hash:6].js',
         assetFileNames: 'assets/[name]-[hash:6][extname]',
-        codeSplitting: { groups: [{ name: 'shared', tags: ['$initial'], minShareCount: 2 }] },
+        codeSplitting: {
+          groups: [
+            { name: 'shared', tags: ['$initial'], minShareCount: 2 },
+            // All pages with something of an owner load these together.
+            {
+              name: 'cache',
+              test: /\/src\/api\/(cache|scanCodes)\.ts$|\/(useBaseQuery|useQuery|queryOptions)\.js$/,
+            },
+          ],
+        },
       },
     },
   },

@@ -54,6 +54,7 @@ const route = (name, before = scripts) => {
 };
 const qrPage = new Set([...scripts, ...route('QrPage')]);
 const qrOptions = new Set([...qrPage, ...route('more', qrPage)]);
+const calls = new Set([...qrPage, ...route('functions')]);
 
 const zipped = (paths) => [...paths].reduce((sum, path) => sum + gzipSync(read(path)).length, 0);
 const measured = {
@@ -65,7 +66,7 @@ const measured = {
   'QR PDF JavaScript': zipped(route('worker-pdf')),
   'QR batch JavaScript': zipped(route('BatchPanel', qrOptions)),
   'QR batch worker': zipped(route('batch.worker')),
-  'QR scan code JavaScript': zipped(route('asking', qrPage)),
+  'QR scan code JavaScript': zipped(route('asking', calls)),
   fonts: fonts.reduce((sum, name) => sum + statSync(new URL(`assets/${name}`, dist)).size, 0),
 };
 

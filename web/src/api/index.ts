@@ -73,7 +73,6 @@ export const previewLink = later('previewLink');
 export const reportLink = later('reportLink');
 export const showStatistics = later('showStatistics');
 export const changeLink = later('changeLink');
-export const createScanCode = later('createScanCode');
 export const removeLinks = later('removeLinks');
 export const restoreLinks = later('restoreLinks');
 export const claimLinks = later('claimLinks');

@@ -1,22 +1,11 @@
 /** The scan codes of an owner's links, in the cache: each is asked for once. */
-import { queryOptions } from '@tanstack/react-query';
 import type { Owner } from '../lib/owner';
-import { createScanCode, type Link } from '.';
+import { shortUrl } from '../lib/config';
+import type { Link } from '.';
 import { cache } from './cache';
 
-function scanCodeOf(owner: Owner, code: string) {
-  return queryOptions({
-    queryKey: [owner, 'scan code', code] as const,
-    queryFn: ({ signal }) => createScanCode(owner, code, { signal }),
-    staleTime: Infinity,
-    // Who asks for it says so.
-    meta: { onFailure: () => undefined },
-  });
-}
-
-/** The scan code of an owner's link; it is made where there is none. */
-export function askScanCode(owner: Owner, code: string): Promise<string> {
-  return cache.query(scanCodeOf(owner, code));
+export function scanCodeKey(owner: Owner, code: string) {
+  return [owner, 'scan code', code] as const;
 }
 
 /** The scan code that a link is known to have. A list may be older than one that was made here. */
@@ -24,5 +13,10 @@ export function knownScanCode(
   owner: Owner,
   { code, scan_code }: Pick<Link, 'code' | 'scan_code'>,
 ): string | undefined {
-  return scan_code ?? cache.getQueryData(scanCodeOf(owner, code).queryKey);
+  return scan_code ?? cache.getQueryData<string>(scanCodeKey(owner, code));
+}
+
+/** The address that a link's QR symbols say: in capitals, of which QR makes smaller symbols. */
+export function scanUrl(scanCode: string): string {
+  return shortUrl(scanCode).toUpperCase();
 }

@@ -3,7 +3,7 @@ import { CODE_PATTERN, reserved, routes } from './edge';
 
 const CODE = new RegExp(`^${CODE_PATTERN}$`);
 const routeNames = new Set(routes);
-const reservedNames = new Set(reserved);
+const reservedNames = new Set([...reserved, ...routes.map((name) => name.toLowerCase())]);
 
 /** Whether a text has the shape of a code: 4 to 32 characters of A-Z a-z 0-9 - _. */
 export function isCode(text: string): boolean {

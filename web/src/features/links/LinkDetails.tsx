@@ -1,12 +1,12 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import type { FormerAddress, Link } from '../../api';
 import { knownScanCode } from '../../api/scanCodes';
-import { RemoveDialog } from '../../components/RemoveDialog';
 import { TextButton } from '../../components/TextButton';
 import { announce } from '../../lib/announce';
 import { contact, shortAddress } from '../../lib/config';
 import { formatInstant, formatMoment, formatNumber, plural } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
+import { usePart } from '../../lib/usePart';
 import { codePoints } from '../../lib/text';
 import { ExpiryEditor } from './ExpiryEditor';
 import styles from './LinkDetails.module.css';
@@ -20,6 +20,9 @@ import { TextEditor } from './TextEditor';
 
 const LONGEST_TITLE = 100;
 const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Most links have no scan code, and are removed without a question. */
+const loadQuestion = () => import('./question');
 
 interface LinkDetailsProps {
   owner: Owner;
@@ -35,6 +38,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
   const edits = { owner, link };
   const scanCode = knownScanCode(owner, link);
   const [asked, setAsked] = useState(false);
+  const question = usePart(loadQuestion, scanCode !== undefined);
 
   const removeIt = () => {
     setAsked(false);
@@ -175,8 +179,8 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
           </TextButton>
         </p>
       )}
-      {asked && (
-        <RemoveDialog
+      {asked && question && (
+        <question.RemoveDialog
           title={`Remove ${shortAddress(code)}?`}
           count={1}
           printed={1}

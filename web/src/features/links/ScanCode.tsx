@@ -1,8 +1,8 @@
+import { scanUrl } from '../../api/scanCodes';
 import { TextButton } from '../../components/TextButton';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress } from '../../lib/config';
-import { scanUrl } from '../../lib/scan';
 import part from './Part.module.css';
 import styles from './ScanCode.module.css';
 

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react';
 import { isCode } from '../../../lib/codes';
 import { shortUrl } from '../../../lib/config';
 import { useGuest, useOwner } from '../../../lib/owner';
-import { scanUrl } from '../../../lib/scan';
 import { loadAsking } from './scan';
 
 /** What is known of the scan code of the link that a code is made of. */
@@ -31,8 +30,8 @@ export function useScanCode(short: string): Scan {
       try {
         const { askAs } = await loadAsking();
         const owners = owner.kind === 'account' && guest ? [owner, guest] : [owner];
-        const scanCode = await askAs(owners, code);
-        if (current) setAnswer({ asked: short, url: scanCode === null ? null : scanUrl(scanCode) });
+        const url = await askAs(owners, code);
+        if (current) setAnswer({ asked: short, url });
       } catch (error) {
         console.error('There is no scan code', error);
         if (current) setFailed(turn);
