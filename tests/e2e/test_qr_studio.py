@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 from typing import Any
 
 import cv2
@@ -249,12 +250,39 @@ def test_once_opened_it_needs_no_network(
     assert readers.who_reads(raster(studio.download("PDF").content, 600), LINK) == list(OTHERS)
 
 
-def test_nothing_of_it_is_loaded_before_it_is_opened(page: Page) -> None:
+def test_once_the_page_was_there_for_a_while_all_of_it_needs_no_network(
+    page: Page, readers: Readers, expected: list[str]
+) -> None:
+    """What is opened for the first time without a network came while the page had time."""
+    expected.append("ERR_INTERNET_DISCONNECTED")
+    studio = Studio(page)
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    page.get_by_role("button", name="More options").click()
+    studio.option("Squares", "Rounded")
+    page.get_by_role("radio", name="Phone", exact=True).check()
+    page.get_by_label("Number").fill("+34 600 123 456")
+    assert studio.verdict() == "scans"
+    pdf = studio.download("PDF").content
+    assert readers.who_reads(framed(raster(pdf, 600)), "tel:+34600123456") == list(OTHERS)
+    page.get_by_label("Rows: a name, a comma, and what the code says").fill("one,1")
+    for kind in ("PNG", "SVG", "PDF"):
+        page.get_by_role("group", name="Each file is").get_by_role("radio", name=kind).check()
+        with page.expect_download() as event:
+            page.get_by_role("button", name="Make a ZIP").click()
+        with zipfile.ZipFile(event.value.path()) as made:
+            assert made.namelist() == [f"one.{kind.lower()}"]
+
+
+def test_nothing_of_it_comes_ahead_to_who_saves_data(page: Page) -> None:
+    page.add_init_script(
+        "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
+    )
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     Studio(page)
     page.wait_for_load_state("networkidle")
-    assert not [url for url in asked if "/more-" in url or "/pdf-" in url]
+    assert not [url for url in asked if "/more-" in url or "/batch.worker-" in url]
     page.get_by_role("button", name="More options").click()
     page.get_by_role("heading", name="Style", exact=True).wait_for()
     assert [url for url in asked if "/more-" in url]
