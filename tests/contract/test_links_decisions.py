@@ -64,10 +64,11 @@ class Files:
 
     def __init__(self, *hosts: str) -> None:
         self.hosts = set(hosts)
+        self.are_read = True
 
     @property
     def contents(self) -> str | None:
-        return repr(sorted(self.hosts))
+        return repr(sorted(self.hosts)) if self.are_read else None
 
     def refusal(self, url: str) -> Refusal | None:
         return Refusal(SPAM, "file", 1) if host_at(url) in self.hosts else None
@@ -230,6 +231,21 @@ async def test_the_last_word_of_the_operator_holds(opened: Opened) -> None:
             ("unblock", "spared01"),
             ("block", "blocked1"),
         ]
+
+
+async def test_nothing_is_freed_while_a_list_is_not_read(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        await one.make("listed01", "http://evil.example/")
+        one.files.hosts.add("evil.example")
+        await one.swept()
+        one.files.hosts.clear()
+        one.files.are_read = False
+        await one.moderation.block_address("evil.example/other", SPAM, "")
+        assert await one.blocked() == {"listed01": "file"}
+        one.files.are_read = True
+        await one.swept()
+        assert await one.blocked() == {}
 
 
 async def test_a_spared_link_stays_blocked_by_a_later_word_when_it_is_led_elsewhere(
