@@ -268,14 +268,16 @@ class LinksService:
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         """Keep a report of whoever's link, in whatever state; returns the report's id.
 
-        Raises InvalidDetails, InvalidContact, NoLink, Unavailable.
+        Raises InvalidDetails, InvalidContact, NoLink, for a link that is gone as well, Unavailable.
         """
-        said = statement_of(details, contact, self._now())
-        report_id = None
-        if is_code(code):
-            new_id = token_urlsafe(_REPORT_ID_BYTES)
-            report_id = await self._store.report(code, reason, said, new_id)
-        if report_id is None:
+        now = self._now()
+        said = statement_of(details, contact, now)
+        link = await self._store.find(code) if is_code(code) else None
+        if link is None or link.is_gone_at(now):
+            raise _no_link()
+        new_id = token_urlsafe(_REPORT_ID_BYTES)
+        report_id = await self._store.report(link.code, reason, said, new_id)
+        if report_id is None:  # It was purged meanwhile.
             raise _no_link()
         REPORTS.labels(reason.value).inc()
         return report_id

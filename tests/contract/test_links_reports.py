@@ -13,6 +13,7 @@ from services.links.__main__ import ADAPTERS
 from services.links.decisions import Decision, DecisionKind
 from services.links.domain import (
     NOBODY,
+    RESTORABLE_FOR,
     Account,
     BlockReason,
     Link,
@@ -295,6 +296,14 @@ async def test_the_service_reports_lists_and_dismisses(opened: Opened) -> None:
         with pytest.raises(NoReport):
             await moderation.dismiss("abcdefgh", "")
         assert await service.reports(0) == ([], 0)
+
+        await service.create("removed-", "a.example", NOBODY)
+        await store.edit(None, ["removed-"], removal(NOW), NOW)
+        clock[0] = NOW + RESTORABLE_FOR - MINUTE
+        assert await service.report("removed-", SPAM, "", "")
+        clock[0] = NOW + RESTORABLE_FOR
+        with pytest.raises(NoLink):
+            await service.report("removed-", SPAM, "", "")
 
         clock[0] = NOW + KEPT_AFTER_DECISION - MINUTE
         assert not await service.forget_reports()
