@@ -97,6 +97,7 @@ _GRAMMAR = Grammar(
         "registerUser": [b'{"data": {"email": "<c>@<c>.example", "password": "<bcrypt>", '
                          b'"salt": "$2b$10$abcdefghijklmnopqrstuu", "username": "<c>"}}'],
         "showProfile": [b'{"data": {"token": <token>}}'],
+        "previewLink": [b'{"data": {"code": "<code>"}}', b'{"data": {"code": "<code>", <owner>}}'],
         "showLink": [b'{"data": {"code": "<code>", <owner>}}'],
         "showLinks": [b'{"data": {<owner>}}', b'{"data": {<owner>, "<list_key>": <value>}}',
                       b'{"data": {<owner>, "query": "<c>", "state": "<state>", "order": "<order>", '

@@ -27,7 +27,7 @@ FUNCTIONS = {
     "verifyUser": 3,
     **dict.fromkeys(("changePassword", "removeAccount"), 3),
     **dict.fromkeys(EDITS, 5),
-    **dict.fromkeys(("showLink", "showLinks", "showStatistics"), 5),
+    **dict.fromkeys(("showLink", "showLinks", "showStatistics", "previewLink"), 5),
     "reportLink": 6,
 }
 """How often each of them may be called from one address."""
@@ -64,6 +64,7 @@ def right(function: str) -> object:
         "showLink": {"guest": guest, "code": "abcdefgh"},
         "showLinks": {"guest": guest},
         "showStatistics": {"guest": guest, "code": None},
+        "previewLink": {"code": "abcdefgh"},
         "reportLink": {"code": "abcdefgh"},
     }[function]
 
