@@ -1,5 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { cache } from '../src/api/cache';
 import { expectNoAxeViolations, heading, visit } from './app';
 import { data, error, never, serve } from './server';
 
@@ -15,6 +16,9 @@ const known = {
   title: '',
   warnings: [],
 };
+// One browser knows for some seconds what another test's server said.
+afterEach(() => cache.clear());
+
 const answers = (preview: object | null) => () => data({ success: true, preview });
 
 describe('the preview of a link', () => {

@@ -109,9 +109,10 @@ describe('a short link that the edge did not answer', () => {
   });
 
   it('shows the way home after 2 s', async () => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ shouldAdvanceTime: true });
     serve({ accessLink: never });
     visit('/k7Qm2_xB');
+    await heading('Redirecting...');
     expect(screen.queryByRole('link', { name: 'Go to the home page' })).toBeNull();
     await act(() => vi.advanceTimersByTimeAsync(2_000));
     expect(screen.getByRole('link', { name: 'Go to the home page' })).toHaveAttribute('href', '/');

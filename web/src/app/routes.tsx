@@ -3,10 +3,9 @@ import { Route, Routes } from 'react-router-dom';
 import { paths } from '../lib/paths';
 import { HomePage } from '../pages/HomePage';
 import { NotFoundPage } from '../pages/NotFoundPage';
-import { RedirectPage } from '../pages/RedirectPage';
 import { lazyPage } from './lazyPage';
 
-// The home page and the two small ones come with the document; the others with their route.
+// The home page and the small one come with the document; the others with their route.
 const ShortenerPage = lazyPage(() => import('../pages/ShortenerPage'));
 const QrPage = lazyPage(() => import('../pages/QrPage'));
 const LoginPage = lazyPage(() => import('../pages/LoginPage'));
@@ -14,6 +13,7 @@ const RegisterPage = lazyPage(() => import('../pages/RegisterPage'));
 const AccountPage = lazyPage(() => import('../pages/AccountPage'));
 const LinkPage = lazyPage(() => import('../pages/LinkPage'));
 const PreviewPage = lazyPage(() => import('../pages/PreviewPage'));
+const RedirectPage = lazyPage(() => import('../pages/RedirectPage'));
 const SettingsPage = lazyPage(() => import('../pages/SettingsPage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
 const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));

@@ -9,7 +9,7 @@ import { WhyBlocked } from '../features/redirect/WhyBlocked';
 import { paths } from '../lib/paths';
 import styles from './centered.module.css';
 
-export function RedirectPage() {
+export default function RedirectPage() {
   const { shortLink = '' } = useParams();
   return <Followed key={shortLink} code={shortLink} />;
 }
