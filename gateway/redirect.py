@@ -80,10 +80,13 @@ class Redirects:
         """The whole answer to a GET, its visit taken down, if memory has an active link."""
         started = time.perf_counter()
         code = path[1:].decode("latin-1")
-        found = self._resolver.hit(code)
-        if found is None:
-            return None
-        location, link_code = found
+        location = self._resolver.hit(code)
+        link_code = ""
+        if location is None:
+            scanned = self._resolver.scan_hit(code)
+            if scanned is None:
+                return None
+            location, link_code = scanned
         return self._redirected(code, location, link_code, headers, host, server_headers, started)
 
     def lookup(self, scope: Scope) -> asyncio.Future[Resolution | None] | None:

@@ -74,6 +74,7 @@ _Entry = tuple[float, float, bool, bytes, bytes, str, datetime | None, bytes, st
 """A resolution in memory. Its parts, by number:
 
 0. until when it is a hit: up to the end of its freshness or its expiry; never, if it is not active
+   or that of a scan code
 1. until when it is fresh
 2. whether it must be looked up before it is served once it is no longer fresh
 3. its URL as a Location header carries it
@@ -189,11 +190,10 @@ class Resolver:
         """Codes without a link in memory."""
         return len(self._absent)
 
-    def hit(self, code: str) -> tuple[bytes, str] | None:
+    def hit(self, code: str) -> bytes | None:
         """Where an active link leads, as a Location header carries it, if memory may answer.
 
-        Beside it, as in a `Resolution`, the code of the link that this is the scan code of. None
-        means: ask `lookup`, which answers all that this cannot.
+        None means: ask `lookup`, which answers all that this cannot. A scan code is no hit.
         """
         entry = self._entries.get(code)
         if entry is None:
@@ -202,6 +202,20 @@ class Resolver:
             return self._stale_hit(code, entry)
         self._hits += 1
         self._entries.move_to_end(code)
+        return entry[3]
+
+    def scan_hit(self, code: str) -> tuple[bytes, str] | None:
+        """The same for a scan code, with the code of its link; apart, as nearly all are none."""
+        entry = self._entries.get(code)
+        if entry is None or not entry[9] or not self._is_active(entry):
+            return None
+        if self._clock() < entry[1]:
+            self._hits += 1
+            self._entries.move_to_end(code)
+        elif self._may_be_stale(entry):
+            self._serve_stale(code)
+        else:
+            return None
         return entry[3], entry[9]
 
     def lookup(self, code: str) -> asyncio.Future[Resolution | None]:
@@ -311,12 +325,14 @@ class Resolver:
         if self._calls:
             await asyncio.wait(self._calls)
 
-    def _stale_hit(self, code: str, entry: _Entry) -> tuple[bytes, str] | None:
+    def _stale_hit(self, code: str, entry: _Entry) -> bytes | None:
         """What `hit` answers once the entry is no hit by its time alone."""
         if self._clock() < entry[1] or not self._may_be_stale(entry) or not self._is_active(entry):
             return None
+        if entry[9]:
+            return None
         self._serve_stale(code)
-        return entry[3], entry[9]
+        return entry[3]
 
     def _may_be_stale(self, entry: _Entry) -> bool:
         return not entry[2] and self._clock() < entry[1] + self._stale
@@ -470,7 +486,7 @@ class Resolver:
             return None
         fresh_until = self._clock() + RETRY_SECONDS
         kept: _Entry = (
-            self._hit_until(fresh_until, entry[5], entry[6]),
+            _NEVER if entry[9] else self._hit_until(fresh_until, entry[5], entry[6]),
             fresh_until,
             must_revalidate,
             *entry[3:],
@@ -501,7 +517,7 @@ class Resolver:
         state, url, expires_at, ended_url, reason, link_code = resolution
         utf8 = url.encode()
         entry: _Entry = (
-            self._hit_until(fresh_until, state.value, expires_at),
+            _NEVER if link_code else self._hit_until(fresh_until, state.value, expires_at),
             fresh_until,
             must_revalidate,
             location,

@@ -127,7 +127,7 @@ async def test_what_changes_holds_without_a_look_up_however_many_answers_it_take
         for code in (*codes[:4], "elsewhere"):
             it.links.change(code, None if code == codes[0] else REMOVED)
         await it.until(lambda: it.links.marks[-1] == 5)
-        assert it.resolver.hit(codes[4]) == (URL.encode(), "")
+        assert it.resolver.hit(codes[4]) == URL.encode()
         assert await it.resolver.lookup(codes[0]) is None
         for code in codes[1:4]:
             assert await it.resolver.lookup(code) == REMOVED
@@ -186,7 +186,7 @@ async def test_a_change_while_links_is_away_holds_once_it_is_back() -> None:
             it.links.change("gone", REMOVED)
             it.now += 30
             await it.rounds(10)
-        assert it.resolver.hit("gone") == (URL.encode(), ""), "what is known goes on"
+        assert it.resolver.hit("gone") == URL.encode(), "what is known goes on"
         assert it.follower.age_seconds == 30
         assert it.follower.polls["failed"] > 1
         [line] = told
@@ -194,7 +194,7 @@ async def test_a_change_while_links_is_away_holds_once_it_is_back() -> None:
         it.links.error = None
         await it.until(lambda: it.follower.age_seconds == 0)
         assert it.resolver.hit("gone") is None
-        assert it.resolver.hit("kept") == (URL.encode(), ""), "all others need no look-up"
+        assert it.resolver.hit("kept") == URL.encode(), "all others need no look-up"
 
 
 @pytest.mark.usefixtures("fast")
@@ -294,7 +294,7 @@ async def test_a_silent_replica_holds_the_first_mark_up_for_nobody() -> None:
 @pytest.mark.usefixtures("fast")
 async def test_links_put_back_to_a_version_that_tells_no_changes_is_not_believed_for_long() -> None:
     async with following(kept=Resolution.active(URL)) as it:
-        assert it.resolver.hit("kept") == (URL.encode(), "")
+        assert it.resolver.hit("kept") == URL.encode()
         answer = it.links.changes
 
         async def unknown(mark: int | None) -> Changes:
@@ -313,7 +313,7 @@ async def test_links_put_back_to_a_version_that_tells_no_changes_is_not_believed
         await it.resolver.lookup("kept")
         it.links.change("kept", Resolution.active(URL))
         await it.until(lambda: it.follower.told == 1)
-        assert it.resolver.hit("kept") == (URL.encode(), "")
+        assert it.resolver.hit("kept") == URL.encode()
 
 
 @pytest.mark.usefixtures("fast")
@@ -323,7 +323,7 @@ async def test_a_clock_that_is_set_is_noticed_while_links_hangs() -> None:
             LinkState.ACTIVE, URL, datetime.fromtimestamp(it.today + it.now + 3600, UTC)
         )
         await it.resolver.lookup("ends")
-        assert it.resolver.hit("ends") == (URL.encode(), "")
+        assert it.resolver.hit("ends") == URL.encode()
         hanging = asyncio.Event()
 
         async def hangs(mark: int | None) -> Changes:

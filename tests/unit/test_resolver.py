@@ -213,7 +213,7 @@ async def test_a_stored_link_is_known_at_once(source: Source, clock: Clock) -> N
     resolver = cache(source, ROOM, clock)
     await resolver.lookup("cccccccc")
     put(resolver, "cccccccc", "https://example.com/c")
-    assert resolver.hit("cccccccc") == (b"https://example.com/c", "")
+    assert resolver.hit("cccccccc") == b"https://example.com/c"
 
 
 async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
@@ -415,16 +415,26 @@ async def test_a_header_carries_a_url_percent_encoded_as_everywhere() -> None:
         url = "".join(draw.choices(alphabet, k=draw.randrange(40)))
         assert location_of(url).decode("ascii") == quote(url, safe=string.punctuation)
         put(resolver, "aaaaaaaa", url)
-        assert resolver.hit("aaaaaaaa") == (location_of(url), "")
+        assert resolver.hit("aaaaaaaa") == location_of(url)
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(url)
 
 
-async def test_a_scan_code_comes_with_the_code_of_its_link() -> None:
-    resolver = cache(Source())
+async def test_a_scan_code_comes_with_the_code_of_its_link(source: Source, clock: Clock) -> None:
+    resolver = cache(source, ROOM, clock)
     scanned = Resolution(LinkState.ACTIVE, URL, link_code="aaaaaaaa")
     resolver.put("SCANC0DE", scanned, resolver.changes)
-    assert resolver.hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
+    assert resolver.hit("SCANC0DE") is None, "it does not count for itself"
+    assert resolver.scan_hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
     assert await resolver.lookup("SCANC0DE") == scanned
+    put(resolver, "aaaaaaaa", URL)
+    assert resolver.scan_hit("aaaaaaaa") is None
+
+    clock.now += 61  # Stale: served, and looked up.
+    assert resolver.hit("SCANC0DE") is None
+    assert resolver.scan_hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
+    await resolver.lookup("bbbbbbbb")
+    assert source.calls == [["SCANC0DE", "bbbbbbbb"]]
+    assert resolver.scan_hit("SCANC0DE") is None, "links knows it no more"
 
 
 async def test_an_asker_who_leaves_does_not_take_the_answer_along(
@@ -532,7 +542,7 @@ async def test_a_link_that_has_ended_is_remembered_as_any_and_is_no_hit(
     assert await resolver.lookup("aaaaaaaa") == ended, "stale"
     assert resolver.hit("aaaaaaaa") is None
     await asyncio.sleep(0.01)
-    assert resolver.hit("aaaaaaaa") == (URL.encode(), ""), "it was restored"
+    assert resolver.hit("aaaaaaaa") == URL.encode(), "it was restored"
     assert len(source.calls) == 2
 
 
@@ -544,7 +554,7 @@ async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
     resolver = cache(source, ROOM, clock, wall=wall)
     assert await resolver.lookup("aaaaaaaa") == link
     clock.now += 29.9
-    assert resolver.hit("aaaaaaaa") == (URL.encode(), "")
+    assert resolver.hit("aaaaaaaa") == URL.encode()
     clock.now += 0.1
     assert resolver.hit("aaaaaaaa") is None
     expired = Resolution(LinkState.EXPIRED, "", link.expires_at, ended_url)
@@ -563,7 +573,7 @@ async def test_an_expiry_holds_while_the_link_is_stale_and_while_links_is_away(
     source.away = True
     clock.now += seconds - 1
     assert resolver.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa") == lasting(seconds)
-    assert resolver.hit("aaaaaaaa") == (URL.encode(), "")
+    assert resolver.hit("aaaaaaaa") == URL.encode()
     await asyncio.sleep(0.01)
     clock.now += 1
     assert resolver.hit("aaaaaaaa") is None
@@ -622,11 +632,11 @@ async def test_a_change_holds_at_once_for_what_is_in_memory(source: Source, cloc
     calls = len(source.calls)
     removed, changed = Resolution(LinkState.REMOVED), Resolution.active("https://example.com/é")
     await resolver.apply(told({"aaaaaaaa": changed, "bbbbbbbb": removed}))
-    assert resolver.hit("aaaaaaaa") == (b"https://example.com/%C3%A9", "")
+    assert resolver.hit("aaaaaaaa") == b"https://example.com/%C3%A9"
     assert resolver.hit("bbbbbbbb") is None
     assert await resolver.lookup("bbbbbbbb") == removed
     await resolver.apply(told({"bbbbbbbb": Resolution.active("https://example.com/b")}))
-    assert resolver.hit("bbbbbbbb") == (b"https://example.com/b", "")
+    assert resolver.hit("bbbbbbbb") == b"https://example.com/b"
     await resolver.apply(told({}, "aaaaaaaa"))
     assert resolver.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") is None
@@ -699,7 +709,7 @@ async def test_a_creation_that_a_change_overtook_is_looked_up(source: Source, cl
     resolver.put("cccccccc", Resolution.active("https://example.com/old"), since)
     assert resolver.hit("cccccccc") is None
     assert await asked == Resolution.active("https://example.com/c")
-    assert resolver.hit("cccccccc") == (b"https://example.com/c", "")
+    assert resolver.hit("cccccccc") == b"https://example.com/c"
 
 
 async def test_what_was_edited_here_is_looked_up_before_it_is_served_again(
@@ -717,7 +727,7 @@ async def test_what_was_edited_here_is_looked_up_before_it_is_served_again(
     for code, path in (("aaaaaaaa", "now"), ("bbbbbbbb", "b"), ("cccccccc", "c")):
         assert resolver.hit(code) is None
         assert await resolver.lookup(code) == Resolution.active(f"{URL}/{path}")
-        assert resolver.hit(code) == (f"{URL}/{path}".encode(), "")
+        assert resolver.hit(code) == f"{URL}/{path}".encode()
 
 
 async def test_a_look_up_from_before_an_edit_answers_nobody(clock: Clock) -> None:
@@ -759,9 +769,7 @@ async def test_a_creation_that_an_edit_overtook_is_looked_up(source: Source, clo
     resolver.put("aaaaaaaa", Resolution.active("https://example.com/old"), since)
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
     put(resolver, "cccccccc", "https://example.com/c")
-    assert resolver.hit("cccccccc") == (b"https://example.com/c", ""), (
-        "no other creation is held up"
-    )
+    assert resolver.hit("cccccccc") == b"https://example.com/c", "no other creation is held up"
 
 
 async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
@@ -775,11 +783,11 @@ async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
     resolver.invalidate()
     assert resolver.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") == Resolution.active("https://example.com/now")
-    assert resolver.hit("aaaaaaaa") == (b"https://example.com/now", "")
+    assert resolver.hit("aaaaaaaa") == b"https://example.com/now"
     assert (len(resolver), resolver.bytes) == (2, size_of("https://example.com/now", URL))
     resolver.invalidate()
     await resolver.apply(told({"bbbbbbbb": Resolution.active(URL)}))
-    assert resolver.hit("bbbbbbbb") == (URL.encode(), ""), "what is told is known"
+    assert resolver.hit("bbbbbbbb") == URL.encode(), "what is told is known"
     assert resolver.hit("aaaaaaaa") is None
 
 
