@@ -34,10 +34,12 @@ def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio
 
 
 def test_one_that_needs_care_is_mended_at_one_click(studio: Studio) -> None:
+    studio.more()
+    studio.option("Error correction", "H")
     studio.write(url_of(78, 1))
     assert studio.verdict() == "care"
     expect(studio.line).to_contain_text("Scans: with care")
-    studio.line.get_by_role("button", name="More error correction").click()
+    studio.line.get_by_role("button", name="Use automatic error correction").click()
     expect(studio.line).to_have_attribute("data-verdict", "well")
 
 
