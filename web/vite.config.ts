@@ -64,7 +64,7 @@ export default defineConfig({
     // Nothing else runs beside them; without this a core is left idle, which of two is half.
     maxWorkers: '100%',
     // Milliseconds for a whole test; what it waits for is limited in setup.ts.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     css: { include: [] },
   },
 });
