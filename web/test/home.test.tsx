@@ -303,9 +303,11 @@ describe('the home page', () => {
     await waitFor(() => expect(calls).toHaveLength(1));
     await user.click(screen.getByRole('link', { name: 'LOGIN' }));
     await heading('Login');
+    // The way there may have taken as long as the pause before another try.
+    const made = calls.length;
     act(() => void window.dispatchEvent(new Event('online')));
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(calls).toHaveLength(1);
+    expect(calls).toHaveLength(made);
   });
 
   it('lists earlier results below, newest first, and keeps them on other pages', async () => {
