@@ -19,6 +19,7 @@ from pymongo import UpdateOne
 from pymongo.errors import AutoReconnect, DuplicateKeyError
 
 from services.links import rankings_mongo, store_mongo
+from services.links.decisions import Decision, DecisionKind
 from services.links.domain import (
     NOBODY,
     Account,
@@ -203,7 +204,7 @@ async def reported(store: MongoLinkStore) -> None:
 
 async def report_and_decide(store: MongoLinkStore) -> None:
     await report(store)
-    await store.decide_reports(CODES[0], NOW)
+    await store.dismiss(Decision(DecisionKind.DISMISS, NOW, CODES[0]))
 
 
 async def decided(store: MongoLinkStore) -> None:

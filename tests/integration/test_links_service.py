@@ -442,12 +442,18 @@ FAR = Timestamp(seconds=2**62)
         (pb.PurgeLinksRequest(codes=["refused0"] * 1001), "TOO_MANY_CODES"),
         (pb.BlockLinkRequest(code="refused0"), "INVALID_REASON"),
         (pb.BlockLinkRequest(code="refused0", reason=99), "INVALID_REASON"),  # type: ignore[arg-type]
-        (pb.BlockLinkRequest(code="refused0", reason=1, cause="x" * 1001), "INVALID_CAUSE"),
+        (
+            pb.BlockLinkRequest(code="refused0", reason=pb.BLOCK_REASON_SPAM, cause="x" * 1001),
+            "INVALID_CAUSE",
+        ),
         (pb.UnblockLinkRequest(code="refused0", cause="\x1b[2J"), "INVALID_CAUSE"),
         (pb.DismissReportsRequest(code="refused0", cause="\n"), "INVALID_CAUSE"),
         (pb.BlockAddressRequest(address="evil.example"), "INVALID_REASON"),
-        (pb.BlockAddressRequest(address="co.uk", reason=1), "INVALID_ADDRESS"),
-        (pb.BlockAddressRequest(address="atajo.example", reason=1), "INVALID_ADDRESS"),
+        (pb.BlockAddressRequest(address="co.uk", reason=pb.BLOCK_REASON_SPAM), "INVALID_ADDRESS"),
+        (
+            pb.BlockAddressRequest(address="atajo.example", reason=pb.BLOCK_REASON_SPAM),
+            "INVALID_ADDRESS",
+        ),
         (pb.UnblockAddressRequest(address="nothing"), "INVALID_ADDRESS"),
         (pb.RemoveAccountLinksRequest(), "INVALID_OWNER"),
         (pb.TakeLeaseRequest(job="Purge", holder="one", seconds=1), "INVALID_LEASE"),
@@ -511,12 +517,12 @@ async def test_what_is_not_the_owners_is_not_there(links: Links, code: str) -> N
         await links.admin(pb.BlockLinkRequest(code="unknown-", reason=pb.BLOCK_REASON_SPAM))
     with pytest.raises(NotFound):
         await links.admin(pb.UnblockLinkRequest(code="unknown-"))
-    for request, reason in (
+    for decision, reason in (
         (pb.DismissReportsRequest(code="refused0"), "NO_REPORT"),
         (pb.UnblockAddressRequest(address="a.example"), "NO_BLOCK"),
     ):
         with pytest.raises(NotFound) as refused:
-            await links.admin(request)
+            await links.admin(decision)
         assert refused.value.reason == reason
 
 

@@ -60,28 +60,30 @@ export function useReading(
  */
 export function useIdleLoading(loadAhead: () => Promise<() => void>): void {
   useEffect(() => {
-    let end: (() => void) | undefined;
-    let left = false;
-    const ahead = async () => {
-      if (savesData() || left) return;
+    const leaving = new AbortController();
+    const isLeft = () => leaving.signal.aborted;
+    const onLeave = (act: () => void) => leaving.signal.addEventListener('abort', act);
+    const loadOptions = async () => {
+      if (savesData() || isLeft()) return;
       try {
-        end = await loadAhead();
-        if (left) end();
+        const end = await loadAhead();
+        if (isLeft()) end();
+        else onLeave(end);
       } catch (error) {
         console.warn('The options did not load ahead', error);
       }
     };
-    const cancel = whenIdle(() => {
+    const load = async () => {
       loadToasts().catch((error: unknown) => console.warn('Toasts did not load', error));
-      loadDecoder()
-        .catch((error: unknown) => console.warn('There is no decoder here', error))
-        .then(() => whenIdle(() => void ahead()), undefined);
-    });
-    return () => {
-      left = true;
-      cancel();
-      end?.();
+      try {
+        await loadDecoder();
+      } catch (error) {
+        console.warn('There is no decoder here', error);
+      }
+      onLeave(whenIdle(() => void loadOptions()));
     };
+    onLeave(whenIdle(() => void load()));
+    return () => leaving.abort();
   }, [loadAhead]);
 }
 

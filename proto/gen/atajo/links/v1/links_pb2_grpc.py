@@ -900,7 +900,11 @@ class AdminServiceServicer:
         """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
         there are, and those that somebody wants to make. Repeated, it changes the reason.
 
-        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_REASON, INVALID_CAUSE).
+        From the answer on links to the host itself are blocked; those to hosts below it are within a
+        minute.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
+        suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -923,7 +927,7 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def BlockLink(self, request, context):
-        """Blocks a link, or changes the reason of a block.
+        """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
         Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
         holds none.
@@ -933,7 +937,8 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UnblockLink(self, request, context):
-        """Takes the block of a link away. From then on no blocklist blocks it.
+        """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
+        that the operator makes later does.
 
         Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
         """

@@ -461,7 +461,11 @@ class AdminServiceStub:
     """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
     there are, and those that somebody wants to make. Repeated, it changes the reason.
 
-    Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_REASON, INVALID_CAUSE).
+    From the answer on links to the host itself are blocked; those to hosts below it are within a
+    minute.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
+    suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).
     """
     UnblockAddress: _grpc.UnaryUnaryMultiCallable[_links_pb2.UnblockAddressRequest, _links_pb2.UnblockAddressResponse]
     """Takes the block of a host or a path prefix away, and frees what it alone had blocked.
@@ -471,13 +475,14 @@ class AdminServiceStub:
     ListDecisions: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListDecisionsRequest, _links_pb2.ListDecisionsResponse]
     """Reads up to 100 decisions of the operator, newest first."""
     BlockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]
-    """Blocks a link, or changes the reason of a block.
+    """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
     Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
     holds none.
     """
     UnblockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]
-    """Takes the block of a link away. From then on no blocklist blocks it.
+    """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
+    that the operator makes later does.
 
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
     """
@@ -533,7 +538,11 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
     there are, and those that somebody wants to make. Repeated, it changes the reason.
 
-    Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_REASON, INVALID_CAUSE).
+    From the answer on links to the host itself are blocked; those to hosts below it are within a
+    minute.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
+    suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).
     """
     UnblockAddress: _aio.UnaryUnaryMultiCallable[_links_pb2.UnblockAddressRequest, _links_pb2.UnblockAddressResponse]  # type: ignore[assignment]
     """Takes the block of a host or a path prefix away, and frees what it alone had blocked.
@@ -543,13 +552,14 @@ class AdminServiceAsyncStub(AdminServiceStub):
     ListDecisions: _aio.UnaryUnaryMultiCallable[_links_pb2.ListDecisionsRequest, _links_pb2.ListDecisionsResponse]  # type: ignore[assignment]
     """Reads up to 100 decisions of the operator, newest first."""
     BlockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]  # type: ignore[assignment]
-    """Blocks a link, or changes the reason of a block.
+    """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
     Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
     holds none.
     """
     UnblockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]  # type: ignore[assignment]
-    """Takes the block of a link away. From then on no blocklist blocks it.
+    """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
+    that the operator makes later does.
 
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
     """
@@ -632,7 +642,11 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
         there are, and those that somebody wants to make. Repeated, it changes the reason.
 
-        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_REASON, INVALID_CAUSE).
+        From the answer on links to the host itself are blocked; those to hosts below it are within a
+        minute.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
+        suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).
         """
 
     @_abc_1.abstractmethod
@@ -660,7 +674,7 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.BlockLinkRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.BlockLinkResponse, _abc.Awaitable[_links_pb2.BlockLinkResponse]]:
-        """Blocks a link, or changes the reason of a block.
+        """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
         Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
         holds none.
@@ -672,7 +686,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.UnblockLinkRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.UnblockLinkResponse, _abc.Awaitable[_links_pb2.UnblockLinkResponse]]:
-        """Takes the block of a link away. From then on no blocklist blocks it.
+        """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
+        that the operator makes later does.
 
         Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
         """
