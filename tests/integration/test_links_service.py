@@ -418,6 +418,7 @@ async def test_a_lease_is_held_by_one(links: Links) -> None:
 
 ONES = owned_by("refused")
 FAR = Timestamp(seconds=2**62)
+SPAM = pb.BLOCK_REASON_SPAM
 
 
 @pytest.mark.parametrize(
@@ -449,9 +450,9 @@ FAR = Timestamp(seconds=2**62)
         (pb.UnblockLinkRequest(code="refused0", cause="\x1b[2J"), "INVALID_CAUSE"),
         (pb.DismissReportsRequest(code="refused0", cause="\n"), "INVALID_CAUSE"),
         (pb.BlockAddressRequest(address="evil.example"), "INVALID_REASON"),
-        (pb.BlockAddressRequest(address="co.uk", reason=pb.BLOCK_REASON_SPAM), "INVALID_ADDRESS"),
+        (pb.BlockAddressRequest(address="co.uk", reason=SPAM), "INVALID_ADDRESS"),
         (
-            pb.BlockAddressRequest(address="atajo.example", reason=pb.BLOCK_REASON_SPAM),
+            pb.BlockAddressRequest(address="atajo.example", reason=SPAM),
             "INVALID_ADDRESS",
         ),
         (pb.UnblockAddressRequest(address="nothing"), "INVALID_ADDRESS"),
