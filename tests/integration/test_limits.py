@@ -90,7 +90,7 @@ def test_what_costs_is_limited(limited: InProcess, function: str, most: int) -> 
         ("198.51.100.2", EDITS),
         (
             "198.51.100.3",
-            ["showLink", "showLinks", "showStatistics", "showLinks", "showStatistics"],
+            ["showLink", "showLinks", "showStatistics", "previewLink", "showStatistics"],
         ),
     ],
 )
