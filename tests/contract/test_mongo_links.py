@@ -119,6 +119,9 @@ HALF: dict[str, Callable[..., tuple[Any, ...]]] = {
 
 
 def half_of(query: dict[str, Any]) -> dict[str, Any]:
+    """A query for half of what another names; an empty one where that names nothing."""
+    if "_id" not in query:
+        return {}
     named = query["_id"]["$in"]
     return {**query, "_id": {"$in": named[: len(named) // 2]}}
 

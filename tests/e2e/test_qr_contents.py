@@ -105,7 +105,7 @@ def test_a_wifi_code_with_a_logo_is_read_off_its_print(qr: Page, readers: Reader
     qr.get_by_label("Center image").set_input_files(image_file("logo", "png", picture))
     expect(qr.get_by_alt_text("Your logo...")).to_be_visible()
     qr.get_by_role("group", name="Squares").get_by_role("radio", name="Rounded").check()
-    expect(qr.locator("[data-verdict]")).to_have_attribute("data-verdict", "scans")
+    expect(qr.locator("[data-verdict]")).to_have_attribute("data-verdict", re.compile("well|care"))
     with qr.expect_download() as event:
         qr.get_by_role("button", name="PDF", exact=True).click()
     file = Path(event.value.path()).read_bytes()
@@ -206,7 +206,7 @@ def test_a_list_is_a_zip_of_svgs_or_pdfs(qr: Page, readers: Readers) -> None:
     rows = "\n".join(f"{name},{content}" for name, content in contents.items())
     qr.get_by_role("radio", name="Rounded", exact=True).first.check()
     qr.get_by_label("Rows: a name, a comma, and what the code says").fill(rows)
-    qr.get_by_label("Width of the PDF in millimetres").fill("30")
+    qr.get_by_label("Printed width in millimetres").fill("30")
     files = qr.get_by_role("group", name="Each file is")
     for kind in ("SVG", "PDF"):
         files.get_by_role("radio", name=kind).check()

@@ -22,7 +22,7 @@ def test_a_code_of_ones_own_link_says_its_scan_code(site: Product, page: Page, t
     expect(note).to_be_visible()
     address = page.get_by_role("textbox", name="URL").input_value()
     assert re.fullmatch(rf"{re.escape(site.url.upper())}/[0-9A-Z-]{{8}}", address)
-    expect(page.locator("[data-verdict]")).to_have_attribute("data-verdict", "scans")
+    expect(page.locator("[data-verdict]")).to_have_attribute("data-verdict", "well")
     with page.expect_download() as event:
         page.get_by_role("button", name="DOWNLOAD QR").click()
     file = np.frombuffer(Path(event.value.path()).read_bytes(), np.uint8)
