@@ -72,11 +72,11 @@ describe('the preview of a link', () => {
       .map((item) => item.textContent);
     expect(told).toEqual([
       'Its name mixes letters of several alphabets.',
-      'Its name looks like аррӏе.com, written with other letters.',
+      'Its name only looks like аррӏе.com: some letters are those of another alphabet.',
       'Its name has other letters than a to z: browsers may show it as аррӏе.com.',
       'It has a number in place of a name. Nearly all sites have a name.',
       `What stands before the @ in its address is no part of where it leads, which is ${HOST}.`,
-      'It leads to an unusual door of that site, port 8443.',
+      'It leads to an unusual port of that site: 8443.',
     ]);
     expect(screen.getByText(HOST, { selector: 'p' })).toBeVisible();
     expect(screen.getByText(/and changed on 20 Nov 2026/)).toHaveTextContent(

@@ -26,7 +26,7 @@ const wordsOf: Partial<Record<string, (preview: Preview) => ReactNode>> = {
       'Its name looks like that of a well-known site, and is another one.'
     ) : (
       <>
-        Its name looks like <Name host={host} />, written with other letters.
+        Its name only looks like <Name host={host} />: some letters are those of another alphabet.
       </>
     ),
   'punycode host': ({ host }) => (
@@ -42,7 +42,7 @@ const wordsOf: Partial<Record<string, (preview: Preview) => ReactNode>> = {
     </>
   ),
   'unusual port': ({ long_link: address }) =>
-    `It leads to an unusual door of that site${address ? `, port ${new URL(address).port}` : ''}.`,
+    `It leads to an unusual port of that site${address ? `: ${new URL(address).port}` : ''}.`,
 };
 
 /** Set apart: a name may run from right to left. */
