@@ -40,4 +40,7 @@ async def _run(service: LinksService) -> None:
             more = await service.forget_reports()
         except Unavailable as error:
             log.warning("upkeep_failed", reason=error.reason)
+        except Exception as error:
+            # To end the process would end redirects, too, and it would meet this again.
+            log.error("upkeep_broke", exc_info=error)
         await asyncio.sleep(_PAUSE if more else _EVERY)

@@ -153,7 +153,8 @@ def test_no_log_holds_the_password_of_a_store(tmp_path: Path) -> None:
         stop_all(product)
         lines = lines_of(product)
         assert {line["reason"] for line in lines if line["event"] == "call_failed"} == {
-            "STORE_UNAVAILABLE"
+            "STORE_UNAVAILABLE",
+            "BLOCKLISTS_UNREAD",
         }
         assert_not_logged(
             product,
