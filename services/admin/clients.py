@@ -75,7 +75,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.AdminServiceAsyncStub"]):
             yield [link.code for link in page.links]
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
-        """Purge links; returns those of the codes that were purged, now or before."""
+        """Purge links by code or scan code; returns the codes of those that are purged."""
         request = links_pb2.PurgeLinksRequest(codes=codes)
         reply = await self._caller.unary("PurgeLinks", self._stub.PurgeLinks, request, CALL_SECONDS)
         return list(reply.codes)

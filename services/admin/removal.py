@@ -64,10 +64,14 @@ class Services:
 
 
 async def remove_link(services: Services, code: str) -> bool:
-    """Remove a link and its counts; False when there never was one. Raises AppError."""
-    if not await services.links.purge_links([code]):
+    """Remove the link of a code or scan code, and its counts; False when there never was one.
+
+    Raises AppError.
+    """
+    purged = await services.links.purge_links([code])
+    if not purged:
         return False
-    await services.analytics.remove_counts([code])
+    await services.analytics.remove_counts(purged)
     return True
 
 

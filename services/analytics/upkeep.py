@@ -21,7 +21,11 @@ log = logs.Throttled(__name__)
 
 
 async def keep_up(service: AnalyticsService, now: Callable[[], datetime]) -> None:
-    """Look after a service until cancelled. The key of a day goes as soon as the day is over."""
+    """Look after a service until cancelled. The key of a day goes as soon as the day is over.
+
+    What nobody foresaw ends the process: a key that outlived its day would be noticed by nobody.
+    Gateways keep visits meanwhile, and followers of links do not see it.
+    """
     while True:
         try:
             await service.forget_keys()

@@ -101,14 +101,9 @@ class Gate:
             await self._try_look()
 
     async def _try_look(self) -> None:
-        try:
+        """Look, or go on with what is known."""
+        with background.each_turn(self._log, "blocked_addresses"):
             await self.look()
-        except Unavailable as error:
-            # What is known goes on being used.
-            self._log.warning("blocked_addresses_not_read", reason=error.reason)
-        except Exception as error:
-            # To end the process would end redirects, too, and it would meet this again.
-            self._log.error("blocked_addresses_broke", exc_info=error)
 
     def _use(self, blocked: list[BlockedAddress]) -> None:
         named: dict[int, BlockedAddress] = {}

@@ -1,5 +1,6 @@
 """What the operator does against abuse: blocks links and addresses, frees them, keeps why.
 
+A link is named by its code or its scan code: whoever complains has one of them.
 A decision is kept with what it does. One that was repeated because its answer was lost is kept
 twice: it was carried out twice.
 """
@@ -78,8 +79,10 @@ class Moderation:
         Raises InvalidCause, NoReport, Unavailable.
         """
         check_cause(cause)
-        decision = Decision(DecisionKind.DISMISS, self._now(), code=code, cause=cause)
-        dismissed = await self._store.dismiss(decision)
+        dismissed = 0
+        if link := await self._store.find(code):
+            decision = Decision(DecisionKind.DISMISS, self._now(), code=link.code, cause=cause)
+            dismissed = await self._store.dismiss(decision)
         if not dismissed:
             raise NoReport("No report of this link waits.")
         DECISIONS.labels(DecisionKind.DISMISS.value).inc()
@@ -127,8 +130,11 @@ class Moderation:
         self, kind: DecisionKind, code: str, reason: BlockReason | None, cause: str
     ) -> None:
         check_cause(cause)
+        link = await self._store.find(code)
+        if link is None:
+            raise NoLink("There is no such link.")
         now = self._now()
-        decision = Decision(kind, now, code=code, reason=reason, cause=cause)
+        decision = Decision(kind, now, code=link.code, reason=reason, cause=cause)
         if not await self._store.decide(decision, block(reason, now)):
             raise NoLink("There is no such link.")
         DECISIONS.labels(kind.value).inc()

@@ -258,12 +258,19 @@ class LinksService:
         return claimed, claimed >= MAX_CODES
 
     async def purge(self, codes: Sequence[str]) -> list[str]:
-        """Purge links; returns those of the codes that were purged, now or before.
+        """Purge links, each by its code or scan code; returns the codes of those that are purged.
+
+        Of a link that was purged before, that is the code it was given by.
 
         Raises TooManyCodes, Unavailable.
         """
         wellformed = _wellformed(codes)
-        return await self._store.purge(wellformed, self._now()) if wellformed else []
+        if not wellformed:
+            return []
+        found = await self._store.resolve(wellformed)
+        links = {one.code: one.link_code for one in found if one.link_code}
+        named = dict.fromkeys(links.get(code, code) for code in wellformed)
+        return await self._store.purge([*named], self._now())
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         """Keep a report of whoever's link, in whatever state; returns the report's id.

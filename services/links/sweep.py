@@ -21,7 +21,6 @@ from services.links.domain import Lists, Stage, Sweep
 from services.links.heeding import Heeder, slices
 from services.links.store import LinkStore
 from services.runtime import background, logs
-from services.runtime.errors import AppError
 
 JOB = "blocklists"
 LEASE = timedelta(seconds=10)
@@ -63,17 +62,10 @@ class Sweeper:
             await asyncio.wait([running])
 
     async def _run(self) -> None:
-        """Go on for ever. What fails is tried again, be it by an error that nobody foresaw."""
         while True:
-            try:
+            more = False
+            with background.each_turn(self._log, "sweep"):
                 more = await self.step()
-            except AppError as error:
-                self._log.warning("sweep_failed", reason=error.reason)
-                more = False
-            except Exception as error:
-                # To end the process would end redirects, too, and it would meet this again.
-                self._log.error("sweep_broke", exc_info=error)
-                more = False
             await asyncio.sleep(0 if more else IDLE_SECONDS)
 
     async def step(self) -> bool:

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 
 from services.links.service import LinksService
 from services.runtime import background, logs
-from services.runtime.errors import Unavailable
 
 _EVERY = 5.0
 """Seconds between two looks: how old the number of reports that wait may be."""
@@ -35,12 +34,7 @@ async def keep_up(service: LinksService) -> AsyncIterator[None]:
 async def _run(service: LinksService) -> None:
     while True:
         more = False
-        try:
+        with background.each_turn(log, "upkeep"):
             await service.count_reports()
             more = await service.forget_reports()
-        except Unavailable as error:
-            log.warning("upkeep_failed", reason=error.reason)
-        except Exception as error:
-            # To end the process would end redirects, too, and it would meet this again.
-            log.error("upkeep_broke", exc_info=error)
         await asyncio.sleep(_PAUSE if more else _EVERY)

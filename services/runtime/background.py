@@ -5,6 +5,8 @@ without it: visits that nobody sends, a health that nobody looks at. Here such a
 `background_task_failed`, counted in `atajo_background_failures_total`, and stops the process in
 good order. It then exits with status 1: a kubelet starts it anew, `make run` ends and says so.
 
+Work that comes again and again, and that others do not hang on, may go on instead: `each_turn`.
+
 The process's main calls `stop_on_failure` with the event it waits for, and `exit_if_failed` at its
 end. Without the first, as in a test of a part, failures are logged and counted alone.
 """
@@ -12,13 +14,15 @@ end. Without the first, as in a test of a part, failures are logged and counted 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from contextvars import Context
 from typing import Any
 
 from prometheus_client import Counter
 
 from services.runtime import logs
+from services.runtime.errors import AppError
 
 log = logs.get(__name__)
 
@@ -54,6 +58,21 @@ def run(
     _process.running.add(task)  # The loop itself holds tasks weakly.
     task.add_done_callback(_ended)
     return task
+
+
+@contextmanager
+def each_turn(log: logs.Throttled, work: str) -> Iterator[None]:
+    """The body is a turn of work that is tried again: what it raises is logged and goes no further.
+
+    An AppError is the warning `<work>_failed` with its reason, any other the error `<work>_broke`.
+    To end the process would end what it serves, too, and the next one would meet the same.
+    """
+    try:
+        yield
+    except AppError as error:
+        log.warning(f"{work}_failed", reason=error.reason)
+    except Exception as error:
+        log.error(f"{work}_broke", exc_info=error)
 
 
 def failed(name: str, error: BaseException) -> None:

@@ -343,6 +343,26 @@ async def test_what_is_not_there_leaves_no_decision(opened: Opened) -> None:
         assert await one.moderation.decisions(0) == []
 
 
+async def test_a_link_is_named_by_its_scan_code_too(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        await one.make("abcdefgh", "http://evil.example/")
+        scan_code = await one.service.create_scan_code(ONE, "abcdefgh")
+        await one.moderation.block_link(scan_code, SPAM, "first")
+        assert await one.blocked() == {"abcdefgh": ""}
+        await one.moderation.unblock_link(scan_code, "second")
+        assert await one.blocked() == {}
+        await one.service.report("abcdefgh", PHISHING, "", "")
+        assert await one.moderation.dismiss(scan_code, "third") == 1
+        with pytest.raises(NoReport):
+            await one.moderation.dismiss(scan_code, "")
+        assert [told(each) for each in await one.moderation.decisions(0)] == [
+            ("dismiss", "abcdefgh", "", "third"),
+            ("unblock", "abcdefgh", "", "second"),
+            ("block", "abcdefgh", "spam", "first"),
+        ]
+
+
 async def test_decisions_are_kept_for_good_and_told_by_the_page(opened: Opened) -> None:
     async with opened() as store:
         one = Replica(store)

@@ -332,6 +332,18 @@ async def test_a_link_made_and_purged_at_once_is_there_or_was_purged(opened: Ope
         assert await store.add(one) is None
 
 
+async def test_a_link_is_purged_by_its_scan_code_too(opened: Opened) -> None:
+    async with opened() as store:
+        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+        for code in ("abcdefgh", "stays---"):
+            await service.create(code, "a.example", ONE)
+        scan_code = await service.create_scan_code(ONE, "abcdefgh")
+        assert await service.purge([scan_code, "abcdefgh"]) == ["abcdefgh"]
+        found = await service.resolve(["abcdefgh", scan_code, "stays---"])
+        assert [one.code for one in found] == ["stays---"]
+        assert await service.purge([scan_code]) == [scan_code], "it is gone, whoever asks"
+
+
 async def test_a_purged_code_is_taken_for_whoever_asks(opened: Opened) -> None:
     async with opened() as store:
         service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)

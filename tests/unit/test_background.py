@@ -10,7 +10,8 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from services.runtime import background
+from services.runtime import background, logs
+from services.runtime.errors import Unavailable
 from tests.processes import Process
 
 MAIN = """
@@ -117,6 +118,26 @@ async def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
     await asyncio.sleep(0)
     waited_for.cancel()
     await stop.wait()
+
+
+async def test_a_turn_that_breaks_is_told_and_the_next_one_comes() -> None:
+    stop = asyncio.Event()
+    background.stop_on_failure(stop)
+    errors = iter([Unavailable("away", "STORE_UNAVAILABLE"), KeyError("nothing"), None])
+    log = logs.Throttled("test")
+    with capture_logs() as lines:
+        for error in errors:
+            with background.each_turn(log, "work"):
+                if error:
+                    raise error
+    assert [(line["log_level"], line["event"], line.get("reason")) for line in lines] == [
+        ("warning", "work_failed", "STORE_UNAVAILABLE"),
+        ("error", "work_broke", None),
+    ]
+    assert isinstance(lines[1]["exc_info"], KeyError)
+    assert not stop.is_set()
+    with pytest.raises(asyncio.CancelledError), background.each_turn(log, "work"):
+        raise asyncio.CancelledError
 
 
 @pytest.mark.parametrize(("work", "status"), [(BREAKS, 1), (THREAD, 1), (LASTS, 0), (RETURNS, 0)])

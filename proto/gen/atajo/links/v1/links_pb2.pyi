@@ -1272,7 +1272,7 @@ class PurgeLinksRequest(_message.Message):
     CODES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """At most 1000 codes."""
+        """At most 1000 codes or scan codes."""
 
     def __init__(
         self,
@@ -1296,7 +1296,7 @@ class PurgeLinksResponse(_message.Message):
     CODES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Those of the codes whose link was purged, by this call or by one before."""
+        """The codes of those that were purged: by this call their own, by one before as they were given."""
 
     def __init__(
         self,
@@ -1321,7 +1321,7 @@ class BlockLinkRequest(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     code: _builtins.str
-    """Its code."""
+    """Its code, or its scan code."""
     reason: Global___BlockReason.ValueType
     """Why."""
     cause: _builtins.str
@@ -1367,7 +1367,7 @@ class UnblockLinkRequest(_message.Message):
     CODE_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     code: _builtins.str
-    """Its code."""
+    """Its code, or its scan code."""
     cause: _builtins.str
     """In the operator's words, at most 1000 code points; empty for none."""
     def __init__(
@@ -1546,7 +1546,7 @@ class DismissReportsRequest(_message.Message):
     CODE_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     code: _builtins.str
-    """The link's code."""
+    """The link's code, or its scan code."""
     cause: _builtins.str
     """In the operator's words, at most 1000 code points; empty for none."""
     def __init__(
