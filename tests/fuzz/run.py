@@ -136,7 +136,8 @@ def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Co
         try:
             with fuzzing:
                 while fuzzing.goes_on and (spent := time.monotonic() - started) < seconds:
-                    assert product.visit(canary).status_code == 302
+                    answer = product.visit(canary)
+                    assert answer.status_code == 302, f"{answer.status_code} {answer.text}"
                     followed += 1
                     if not settled and spent >= min(seconds * SETTLED_SHARE, SETTLED_SECONDS):
                         settled = _memory(pids)
