@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from services.analytics import store_mongo, store_sqlite
+from services.analytics import store_sqlite
 from services.analytics.grpc_api import servicers
 from services.analytics.service import AnalyticsService
 from services.analytics.settings import AnalyticsSettings
@@ -15,11 +16,20 @@ from services.analytics.store import AnalyticsStore
 from services.analytics.upkeep import keep_up
 from services.runtime import background, server, stores
 
+if TYPE_CHECKING:
+    from services.runtime import mongo
+
+
+def _mongo() -> tuple[Callable[[mongo.Database], AnalyticsStore], mongo.Schema]:
+    from services.analytics import store_mongo
+
+    return store_mongo.MongoAnalyticsStore, store_mongo.SCHEMA
+
+
 ADAPTERS = stores.Adapters[AnalyticsStore](
     store_sqlite.SqliteAnalyticsStore,
     store_sqlite.MIGRATIONS,
-    store_mongo.MongoAnalyticsStore,
-    store_mongo.SCHEMA,
+    _mongo,
 )
 
 

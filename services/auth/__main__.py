@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
-from services.auth import store_mongo, store_sqlite
+from services.auth import store_sqlite
 from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.grpc_api import servicers
 from services.auth.hasher import Hasher
@@ -18,11 +19,25 @@ from services.auth.store import AccountStore, AttemptStore
 from services.auth.tokens import Tokens
 from services.runtime import server, stores
 
-ADAPTERS = stores.Adapters[tuple[AccountStore, AttemptStore]](
+if TYPE_CHECKING:
+    from services.runtime import mongo
+
+_Stores = tuple[AccountStore, AttemptStore]
+
+
+def _mongo() -> tuple[Callable[[mongo.Database], _Stores], mongo.Schema]:
+    from services.auth import store_mongo
+
+    return (
+        lambda base: (store_mongo.MongoAccountStore(base), store_mongo.MongoAttemptStore(base)),
+        store_mongo.SCHEMA,
+    )
+
+
+ADAPTERS = stores.Adapters[_Stores](
     lambda file: (store_sqlite.SqliteAccountStore(file), store_sqlite.SqliteAttemptStore(file)),
     store_sqlite.MIGRATIONS,
-    lambda base: (store_mongo.MongoAccountStore(base), store_mongo.MongoAttemptStore(base)),
-    store_mongo.SCHEMA,
+    _mongo,
 )
 
 

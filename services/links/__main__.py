@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from services.links import store_mongo, store_sqlite
+from services.links import store_sqlite
 from services.links.blocklists import Blocklists
 from services.links.domain import UrlPolicy
 from services.links.gate import Gate
@@ -19,11 +20,20 @@ from services.links.sweep import Sweeper
 from services.links.upkeep import keep_up
 from services.runtime import server, stores
 
+if TYPE_CHECKING:
+    from services.runtime import mongo
+
+
+def _mongo() -> tuple[Callable[[mongo.Database], LinkStore], mongo.Schema]:
+    from services.links import store_mongo
+
+    return store_mongo.MongoLinkStore, store_mongo.SCHEMA
+
+
 ADAPTERS = stores.Adapters[LinkStore](
     store_sqlite.SqliteLinkStore,
     store_sqlite.MIGRATIONS,
-    store_mongo.MongoLinkStore,
-    store_mongo.SCHEMA,
+    _mongo,
 )
 
 

@@ -53,7 +53,6 @@ Indexes = Mapping[str, Sequence[pymongo.IndexModel]]
 Schema = Sequence[Indexes]
 """What each version of a schema adds to the one before: version n is made of the first n."""
 
-SCHEMES = ("mongodb://", "mongodb+srv://")
 DUPLICATE = 11000
 """The code of an error that says: a unique index holds this key already."""
 

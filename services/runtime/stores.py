@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from services.runtime import mongo, sqlite
+from services.runtime import sqlite
+
+if TYPE_CHECKING:
+    from services.runtime import mongo
+
+_MONGO_SCHEMES = ("mongodb://", "mongodb+srv://")
 
 Stores = TypeVar("Stores")
 
@@ -27,12 +32,15 @@ class Store(Protocol):
 
 @dataclass(frozen=True)
 class Adapters(Generic[Stores]):
-    """A service's stores over either database, and what each must be prepared with."""
+    """A service's stores over either database, and what each must be prepared with.
+
+    `mongo` imports those of MongoDB: its driver takes 15 MB and as long to load as half of a
+    service, which nobody over SQLite waits for.
+    """
 
     on_sqlite: Callable[[sqlite.Database], Stores]
     migrations: Sequence[sqlite.Migration]
-    on_mongo: Callable[[mongo.Database], Stores]
-    schema: mongo.Schema
+    mongo: Callable[[], tuple[Callable[[mongo.Database], Stores], mongo.Schema]]
 
 
 @asynccontextmanager
@@ -43,9 +51,12 @@ async def opened(
 
     Raises SystemExit with one line for a setting of another form or a store that refuses.
     """
-    if setting.startswith(mongo.SCHEMES):
-        async with mongo.opened(setting, f"atajo_{service}", adapters.schema) as documents:
-            yield adapters.on_mongo(documents), documents
+    if setting.startswith(_MONGO_SCHEMES):
+        from services.runtime import mongo
+
+        on_mongo, schema = adapters.mongo()
+        async with mongo.opened(setting, f"atajo_{service}", schema) as documents:
+            yield on_mongo(documents), documents
     elif setting.startswith(sqlite.SCHEME):
         async with sqlite.opened(setting, adapters.migrations) as file:
             yield adapters.on_sqlite(file), file
