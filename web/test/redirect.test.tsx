@@ -1,5 +1,6 @@
 import { act, screen, waitFor } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { cache } from '../src/api/cache';
 import { expectNoAxeViolations, heading, visit } from './app';
 import { data, never, serve } from './server';
 
@@ -8,7 +9,10 @@ vi.mock('../src/features/redirect/leave', async (original) => ({
   ...(await original<object>()),
   leaveFor,
 }));
-afterEach(() => void leaveFor.mockReset());
+afterEach(() => {
+  leaveFor.mockReset();
+  cache.clear();
+});
 
 describe('a short link that the edge did not answer', () => {
   it('looks the code up once and goes there', async () => {
@@ -39,6 +43,41 @@ describe('a short link that the edge did not answer', () => {
     await expectNoAxeViolations();
     await user.click(screen.getByRole('link', { name: 'GO HOME' }));
     await heading('Long links, cut short.');
+  });
+
+  it.each([
+    ['expired', null],
+    ['removed', null],
+    ['blocked', 'phishing'],
+  ])('leads on to what is known of a link that is %s', async (state, reason) => {
+    const over = { state, ...(reason && { reason }) };
+    const calls = serve({
+      accessLink: () => data({ success: true, longUrl: [], ...over }),
+      previewLink: () =>
+        data({
+          success: true,
+          preview: {
+            code: 'k7Qm2_xB',
+            ...(!reason && { long_link: 'https://example.org/led-here' }),
+            host: 'example.org',
+            state,
+            reason,
+            created_at: '2026-11-02T10:00:00.000Z',
+            changed_at: null,
+            title: '',
+            warnings: [],
+          },
+        }),
+    });
+    const { user } = visit('/k7Qm2_xB');
+    await user.click(await screen.findByRole('link', { name: 'See where it led' }));
+    await heading('Where it led');
+    expect(location.pathname).toBe('/k7Qm2_xB+');
+    expect(await screen.findByText('example.org')).toBeVisible();
+    expect(screen.queryByRole('link', { name: 'Go there' })).toBeNull();
+    expect(calls.map(({ name }) => name)).toEqual(['accessLink', 'previewLink']);
+    expect(calls[1]?.payload).toEqual({ code: 'k7Qm2_xB' });
+    expect(leaveFor).not.toHaveBeenCalled();
   });
 
   it('names the contact of the operator who blocked a link', async () => {

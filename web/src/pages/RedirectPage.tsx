@@ -1,11 +1,12 @@
 import { useState } from 'react';
-import { useParams } from 'react-router-dom';
+import { Link, useParams } from 'react-router-dom';
 import { ButtonLink } from '../components/Button';
 import { Mark } from '../components/Mark';
 import { Page } from '../components/Page';
 import type { Over } from '../features/redirect/over';
 import { Redirecting } from '../features/redirect/Redirecting';
 import { WhyBlocked } from '../features/redirect/WhyBlocked';
+import { previewPath } from '../lib/edge';
 import { paths } from '../lib/paths';
 import styles from './centered.module.css';
 
@@ -17,7 +18,7 @@ export default function RedirectPage() {
 /** A page while the link is looked up, and another one where it leads nowhere any more. */
 function Followed({ code }: { code: string }) {
   const [over, setOver] = useState<Over | null>(null);
-  if (over) return <OverPage key="over" over={over} />;
+  if (over) return <OverPage key="over" code={code} over={over} />;
   return (
     <Page title="Redirecting..." description="A short link on its way to where it leads.">
       <div className={styles.centered}>
@@ -29,7 +30,8 @@ function Followed({ code }: { code: string }) {
   );
 }
 
-function OverPage({ over: { message, blocked } }: { over: Over }) {
+/** Of what was blocked the preview names the host alone, and it leads nobody to where none leads. */
+function OverPage({ code, over: { message, blocked } }: { code: string; over: Over }) {
   return (
     <Page title={message.replace(/\.$/, '')} description={message}>
       <div className={styles.centered}>
@@ -42,6 +44,7 @@ function OverPage({ over: { message, blocked } }: { over: Over }) {
         <ButtonLink look="sign" to={paths.home}>
           GO HOME
         </ButtonLink>
+        <Link to={previewPath(code)}>See where it led</Link>
       </div>
     </Page>
   );
