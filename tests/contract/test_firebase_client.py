@@ -11,6 +11,7 @@ from typing import Any
 import jwt
 import pytest
 
+from tests.integration.test_admin import addresses, admin
 from tests.product import FirebaseClient, Product, new_code, registration
 from tests.waiting import SETTLED, await_that
 
@@ -582,6 +583,86 @@ def test_wrong_passwords_of_a_session_count_as_failed_log_ins(
 
 def test_an_unknown_function(client: FirebaseClient) -> None:
     assert error(client, "noSuchFunction", {})[0] == "functions/not-found"
+
+
+def test_a_preview_tells_everybody_what_a_link_is(client: FirebaseClient, owner: Owner) -> None:
+    url = "https://user@xn--80ak6aa92e.com:8443/a?b=%20c#d"
+    code = made(client, owner, url)
+    reply = data(client, "previewLink", {"code": code})
+    preview = reply["preview"]
+    created_at = preview["created_at"]
+    assert reply == {
+        "success": True,
+        "preview": {
+            "code": code,
+            "long_link": url,
+            "host": "xn--80ak6aa92e.com",
+            "state": "active",
+            "reason": None,
+            "created_at": created_at,
+            "changed_at": None,
+            "title": "",
+            "warnings": [
+                "look-alike host",
+                "punycode host",
+                "user info in address",
+                "unusual port",
+            ],
+        },
+    }
+    made_at = data(client, "showLink", {**owner, "code": code})["link"]["created_at"]
+    assert created_at == made_at
+    for anybody in (
+        {"token": None, "guest": None},
+        {"token": "no token", "guest": ""},
+        {"guest": secrets.token_urlsafe(32)},
+        owner,
+    ):
+        assert data(client, "previewLink", {"code": code, **anybody}) == reply
+
+    changes = {"url": "https://example.org/b", "title": "Mine"}
+    changed = data(client, "changeLink", {**owner, "code": code, "changes": changes})["link"]
+    preview = data(client, "previewLink", {"code": code})["preview"]
+    assert preview["long_link"] == "https://example.org/b"
+    assert preview["host"] == "example.org"
+    assert preview["title"] == "Mine"
+    assert preview["created_at"] == made_at
+    assert preview["changed_at"] == changed["changed_at"] is not None
+    assert preview["warnings"] == []
+    counted = data(client, "showLink", {**owner, "code": code})["link"]
+    assert (counted["views"], counted["bots"]) == (0, 0), "a preview is no visit"
+
+
+def test_a_preview_of_a_link_that_is_over_or_never_was(
+    client: FirebaseClient, owner: Owner
+) -> None:
+    code = made(client, owner)
+    scan_code = data(client, "createScanCode", {**owner, "code": code})["scan_code"]
+    ended = {"expires_at": "2020-01-01T00:00:00Z"}
+    data(client, "changeLink", {**owner, "code": code, "changes": ended})
+    preview = data(client, "previewLink", {"code": code})["preview"]
+    assert (preview["state"], preview["long_link"]) == ("expired", "https://example.com/a")
+    assert data(client, "previewLink", {"code": scan_code})["preview"] == preview
+    data(client, "removeLinks", {**owner, "codes": [code]})
+    preview = data(client, "previewLink", {"code": code})["preview"]
+    assert (preview["state"], preview["long_link"]) == ("removed", "https://example.com/a")
+    for unknown in (new_code(), "no code at all", ""):
+        nothing = {"success": True, "preview": None}
+        assert data(client, "previewLink", {"code": unknown}) == nothing
+    for wrong in ({"code": None}, {"guest": "no key"}, {"unknown": None}):
+        refused = error(client, "previewLink", {"code": code, **wrong})
+        assert refused == (INVALID, "INVALID_ARGUMENT"), wrong
+
+
+def test_a_blocked_link_has_its_host_alone_in_its_preview(
+    product: Product, client: FirebaseClient, owner: Owner
+) -> None:
+    code = made(client, owner, "https://example.com/session?id=7")
+    assert admin(addresses(product), "block", code, "phishing")[0] == 0
+    preview = data(client, "previewLink", {"code": code})["preview"]
+    assert "long_link" not in preview
+    assert (preview["host"], preview["state"]) == ("example.com", "blocked")
+    assert preview["reason"] == "phishing"
 
 
 def test_a_report_of_a_link_has_one_id_for_each_reason(
