@@ -9,10 +9,11 @@ a few that browsers add.
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import cache
+from functools import lru_cache
 from importlib import resources
 from typing import Any
 
@@ -54,8 +55,12 @@ _READ_AS = {
 }
 """Letters that pass for a Latin one in a word that people know, though alone they would not. From
 Chromium's skeletons of hosts (components/url_formatter/spoof_checks)."""
-_PASS_FOR = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
-"""What looks the same among ASCII letters, in the order in which one takes the other's place."""
+_PASS_FOR = (("0", "o"), ("1", "l"), ("I", "l"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
+"""What looks the same among ASCII letters, in the order in which one takes the other's place. By
+Unicode's confusables, which have the capital I among them and not the small one."""
+_WRITTEN_HOST = re.compile(r"https?://(?:[^/\\?#]*@)?([^/\\?#:@]+)", re.IGNORECASE)
+_LETTERS = 4096
+"""Letters whose scripts are remembered, in 2 MB. All of them are 440, and strangers choose."""
 
 
 def host_of(url: str) -> str:
@@ -70,11 +75,12 @@ def warnings_of(url: str) -> list[UrlWarning]:
     """What is to be told of a URL that is stored. Raises ValueError for what is no URL."""
     parsed = ada_url.URL(url)
     is_address = parsed.host_type is not ada_url.HostType.DEFAULT
-    ascii_labels = [] if is_address else [label for label in parsed.hostname.split(".") if label]
-    labels = [_shown(label) for label in ascii_labels]
+    host = "" if is_address else ".".join(_labels_of(parsed.hostname))
+    ascii_labels = _labels_of(host)
+    labels = [_shown(label) for label in _labels_of(_as_written(url, host))]
     found = {
         UrlWarning.MIXED_SCRIPT_HOST: any(map(_mixes_scripts, labels)),
-        UrlWarning.LOOK_ALIKE_HOST: _looks_like_another(labels, ascii_labels),
+        UrlWarning.LOOK_ALIKE_HOST: _looks_like_another(labels, host),
         UrlWarning.PUNYCODE_HOST: any(label.startswith(_PUNYCODE) for label in ascii_labels),
         UrlWarning.IP_ADDRESS_HOST: is_address,
         UrlWarning.USER_INFO: bool(parsed.username or parsed.password),
@@ -83,9 +89,22 @@ def warnings_of(url: str) -> list[UrlWarning]:
     return [warning for warning, holds in found.items() if holds]
 
 
+def _labels_of(host: str) -> list[str]:
+    return [label for label in host.split(".") if label]
+
+
+def _as_written(url: str, host: str) -> str:
+    """The host of a URL in the capitals that it is stored and shown with."""
+    written = _WRITTEN_HOST.match(url)
+    if written is None or ".".join(_labels_of(written[1].lower())) != host:
+        return host  # It is written in another way, with letters encoded.
+    return written[1]
+
+
 def _shown(label: str) -> str:
     """A label of a host as people see it."""
-    return ada_url.idna.decode(label) if label.startswith(_PUNYCODE) else label
+    ascii_label = label.lower()
+    return ada_url.idna.decode(ascii_label) if ascii_label.startswith(_PUNYCODE) else label
 
 
 def _mixes_scripts(label: str) -> bool:
@@ -96,17 +115,23 @@ def _mixes_scripts(label: str) -> bool:
     return not any(all(scripts & together for scripts in each) for together in _TOGETHER)
 
 
-@cache
+@lru_cache(_LETTERS)
 def _scripts_of(letter: str) -> frozenset[str]:
     return frozenset(unicodedataplus.script_extensions(letter))
 
 
-def _looks_like_another(labels: list[str], ascii_labels: list[str]) -> bool:
-    """Whether a host may be taken for another one, by its letters or by how it begins."""
+def _looks_like_another(labels: list[str], host: str) -> bool:
+    """Whether a host may be taken for another one, by its letters or by how it begins.
+
+    `labels` are those of `host` as people see them.
+    """
+    ends_in_ascii = host.endswith(labels[-1].lower()) if labels else False
+    registered = _SUFFIXES.privatesuffix(host) or ""
     return (
-        (labels[-1:] == ascii_labels[-1:] and any(map(_reads_as_ascii, labels)))
+        (ends_in_ascii and any(map(_reads_as_ascii, labels)))
         or any(_passes_for_well_known(part) for label in labels for part in _parts(label))
-        or _begins_as_well_known(ascii_labels)
+        or _is_close_to_well_known(registered)
+        or _begins_as_well_known(host, registered)
     )
 
 
@@ -132,13 +157,21 @@ def _parts(label: str) -> Iterator[str]:
 
 def _passes_for_well_known(word: str) -> bool:
     """Whether a word of a host looks like the name of a well-known domain and is not that."""
-    return _NAMES.get(_skeleton(word), word) != word
+    look = _skeleton(word)
+    # Who writes with letters of other alphabets or with accents does not mean an `i` by an `l`.
+    name = _NAMES.get(look) if word.isascii() else _LOOSE_NAMES.get(_loose(look))
+    return name is not None and name != word.lower()
 
 
-def _begins_as_well_known(labels: list[str]) -> bool:
+def _is_close_to_well_known(registered: str) -> bool:
+    """Whether a domain as it is registered is a well-known one with an `i` for an `l`."""
+    name, _, suffix = registered.partition(".")
+    known = _CLOSE.get((_loose(_skeleton(name)), suffix), registered)
+    return known != registered
+
+
+def _begins_as_well_known(host: str, registered: str) -> bool:
     """Whether a well-known domain stands in front of the domain that a host belongs to."""
-    host = ".".join(labels)
-    registered = _SUFFIXES.privatesuffix(host)
     if not registered:
         return False
     front = f".{host.removesuffix(registered)}"
@@ -155,7 +188,12 @@ def _skeleton(word: str) -> str:
     read = "".join(_READ_AS.get(one) or _CONFUSABLES.get(one, one) for one in plain)
     for look, same in _PASS_FOR:
         read = read.replace(look, same)
-    return read
+    return read.lower()
+
+
+def _loose(skeleton: str) -> str:
+    """A skeleton in which an `i` is an `l`, too: similar and not the same."""
+    return skeleton.replace("i", "l")
 
 
 def _read_confusables() -> Mapping[str, str]:
@@ -175,7 +213,18 @@ def _read_confusables() -> Mapping[str, str]:
 
 # Read with the module: nobody's request waits for them.
 _CONFUSABLES = _read_confusables()
-_NAMES = {_skeleton(name): name for name in (one.partition(".")[0] for one in WELL_KNOWN)}
-"""Names of well-known domains by their skeletons."""
+_NAMES = {
+    _skeleton(written): name
+    for name in (domain.partition(".")[0] for domain in WELL_KNOWN)
+    for written in (name, name.capitalize())
+}
+"""Names of well-known domains by their skeletons: `Instagram` looks like `lnstagram`."""
+_LOOSE_NAMES = {_loose(look): name for look, name in _NAMES.items()}
+_CLOSE = {
+    (_loose(_skeleton(name)), suffix): domain
+    for domain in WELL_KNOWN
+    for name, _, suffix in [domain.partition(".")]
+}
+"""Well-known domains by their names' loose skeletons and by what comes behind the names."""
 # Who has a name below a private suffix, as of github.io, is no registry's customer.
 _SUFFIXES = PublicSuffixList(only_icann=True)

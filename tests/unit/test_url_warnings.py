@@ -24,6 +24,10 @@ CORPUS: dict[str, list[str]] = json.loads(
 """Hosts as people type them, and what must be told of each, no more and no less."""
 
 
+REAL = Path(__file__).with_name("real_hosts.txt").read_text(encoding="utf-8").split()
+"""Hosts of sites, shops and banks that many people know, in many countries."""
+
+
 def told(host: str) -> list[str]:
     """What is told of a host, in the form in which a link to it is stored."""
     stored = ada_url.URL(f"https://{host}/path?query=a@b:9#c").href
@@ -38,6 +42,31 @@ def test_of_each_host_is_told_what_there_is_to_tell(host: str) -> None:
 @pytest.mark.parametrize("host", WELL_KNOWN)
 def test_nothing_is_told_of_what_is_well_known(host: str) -> None:
     assert told(host) == []
+
+
+def test_nothing_is_told_of_sites_that_many_people_know() -> None:
+    said = {host: told(prefix + host) for host in REAL for prefix in ("", "www.", "login.")}
+    assert len(said) > 500
+    assert {host: warnings for host, warnings in said.items() if warnings} == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "warnings"),
+    [
+        ("https://paypaI.net/", [ALIKE]),
+        ("https://a:b@www.PaypaI.net:443/", [ALIKE, USER]),
+        ("https://paypaI-login.example", [ALIKE]),
+        ("https://paypai.net/", []),
+        ("https://PayPal.com/I", []),
+        ("https://WWW.LINKEDIN.COM/", []),
+        ("https://Instagram.com/", []),
+        ("https://WIKIPEDIA.ORG./", []),
+        ("https://XN--80AK6AA92E.com/", [ALIKE, PUNYCODE]),
+        ("https://p%61ypa1.net/", [ALIKE]),
+    ],
+)
+def test_a_capital_in_a_host_is_seen_as_it_is_written(url: str, warnings: list[UrlWarning]) -> None:
+    assert warnings_of(url) == warnings
 
 
 @pytest.mark.parametrize(
