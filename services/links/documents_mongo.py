@@ -10,6 +10,8 @@
                        as in `Link`; absent where they say nothing
     host, ended_host   the hosts of url and ended_url (`Link.hosts`); absent where the version
                        before wrote the document, until they are noted
+    host_key, ended_host_key
+                       the same turned round (`domain.host_key`)
     bin                true while it is removed, else absent: `removed_at` as a yes or no, which an
                        index of links in their order can have in front
     folded             what a text is looked for in (`Link.searched`); absent for links of nobody,
@@ -56,6 +58,7 @@ from services.links.domain import (
     TooManyUrls,
     Wanted,
     host_at,
+    host_key,
 )
 from services.links.stored import owner_of, value_of
 from services.runtime.moments import micros_of, moment_of
@@ -203,9 +206,9 @@ def behind(after: Position, *, oldest: bool) -> Document:
 
 def hosts_of(document: Document) -> Document:
     """The fields that say where a document of the version before leads."""
-    hosts = {"host": host_at(document["url"])}
+    hosts = _hosts("", document["url"])
     if "ended_url" in document:
-        hosts["ended_host"] = host_at(document["ended_url"])
+        hosts |= _hosts("ended_", document["ended_url"])
     return hosts
 
 
@@ -245,10 +248,15 @@ def _fields(link: Link) -> Document:
         "spared": link.spared or None,
         "spared_at": _micros(link.spared_at),
         "scan_code": link.scan_code or None,
-        "host": host_at(link.url),
-        "ended_host": host_at(link.ended_url) if link.ended_url else None,
+        **_hosts("", link.url),
+        **(_hosts("ended_", link.ended_url) if link.ended_url else {}),
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _hosts(which: str, url: str) -> Document:
+    host = host_at(url)
+    return {f"{which}host": host, f"{which}host_key": host_key(host)}
 
 
 def _micros(moment: datetime | None) -> int | None:

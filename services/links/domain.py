@@ -596,6 +596,18 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class HostPlace:
+    """Behind which link to go on, of those that lead to a host or below it.
+
+    They stand in the order of their hosts' keys (`host_key`), and those of one host in that of
+    their codes. A store of another kind of order has an empty key.
+    """
+
+    key: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """Which short addresses answer otherwise than before a mark.
 
@@ -786,6 +798,22 @@ def host_of(url: ada_url.URL) -> str:
             return str(IPv4Address(int(address) & 0xFFFFFFFF))
         return str(address.ipv4_mapped or address)
     return ".".join(filter(None, hostname.split(".")))
+
+
+def host_key(host: str) -> str:
+    """A host turned round, so that those below it stand right behind it: `example.evil.www.`"""
+    return "".join(f"{label}." for label in reversed(host.split("."))) if host else ""
+
+
+def host_of_key(key: str) -> str:
+    """The host of such a key."""
+    return ".".join(reversed(key.removesuffix(".").split(".")))
+
+
+def keys_below(host: str) -> tuple[str, str]:
+    """Between which two keys, the first included, those of a host and of all below it are."""
+    key = host_key(host)
+    return key, f"{key[:-1]}/"  # The slash comes right after the dot.
 
 
 def host_at(url: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from services.links import metrics
-from services.links.domain import Edit, Link, Lists, heed
+from services.links.domain import Edit, HostPlace, Link, Lists, heed
 from services.links.store import LinkStore
 
 T = TypeVar("T")
@@ -27,22 +27,32 @@ class Heeder:
         self._lists = lists
         self._now = now
 
-    async def at(self, host: str, name: str = "") -> AsyncGenerator[None, None]:
-        """Look at the links that lead to a host, some of them at a step. Raises AppError.
+    async def at(self, host: str) -> AsyncGenerator[None, None]:
+        """Look at the links that lead to a host, some of them at a step. Raises AppError."""
+        code = ""
+        while links := await self._store.at_host(host, code, LINKS):
+            await self.look_at(links)
+            yield
+            code = links[-1].code
+
+    async def at_or_below(self, host: str, name: str) -> AsyncGenerator[None, None]:
+        """Look at those that lead to a host or below it, some at a step. Raises AppError.
 
         Those that the list `name` has blocked are announced in any case: the process that blocked
         them may have ended before it could do that.
         """
-        code = ""
-        while links := await self._store.at_host(host, code, LINKS):
+        place: HostPlace | None = None
+        while True:
+            links, place = await self._store.at_or_below(host, place, LINKS)
             await self.look_at(links, name)
             yield
-            code = links[-1].code
+            if place is None:
+                return
 
     async def look_at(self, links: Sequence[Link], name: str = "") -> None:
         """Change those of some links that are not as they are to be. Raises AppError.
 
-        `name` is as in `at`.
+        `name` is as in `at_or_below`.
         """
         edit, now = heed(self._lists), self._now()
         wrong: list[str] = []

@@ -37,8 +37,8 @@ from services.links.reports import NoReport
 from services.links.store import LinkStore
 
 HEED_SECONDS = 10.0
-"""How long a block of an address looks for links before it is acknowledged: some 100,000 of them.
-What is left then is the sweep's, which looks through all links."""
+"""How long a block of an address looks for links before it is acknowledged: tens of thousands. What
+is left then is the sweep's, which looks through all links."""
 
 
 class Moderation:
@@ -91,8 +91,7 @@ class Moderation:
     async def block_address(self, given: str, reason: BlockReason, cause: str) -> None:
         """Block an address, or change why it is blocked.
 
-        From the answer on this process makes no link to it, and what leads to its very host is
-        blocked; what leads below it is within a minute.
+        From the answer on this process makes no link to it, and what leads there is blocked.
 
         Raises InvalidAddress, InvalidCause, TooManyAddresses, Unavailable.
         """
@@ -144,8 +143,7 @@ class Moderation:
         await self._gate.look()
         deadline = self._clock() + HEED_SECONDS
         host = host_of_address(address)
-        for each in (host, f"www.{host}"):
-            async with aclosing(self._heeder.at(each, f"{LIST}{address}")) as steps:
-                async for _ in steps:
-                    if self._clock() >= deadline:
-                        return
+        async with aclosing(self._heeder.at_or_below(host, f"{LIST}{address}")) as steps:
+            async for _ in steps:
+                if self._clock() >= deadline:
+                    return

@@ -78,6 +78,9 @@ SEARCHES_WAITING = 8
 _RETRY_AFTER = 1.0
 _REPORT_ID_BYTES = 12
 """Random bytes of a report's id: nobody guesses one, or learns from it how many there are."""
+_BROKEN_OFF_AFTER = timedelta(seconds=5)
+"""How long after its beginning an edit that is not announced is taken for broken off. One that was
+slow is announced twice."""
 _FORGOTTEN = 100
 """Most reports that are deleted at a time."""
 _REFUSALS_TOLD = 10
@@ -300,6 +303,10 @@ class LinksService:
     async def count_reports(self) -> None:
         """Let the metrics say how many reports wait. Raises Unavailable."""
         REPORTS_WAITING.set(await self._store.waiting_reports())
+
+    async def announce_left(self) -> None:
+        """Announce changes whose process ended ahead of their announcement. Raises Unavailable."""
+        await self._store.announce_left(self._now() - _BROKEN_OFF_AFTER)
 
     async def forget_reports(self) -> bool:
         """Delete some of the reports that were decided on long ago; whether there may be others.

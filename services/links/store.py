@@ -13,6 +13,7 @@ from services.links.domain import (
     Edit,
     FormerUrl,
     Guest,
+    HostPlace,
     Link,
     LinkOrder,
     Position,
@@ -85,8 +86,17 @@ class LinkStore(Protocol):
         one that is gone at `now`: then nothing changes. Without an owner, the links of everybody
         are meant. A URL that changes is kept in the link's history with `now`. Each link is as it
         was or as it is to be, whatever breaks off in between; repeating the call does the rest.
-        A code is announced together with the scan code of its link.
+        A code is announced together with the scan code of its link. Where a call without an owner
+        breaks off ahead of that, `announce_left` does it.
         Raises TooManyUrls for a new URL of a link whose history is full.
+        """
+        ...
+
+    async def announce_left(self, until: datetime) -> None:
+        """Announce what calls of `edit` without an owner were to change that began at a moment or
+        before, and broke off ahead of their announcement.
+
+        Nobody repeats those with the same links: what is changed already is not found again.
         """
         ...
 
@@ -236,14 +246,24 @@ class LinkStore(Protocol):
         ...
 
     async def hosts_after(self, host: str, most: int) -> list[str]:
-        """Some of the hosts that links lead to (`Link.hosts`), from behind a host on, in order.
+        """Some of the hosts that links lead to (`Link.hosts`), from behind a host on.
 
-        They are those of up to `most` links; none at the end.
+        They are in an order of the store's, and those of up to `most` links; none at the end.
         """
         ...
 
     async def at_host(self, host: str, code: str, most: int) -> list[Link]:
         """Links that lead to a host and whose codes come after `code` in their order."""
+        ...
+
+    async def at_or_below(
+        self, host: str, after: HostPlace | None, most: int
+    ) -> tuple[list[Link], HostPlace | None]:
+        """Up to `most` links that lead to a host or to one below it, from behind a place on.
+
+        With them comes the place to go on behind, None at the end. One that leads there now and
+        once it is expired may come twice. The cost is that of what is found.
+        """
         ...
 
     async def listed_after(self, code: str, most: int) -> list[Link]:

@@ -4,6 +4,7 @@
     rankings, ranked_codes see `rankings_mongo`
     decisions, blocked_addresses
                            see `decisions_mongo`
+    edits                  see `edits_mongo`
     leases                 _id (the job), holder, ends_at
     marks                  _id "rank", mark; _id "sweep", and the fields of a `Sweep`
     announcements          see `services.runtime.feed_mongo`
@@ -43,6 +44,8 @@ where they are enough: then the index answers.
     links_owned        codes with an owner, in their order, however many of nobody are between them
     links_by_host, links_by_ended_host
                        hosts that links lead to, and the links of one, in the order of codes
+    links_by_host_key, links_by_ended_host_key
+                       the links of a host and of those below it
     links_listed       links that a blocklist blocked, in the order of codes
     links_reported     links with reports that wait, the most often reported first, and how many
                        reports of each wait
@@ -89,6 +92,7 @@ from services.links.domain import (
     Edit,
     FormerUrl,
     Guest,
+    HostPlace,
     Link,
     LinkOrder,
     NoFreeCode,
@@ -98,7 +102,9 @@ from services.links.domain import (
     Sweep,
     Wanted,
     codes_of,
+    keys_below,
 )
+from services.links.edits_mongo import Edits
 from services.links.rankings_mongo import Rankings
 from services.links.reports import Report, Statement
 from services.links.reports_mongo import Reports
@@ -199,6 +205,20 @@ SCHEMA: Schema = (
         ]
     },
     INDEXES,
+    {
+        "links": [
+            IndexModel(
+                [("host_key", ASCENDING), ("_id", ASCENDING)],
+                name="links_by_host_key",
+                partialFilterExpression={"host_key": {"$exists": True}},
+            ),
+            IndexModel(
+                [("ended_host_key", ASCENDING), ("_id", ASCENDING)],
+                name="links_by_ended_host_key",
+                partialFilterExpression={"ended_host_key": {"$exists": True}},
+            ),
+        ]
+    },
 )
 
 _CHUNK = 500
@@ -224,6 +244,7 @@ class MongoLinkStore:
         self._rankings = Rankings(database)
         self._reports = Reports(database)
         self._decisions = Decisions(database)
+        self._edits = Edits(database)
 
     async def add(self, link: Link) -> Link | None:
         new = document_of(link)
@@ -329,6 +350,7 @@ class MongoLinkStore:
     ) -> list[Link] | None:
         named = sorted(set(codes))
         was_written = False
+        begun = ""
         for turn in range(_TURNS):
             await _pause(turn)
             read = await self._database.read_majority("links_to_edit", _among(named, EDITED))
@@ -345,6 +367,8 @@ class MongoLinkStore:
                 if was_written and edit.is_announced:
                     scanned = [one["scan_code"] for one in read if "scan_code" in one]
                     await self._feed.announce([*named, *scanned], now)
+                if begun:
+                    await self._edits.end(begun)
                 return None
             edited = {code: edit.of(link) for code, link in links.items()}
             changes = [
@@ -352,6 +376,8 @@ class MongoLinkStore:
                 for code in named
                 if edited[code] != links[code]
             ]
+            if owner is None and edit.is_announced and changes and not begun:
+                begun = await self._edits.begin(named, now)
             if await self._change("links_edit", changes):
                 break
             was_written = True
@@ -359,7 +385,16 @@ class MongoLinkStore:
             raise Unavailable("The links are changed by too many at once.", "STORE_OVERLOADED")
         if edit.is_announced:
             await self._feed.announce(codes_of(edited.values()), now)
+        if begun:
+            await self._edits.end(begun)
         return [edited[code] for code in codes]
+
+    async def announce_left(self, until: datetime) -> None:
+        for begun, codes in await self._edits.left(until):
+            held = await self._named("links_left", codes, {"scan_code": 1})
+            scanned = [one["scan_code"] for one in held if "scan_code" in one]
+            await self._feed.announce([*codes, *scanned], until)
+            await self._edits.end(begun)
 
     async def decide(self, decision: Decision, edit: Edit) -> bool:
         link = await self.find(decision.code)
@@ -570,13 +605,74 @@ class MongoLinkStore:
         query = {"$or": [{"host": host, **behind}, {"ended_host": host, **behind}]}
         return await self._by_code("links_at_host", query, most)
 
+    async def at_or_below(
+        self, host: str, after: HostPlace | None, most: int
+    ) -> tuple[list[Link], HostPlace | None]:
+        first, end = keys_below(host)
+        if after is None or not after.key:
+            links = await self._at_unnoted(host, after.code if after else "", most)
+            if links:
+                return links, HostPlace("", links[-1].code)
+            after = HostPlace(first, "")
+        now, later = await asyncio.gather(
+            self._places("host_key", after, end, most),
+            self._places("ended_host_key", after, end, most),
+        )
+        # A page that is full says nothing of what comes after its last place.
+        ends = [page[-1] for page in (now, later) if len(page) == most]
+        places = sorted({*now, *later})[:most]
+        if ends:
+            places = [one for one in places if one <= min(ends)]
+        codes = list(dict.fromkeys(code for _, code in places))
+        found = await self._named("links_at_or_below", codes, LINK) if codes else []
+        links = [link for one in found if (link := link_of(one))]
+        return links, HostPlace(*places[-1]) if ends or len(places) == most else None
+
+    async def _places(
+        self, field: str, after: HostPlace, end: str, most: int
+    ) -> list[tuple[str, str]]:
+        """Where the next links stand of those whose keys are below an end."""
+        query = {
+            "$or": [
+                {field: {"$gt": after.key, "$lt": end}},
+                {field: after.key, "_id": {"$gt": after.code}},
+            ]
+        }
+        found = await self._database.read(
+            "links_host_keys",
+            lambda db: db.links.find(
+                query,
+                {field: 1},
+                sort=[(field, ASCENDING), ("_id", ASCENDING)],
+                limit=most,
+                batch_size=most,
+            ).to_list(None),
+        )
+        return [(one[field], one["_id"]) for one in found]
+
+    async def _at_unnoted(self, host: str, code: str, most: int) -> list[Link]:
+        """Links of the version before that lead to the very host, or to `www.` before it.
+
+        It noted no keys, and a sweep has to note them first to find them below a host.
+        """
+        at = {"$in": [host, f"www.{host}"]}
+        behind: Document = {"_id": {"$gt": code}}
+        query = {
+            "$or": [
+                {"host": at, "host_key": None, **behind},
+                {"ended_host": at, "ended_host_key": None, **behind},
+            ]
+        }
+        return await self._by_code("links_at_unnoted", query, most)
+
     async def listed_after(self, code: str, most: int) -> list[Link]:
         query = {"_id": {"$gt": code}, "listed": {"$exists": True}}
         return await self._by_code("links_listed", query, most)
 
     async def note_hosts(self, code: str, most: int) -> str | None:
         query = {"_id": {"$gt": code}}
-        fields = {"url": 1, "ended_url": 1, "host": 1, "ended_host": 1}
+        hosts_noted = ("host", "ended_host", "host_key", "ended_host_key")
+        fields = dict.fromkeys(("url", "ended_url", *hosts_noted), 1)
         found = await self._database.read(
             "links_to_note",
             lambda db: db.links.find(

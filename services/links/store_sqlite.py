@@ -30,6 +30,7 @@ from services.links.domain import (
     Edit,
     FormerUrl,
     Guest,
+    HostPlace,
     Link,
     LinkOrder,
     LinkState,
@@ -43,6 +44,9 @@ from services.links.domain import (
     Wanted,
     codes_of,
     folded,
+    host_key,
+    host_of_key,
+    keys_below,
     may_be_scan_code,
 )
 from services.links.reports import Report, Statement
@@ -59,6 +63,13 @@ def _by_owner(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
     connection.create_function("folded", 1, folded, deterministic=True)
     connection.execute(f"UPDATE links SET folded = folded({_SEARCHED}) WHERE {_NOT_ASCII}")
+
+
+def _turn_hosts(connection: sqlite3.Connection) -> None:
+    """Lay hosts so that those below a host lie behind it."""
+    connection.create_function("host_key", 1, host_key, deterministic=True)
+    for statement in _TURNED_HOSTS:
+        connection.execute(statement)
 
 
 # Moments are microseconds since the Unix epoch.
@@ -111,6 +122,21 @@ MIGRATIONS = (
     ALTER TABLE links ADD COLUMN scan_code TEXT;  -- a code that no other row has as its code
     CREATE UNIQUE INDEX links_by_scan_code ON links (scan_code) WHERE scan_code IS NOT NULL;
     """,
+    _turn_hosts,
+)
+_TURNED_HOSTS = (
+    """
+    CREATE TABLE turned_hosts (
+        key TEXT NOT NULL,  -- the host, turned round
+        code TEXT NOT NULL,
+        PRIMARY KEY (key, code)
+    ) WITHOUT ROWID
+    """,
+    "INSERT INTO turned_hosts SELECT host_key(host), code FROM hosts ORDER BY 1, 2",
+    "DROP TABLE hosts",
+    "ALTER TABLE turned_hosts RENAME TO hosts",
+    # How far it is was said in the order of before: it begins anew.
+    "DELETE FROM sweep WHERE stage = 'blocking'",
 )
 _BY_OWNER = (
     """
@@ -314,6 +340,9 @@ class SqliteLinkStore:
         return await self._database.write(
             "links_edit", lambda connection: _edit(connection, owner, codes, edit, now)
         )
+
+    async def announce_left(self, until: datetime) -> None:
+        """Nothing is left: an edit and its announcement are one transaction."""
 
     async def decide(self, decision: Decision, edit: Edit) -> bool:
         def operation(connection: sqlite3.Connection) -> bool:
@@ -570,9 +599,9 @@ class SqliteLinkStore:
     async def hosts_after(self, host: str, most: int) -> list[str]:
         def operation(connection: sqlite3.Connection) -> list[str]:
             rows = connection.execute(
-                "SELECT host FROM hosts WHERE host > ? ORDER BY host LIMIT ?", (host, most)
+                "SELECT key FROM hosts WHERE key > ? ORDER BY key LIMIT ?", (host_key(host), most)
             )
-            return list(dict.fromkeys(found for (found,) in rows))
+            return [host_of_key(key) for key in dict.fromkeys(key for (key,) in rows)]
 
         return await self._database.read("links_hosts", operation)
 
@@ -580,12 +609,33 @@ class SqliteLinkStore:
         def operation(connection: sqlite3.Connection) -> list[Link]:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM links WHERE code IN (SELECT code FROM hosts "
-                "WHERE host = ? AND code > ? ORDER BY code LIMIT ?) ORDER BY code",
-                (host, code, most),
+                "WHERE key = ? AND code > ? ORDER BY code LIMIT ?) ORDER BY code",
+                (host_key(host), code, most),
             )
             return [_link(row) for row in rows]
 
         return await self._database.read("links_at_host", operation)
+
+    async def at_or_below(
+        self, host: str, after: HostPlace | None, most: int
+    ) -> tuple[list[Link], HostPlace | None]:
+        first, end = keys_below(host)
+        start = after or HostPlace(first, "")
+
+        def operation(connection: sqlite3.Connection) -> tuple[list[Link], HostPlace | None]:
+            places = connection.execute(
+                "SELECT key, code FROM hosts WHERE (key, code) > (?, ?) AND key < ? "
+                "ORDER BY key, code LIMIT ?",
+                (start.key, start.code, end, most),
+            ).fetchall()
+            codes = list(dict.fromkeys(code for _, code in places))
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM links WHERE code IN ({_marks(codes)})", codes
+            )
+            links = [_link(row) for row in rows]
+            return links, HostPlace(*places[-1]) if len(places) == most else None
+
+        return await self._database.read("links_at_or_below", operation)
 
     async def listed_after(self, code: str, most: int) -> list[Link]:
         def operation(connection: sqlite3.Connection) -> list[Link]:
@@ -815,13 +865,13 @@ def _replace(connection: sqlite3.Connection, before: Link, after: Link, now: dat
 
 
 def _note_hosts(connection: sqlite3.Connection, link: Link) -> None:
-    rows = [(host, link.code) for host in link.hosts()]
+    rows = [(host_key(host), link.code) for host in link.hosts()]
     connection.executemany("INSERT OR IGNORE INTO hosts VALUES (?, ?)", rows)
 
 
 def _forget_hosts(connection: sqlite3.Connection, link: Link) -> None:
-    rows = [(host, link.code) for host in link.hosts()]
-    connection.executemany("DELETE FROM hosts WHERE host = ? AND code = ?", rows)
+    rows = [(host_key(host), link.code) for host in link.hosts()]
+    connection.executemany("DELETE FROM hosts WHERE key = ? AND code = ?", rows)
 
 
 def _forget_rankings(connection: sqlite3.Connection, creators: Iterable[str | bytes]) -> None:

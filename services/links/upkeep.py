@@ -1,6 +1,8 @@
-"""What goes on by itself in the process: reports are counted, and those past their time go.
+"""What goes on by itself in the process: reports are counted, and those past their time go; changes
+whose process ended ahead of their announcement are announced.
 
-Every replica does it: the number is the store's, and what is gone cannot go twice.
+Every replica does it: the number is the store's, what is gone cannot go twice, and to announce a
+change once more does no harm.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ async def _run(service: LinksService) -> None:
     while True:
         more = False
         with background.each_turn(log, "upkeep"):
+            await service.announce_left()
             await service.count_reports()
             more = await service.forget_reports()
         await asyncio.sleep(_PAUSE if more else _EVERY)

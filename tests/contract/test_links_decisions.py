@@ -36,6 +36,7 @@ from services.links.domain import (
     removal,
 )
 from services.links.gate import Gate
+from services.links.heeding import LINKS
 from services.links.moderation import Moderation
 from services.links.reports import NoReport
 from services.links.service import LinksService
@@ -138,7 +139,7 @@ async def test_a_blocked_address_names_its_links_from_the_answer_on(opened: Open
         await one.moderation.block_address("https://pages.example/%73hop/#x", SPAM, "")
         by = "operator/evil.example"
         page = {"pages001": "operator/pages.example/shop"}
-        at_once = {"thehost1": by, "port0001": by, "www00001": by, **page}
+        at_once = {"thehost1": by, "port0001": by, "www00001": by, "below001": by, **page}
         assert await one.blocked() == at_once
         assert set((await store.announcements(mark)).keys) == at_once.keys()
         assert await store.resolve(["thehost1"]) == [
@@ -149,10 +150,10 @@ async def test_a_blocked_address_names_its_links_from_the_answer_on(opened: Open
                 await one.service.create("newlink1", url, ONE)
         await one.service.create("newlink1", "http://pages.example/", ONE)
         await one.swept()
-        assert await one.blocked() == {**at_once, "below001": by}
+        assert await one.blocked() == at_once
 
         await one.moderation.unblock_address("EVIL.example.", "sorry")
-        assert (await one.blocked()).keys() == {"below001", "pages001"}
+        assert await one.blocked() == page
         await one.service.create("newlink2", "http://evil.example", ONE)
         await one.swept()
         assert await one.blocked() == page
@@ -161,6 +162,33 @@ async def test_a_blocked_address_names_its_links_from_the_answer_on(opened: Open
             ("block", "pages.example/shop", "spam", ""),
             ("block", "evil.example", "phishing", "reported"),
         ]
+
+
+async def test_a_block_reaches_what_is_below_a_host_at_once(opened: Opened) -> None:
+    """Whatever stands beside it in whichever order, in pages, with both addresses of a link."""
+    below = ["evil.example", "a.evil.example", "z.y.evil.example", "-.evil.example"]
+    below += ["%65vil.example.", "www.evil.example:81", "_x.evil.example", "xn--tda.evil.example"]
+    beside = ["example", "evil.example.com", "notevil.example", "evil-1.example", "1.evil-.example"]
+    beside += ["evil0.example", "evil.examples", "a.evil.exampl", "127.0.0.1", "[::1]"]
+    async with opened() as store:
+        one = Replica(store)
+        await one.gate.look()
+        for n in range(3 * LINKS):
+            await one.service.create(f"many{n:04}", f"http://h{n % 250}.evil.example/{n}", ONE)
+        for n, host in enumerate(below):
+            await one.service.create(f"below{n:03}", f"http://{host}/", ONE)
+        for n, host in enumerate(beside):
+            await one.service.create(f"beside{n:02}", f"http://{host}/", ONE)
+        await one.make("ended001", "http://good.example/")
+        changes = LinkChanges(ended_url="http://later.evil.example/")
+        await one.service.change(ONE, "ended001", changes)
+        await one.moderation.block_address("evil.example", PHISHING, "")
+        reached = {f"many{n:04}" for n in range(3 * LINKS)} | {"ended001"}
+        reached |= {f"below{n:03}" for n in range(len(below))}
+        assert (await one.blocked()).keys() == reached
+        await one.moderation.block_address("a.evil.example", SPAM, "")
+        await one.moderation.unblock_address("evil.example", "")
+        assert (await one.blocked()).keys() == {"below001"}
 
 
 async def test_every_replica_knows_it_after_a_look(opened: Opened) -> None:

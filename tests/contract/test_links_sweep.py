@@ -27,9 +27,11 @@ from services.links.domain import (
     removal,
     restoration,
 )
+from services.links.service import LinksService
 from services.links.store import LinkStore
 from services.links.sweep import Sweeper
 from tests.contract.conftest import NewStore, opened_anew
+from tests.contract.faulty import Crash, Faulty
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
@@ -240,6 +242,48 @@ async def test_one_process_at_a_time_and_another_goes_on(opened: Opened) -> None
         while await second.step():
             pass
         assert await blocked(store) == {"badhost1": "one"}
+
+
+@pytest.mark.parametrize("done", [False, True])
+async def test_what_is_broken_off_at_any_write_is_announced_in_the_end(
+    opened: Opened, *, done: bool
+) -> None:
+    """Blocked and freed, by a process that ends before a write or just after it."""
+    lists, others = FakeLists(one={"bad.example"}), FakeLists(one={"worse.example"})
+    writes, ended = 0, False
+    while not ended:
+        async with opened() as store:
+            for n in range(3):
+                await store.add(link(f"badhost{n}", f"http://bad.example/{n}"))
+                await store.add(link(f"worse00{n}", f"http://worse.example/{n}"))
+            scan_code = await store.give_scan_code(ONE, "worse000", iter(["SCAN0001"]), NOW)
+            await swept(store, lists, Clock())
+            mark = (await store.announcements(None)).mark
+            database = Faulty(store._database)  # type: ignore[attr-defined]
+            killed = type(store)(database)  # type: ignore[call-arg]
+            database.arm(writes, done=done)
+            clock = Clock()
+            clock.seconds = 1000.0
+            try:
+                while await Sweeper(killed, others, clock.now, clock).step():
+                    pass
+                ended = True
+            except Crash:
+                pass
+            clock.seconds += sweeping.LEASE.total_seconds()
+            service = LinksService(store, UrlPolicy("https://atajo.example"), clock.now)
+            await service.announce_left()
+            await swept(store, others, clock)
+            assert (await blocked(store)).keys() == {"worse000", "worse001", "worse002"}
+            told = set((await store.announcements(mark)).keys)
+            assert told >= {f"{host}{n}" for host in ("badhost", "worse00") for n in range(3)}
+            assert scan_code in told
+            mark = (await store.announcements(None)).mark
+            clock.seconds += 1000.0
+            await service.announce_left()
+            assert (await store.announcements(mark)).keys == (), "it is said once and forgotten"
+        writes += 1
+    assert writes > 5
 
 
 async def test_what_another_process_made_meanwhile_is_found(opened: Opened) -> None:

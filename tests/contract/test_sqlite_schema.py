@@ -191,6 +191,30 @@ async def test_hosts_of_links_of_version_4_are_noted(tmp_path: Path) -> None:
         assert [link.code for link in at_b] == ["after001", "code0001"]
 
 
+async def test_hosts_of_version_8_are_turned_round(tmp_path: Path) -> None:
+    path = tmp_path / "links.sqlite3"
+    hosts = ("evil.example", "a.evil.example", "notevil.example", "z.example", "1.2.3.4", "::1")
+    rows = []
+    for n, host in enumerate(hosts):
+        url = "http://[::1]/" if host == "::1" else f"http://{host}/"
+        rows += [
+            "INSERT INTO links (creator, created_at, code, url) "
+            f"VALUES ('one', {MICROS}, 'code000{n}', '{url}')",
+            f"INSERT INTO hosts VALUES ('{host}', 'code000{n}')",
+        ]
+    rows.append("INSERT INTO sweep VALUES (1, 'lists', 1, 'blocking', 'm.example')")
+    make(path, 8, links.MIGRATIONS, *rows)
+    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+        store = links.SqliteLinkStore(database)
+        assert sorted(await store.hosts_after("", 10)) == sorted(hosts)
+        found, _ = await store.at_or_below("evil.example", None, 10)
+        assert {link.code for link in found} == {"code0000", "code0001"}
+        assert [link.code for link in await store.at_host("1.2.3.4", "", 10)] == ["code0004"]
+        assert await store.sweep() is None, "its place was one in another order"
+        await store.purge(["code0000", "code0001"], CREATED)
+        assert await store.at_or_below("evil.example", None, 10) == ([], None)
+
+
 async def test_links_of_version_5_have_no_scan_code_and_can_be_given_one(tmp_path: Path) -> None:
     path, one = tmp_path / "links.sqlite3", owners.Account("one")
     row = (

@@ -22,6 +22,7 @@ from services.links.__main__ import ADAPTERS as LINKS
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from tests.contract import stored
 from tests.contract.conftest import NewStore, opened_at
+from tests.contract.faulty import Crash, Faulty
 from tests.contract.stored import Path
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
@@ -68,6 +69,10 @@ async def fill_links(setting: str) -> None:
             await store.edit(None, codes, links.removal(NOW), NOW)
         await store.add(links.Link("listed--", "https://example.com/", owner, NOW))
         await store.edit(None, ["listed--"], links.Edit(_listed, is_announced=True), NOW)
+        database = Faulty(store._database)  # type: ignore[attr-defined]
+        database.arm(0, done=True)
+        with pytest.raises(Crash):  # Where that is more than one write, it is noted as under way.
+            await type(store)(database).edit(None, ["code0000"], links.block(None), NOW)  # type: ignore[call-arg]
         for reason in links.BlockReason:
             said = reports.statement_of("Stolen passwords", "ana@b.example", NOW)
             await store.report("listed--", reason, said, f"id-{reason.value}")
