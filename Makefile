@@ -83,8 +83,8 @@ remove-account: $(RUN) ## Remove an account and its links: make remove-account E
 	@exec $(PY) -m services.admin remove-account "$${EMAIL-}"
 
 .PHONY: reports
-reports: $(RUN) ## What people reported, the most often reported links first; PAGE=
-	@exec $(PY) -m services.admin reports "$${PAGE-}"
+reports: $(RUN) ## What people reported, the most often reported links first; AFTER=
+	@exec $(PY) -m services.admin reports "$${AFTER-}"
 
 .PHONY: block
 block: $(RUN) ## Block a link, a host or a path: make block WHAT=k7Qm2_xB CLASS=phishing (malware, spam, illegal, other); CAUSE=

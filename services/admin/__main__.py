@@ -22,7 +22,7 @@ FAILED, NOT_UNDERSTOOD, NOTHING_THERE = 1, 2, 3
 USAGE = f"""\
 Usage: python -m services.admin COMMAND
 
-  reports [PAGE]              what people reported, the most often reported links first
+  reports [AFTER]             what people reported, the most often reported links first
   block WHAT CLASS [CAUSE]    block it as {", ".join(REASONS)}
   unblock WHAT [CAUSE]        take its block away
   dismiss LINK [CAUSE]        the reports of a link are no reason to block it
@@ -68,9 +68,10 @@ def _understood(arguments: Sequence[str], settings: AdminSettings) -> _Act | Non
             return lambda clients: _remove_link(clients, code)
         case ["remove-account", email] if email:
             return lambda clients: _remove_account(clients, email)
-        case ["reports" | "decisions" as command, *rest] if (page := _page(rest)) is not None:
-            show = _show_reports if command == "reports" else _show_decisions
-            return lambda clients: show(clients, page)
+        case ["reports", *rest] if len(rest) <= 1:
+            return lambda clients: _show_reports(clients, "".join(rest))
+        case ["decisions", *rest] if (page := _page(rest)) is not None:
+            return lambda clients: _show_decisions(clients, page)
         case ["block", what, reason, *rest] if reason in REASONS and len(rest) <= 1:
             if blocked := subject_of(what, settings.origin()):
                 return lambda clients: _block(clients, blocked, reason, "".join(rest))
@@ -107,9 +108,8 @@ async def _remove_account(clients: Clients, email: str) -> str:
     return f"The account and its links ({links}) are removed."
 
 
-async def _show_reports(clients: Clients, page: int) -> str:
-    found = await clients.links.reports((page - 1) * PAGE_SIZE)
-    return shown.reports(found, page, PAGE_SIZE)
+async def _show_reports(clients: Clients, after: str) -> str:
+    return shown.reports(await clients.links.reports(after))
 
 
 async def _show_decisions(clients: Clients, page: int) -> str:

@@ -105,9 +105,9 @@ class LinksClient(ServiceClient["links_pb2_grpc.AdminServiceAsyncStub"]):
         request = links_pb2.UnblockAddressRequest(address=address, cause=cause)
         await self._caller.unary("UnblockAddress", self._stub.UnblockAddress, request, CALL_SECONDS)
 
-    async def reports(self, skip: int) -> links_pb2.ListReportsResponse:
-        """Up to `PAGE_SIZE` reports that wait, behind so many of them."""
-        request = links_pb2.ListReportsRequest(skip=skip)
+    async def reports(self, after: str) -> links_pb2.ListReportsResponse:
+        """Some reports that wait, behind those of an answer before. Reasons: INVALID_CURSOR."""
+        request = links_pb2.ListReportsRequest(after=after)
         return await self._caller.unary(
             "ListReports", self._stub.ListReports, request, CALL_SECONDS
         )

@@ -33,8 +33,8 @@ def plain(text: str) -> str:
     return "".join(_plain(letter) for letter in text)
 
 
-def reports(page: pb.ListReportsResponse, number: int, size: int) -> str:
-    """A page of reports, link by link."""
+def reports(page: pb.ListReportsResponse) -> str:
+    """Some reports, link by link, and how to ask for the next ones."""
     lines: list[str] = []
     code = ""
     for report in page.reports:
@@ -42,7 +42,11 @@ def reports(page: pb.ListReportsResponse, number: int, size: int) -> str:
             code = report.link.code
             lines += ["", *_link(report.link)]
         lines += _report(report)
-    return "\n".join([*lines, *_end(number, size, len(page.reports), page.waiting)]).strip("\n")
+    if not lines:
+        return "No more reports wait." if page.waiting else "No report waits."
+    told = f"{len(page.reports)} of {page.waiting} reports that wait."
+    others = f" Others: AFTER={page.next}" if page.next else ""
+    return "\n".join([*lines, "", told + others]).strip("\n")
 
 
 def decisions(page: pb.ListDecisionsResponse, number: int, size: int) -> str:
@@ -94,14 +98,6 @@ def _decision(decision: pb.Decision) -> str:
     if decision.cause:
         parts.append(plain(decision.cause))
     return "  ".join(parts)
-
-
-def _end(number: int, size: int, shown: int, waiting: int) -> list[str]:
-    if not shown:
-        return ["No report waits." if not waiting else "No more reports wait."]
-    first = (number - 1) * size + 1
-    told = f"Reports {first} to {first + shown - 1} of {waiting} that wait."
-    return ["", told + (f" Others: page {number + 1}." if first + shown - 1 < waiting else "")]
 
 
 def _moment(moment: datetime) -> str:

@@ -224,10 +224,10 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def ListReports(
         self, request: pb.ListReportsRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListReportsResponse:
-        found, waiting = await self._service.reports(request.skip)
+        found, following, waiting = await self._service.reports(request.after)
         now = self._service.now()
         reports = [_report_to_pb(link, report, now) for link, report in found]
-        return pb.ListReportsResponse(reports=reports, waiting=waiting)
+        return pb.ListReportsResponse(reports=reports, waiting=waiting, next=following)
 
     async def DismissReports(
         self, request: pb.DismissReportsRequest, context: ServicerContext[Any, Any]

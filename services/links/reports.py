@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from services.links.domain import BlockReason
+from services.links.domain import BlockReason, InvalidCursor
+from services.runtime.codes import is_code
 from services.runtime.emails import email_of
 from services.runtime.errors import InvalidArgument, NotFound
 from services.runtime.text import BLANKS, CONTROLS
@@ -26,6 +27,7 @@ of four bytes, 3.5 MB, while gRPC's limit on a message is 4 MiB."""
 KEPT_AFTER_DECISION = timedelta(days=90)
 """How long a report is kept once it is decided on: a reporter may ask, or have to be asked."""
 
+_NUMBER = re.compile("[1-9][0-9]{0,17}")
 _LAYOUT = re.compile("[\t\n\r]")
 """Control characters that a text of several lines is made with."""
 
@@ -73,6 +75,31 @@ class Report:
     last_at: datetime
     statements: tuple[Statement, ...] = ()
     """What the first of those who wrote something said, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPlace:
+    """Behind which link to go on: of those that are reported as often, that is told by its code.
+
+    How often a link is reported only grows while it waits. So none comes twice, and what is passed
+    over is only what was reported more often meanwhile, and stands further in front.
+    """
+
+    reported: int
+    code: str
+
+    @classmethod
+    def of(cls, text: str) -> ReportPlace:
+        """The place that a text names. Raises InvalidCursor."""
+        reported, _, code = text.partition(".")
+        if not is_code(code) or not _NUMBER.fullmatch(reported):
+            raise InvalidCursor("This is no place in a list of reports.")
+        return cls(int(reported), code)
+
+    @property
+    def text(self) -> str:
+        """The place as people can name it."""
+        return f"{self.reported}.{self.code}"
 
 
 def statement_of(details: str, contact: str, at: datetime) -> Statement:

@@ -20,7 +20,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from services.links.domain import BlockReason
-from services.links.reports import MAX_STATEMENTS, Report, Statement
+from services.links.reports import MAX_STATEMENTS, Report, ReportPlace, Statement
 from services.runtime.errors import Unavailable
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Database, Document
@@ -54,41 +54,51 @@ class Reports:
         raise _too_many()
 
     async def waiting(
-        self, skip: int, most: int, fields: Document
-    ) -> list[tuple[Document, Report]]:
-        """Some of the reports that wait, each with those fields of its link's document."""
+        self, after: ReportPlace | None, most: int, fields: Document
+    ) -> tuple[list[tuple[Document, Report]], ReportPlace | None]:
+        """Some of the reports that wait, each with those fields of its link's document.
+
+        With them comes the place to go on behind, None at the end.
+        """
+        query = _WAITING
+        if after is not None:
+            query = {
+                "$or": [
+                    {"reported": {"$gt": 0, "$lt": after.reported}},
+                    {"reported": after.reported, "_id": {"$gt": after.code}},
+                ]
+            }
         # The index alone says which links are on the page: up to five reports are of one.
         order = await self._database.read(
             "links_reports_order",
             lambda db: db.links.find(
-                _WAITING,
-                {"reports_waiting": 1},
+                query,
+                {"reported": 1, "reports_waiting": 1},
                 sort=_MOST_REPORTED_FIRST,
-                limit=skip + most,
-                batch_size=skip + most,
+                limit=most,
+                batch_size=most,
             ).to_list(None),
         )
         ends = accumulate(one["reports_waiting"] for one in order)
-        starts = {
-            one["_id"]: end - one["reports_waiting"]
-            for one, end in zip(order, ends, strict=True)
-            if end > skip
-        }
-        page = [code for code, start in starts.items() if start < skip + most]
+        page = [one for one, end in zip(order, ends, strict=True) if end <= most]
+        is_end = len(page) == len(order) < most
+        # As it was read here: who is reported meanwhile would move the place to the front.
+        place = None if is_end else ReportPlace(page[-1]["reported"], page[-1]["_id"])
         found = await self._database.read(
             "links_reports",
             lambda db: db.links.find(
-                {"_id": {"$in": page}, **_WAITING}, {**fields, "reports": 1}
+                {"_id": {"$in": [one["_id"] for one in page]}, **_WAITING}, {**fields, "reports": 1}
             ).to_list(None),
         )
         documents = {one["_id"]: one for one in found}
         every = [
-            (documents[code], report)
-            for code in page
-            if code in documents
-            for report in _waiting_of(documents[code])
+            (documents[one["_id"]], report)
+            for one in page
+            if one["_id"] in documents
+            for report in _waiting_of(documents[one["_id"]])
         ]
-        return every[skip - starts[page[0]] :][:most] if page else []
+        # What began to wait between the two reads goes on the page that a new look has.
+        return every[:most], place
 
     async def count_waiting(self) -> int:
         """How many reports wait."""

@@ -9,10 +9,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import accumulate
 
 from services.links.domain import BlockReason
-from services.links.reports import MAX_STATEMENTS, Report, Statement
+from services.links.reports import MAX_STATEMENTS, Report, ReportPlace, Statement
 from services.runtime.moments import micros_of, moment_of
+
+_HIGHEST = (1 << 63) - 1
+"""No link is reported as often: a number of SQLite's is no higher."""
 
 MIGRATION = """
     CREATE TABLE reports (
@@ -70,13 +74,30 @@ def add(
     return str(report_id)
 
 
-def waiting(connection: sqlite3.Connection, skip: int, most: int) -> list[Report]:
-    """Some of the reports that wait, in the order of `LinkStore.reports`."""
+def waiting(
+    connection: sqlite3.Connection, after: ReportPlace | None, most: int
+) -> tuple[list[Report], ReportPlace | None]:
+    """Some of the reports that wait, as `LinkStore.reports` has them."""
+    place = after or ReportPlace(_HIGHEST, "")
+    order = connection.execute(
+        "SELECT sum(count) AS said, code, count(*) FROM reports WHERE decided_at IS NULL "
+        "GROUP BY code HAVING said < :reported OR (said = :reported AND code > :code) "
+        "ORDER BY said DESC, code LIMIT :most",
+        {"reported": place.reported, "code": place.code, "most": most},
+    ).fetchall()
+    ends = accumulate(reports for _, _, reports in order)
+    page = [(said, code) for (said, code, _), end in zip(order, ends, strict=True) if end <= most]
+    found = [report for _, code in page for report in _waiting_of(connection, code)]
+    is_end = len(page) == len(order) < most
+    return found, None if is_end else ReportPlace(*page[-1])
+
+
+def _waiting_of(connection: sqlite3.Connection, code: str) -> list[Report]:
+    """The reports of a link that wait, the most frequent first."""
     rows = connection.execute(
-        "SELECT id, code, reason, count, first_at, last_at, "
-        "sum(count) OVER (PARTITION BY code) AS said FROM reports WHERE decided_at IS NULL "
-        "ORDER BY said DESC, code, count DESC, reason LIMIT ? OFFSET ?",
-        (most, skip),
+        "SELECT id, code, reason, count, first_at, last_at FROM reports "
+        "WHERE code = ? AND decided_at IS NULL ORDER BY count DESC, reason",
+        (code,),
     ).fetchall()
     return [
         Report(
@@ -88,7 +109,7 @@ def waiting(connection: sqlite3.Connection, skip: int, most: int) -> list[Report
             moment_of(last_at),
             _statements(connection, code, reason),
         )
-        for report_id, code, reason, count, first_at, last_at, _ in rows
+        for report_id, code, reason, count, first_at, last_at in rows
     ]
 
 

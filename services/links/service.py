@@ -60,6 +60,7 @@ from services.links.reports import (
     KEPT_AFTER_DECISION,
     MAX_REPORTS,
     Report,
+    ReportPlace,
     statement_of,
 )
 from services.links.store import LinkStore
@@ -292,13 +293,16 @@ class LinksService:
         REPORTS.labels(reason.value).inc()
         return report_id
 
-    async def reports(self, skip: int) -> tuple[list[tuple[Link, Report]], int]:
-        """Some of the reports that wait, with their links, and how many wait altogether.
+    async def reports(self, after: str) -> tuple[list[tuple[Link, Report]], str, int]:
+        """Some of the reports that wait, with their links.
 
-        The most often reported links come first. Raises Unavailable.
+        The most often reported links come first. `after` is empty for the first of them, or what
+        came with those before: behind the reports stands how to ask for the next ones, empty at
+        the end, and how many wait altogether. Raises InvalidCursor, Unavailable.
         """
-        found = await self._store.reports(max(0, skip), MAX_REPORTS)
-        return found, await self._store.waiting_reports()
+        place = ReportPlace.of(after) if after else None
+        found, following = await self._store.reports(place, MAX_REPORTS)
+        return found, following.text if following else "", await self._store.waiting_reports()
 
     async def count_reports(self) -> None:
         """Let the metrics say how many reports wait. Raises Unavailable."""

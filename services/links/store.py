@@ -21,7 +21,7 @@ from services.links.domain import (
     Sweep,
     Wanted,
 )
-from services.links.reports import Report, Statement
+from services.links.reports import Report, ReportPlace, Statement
 from services.runtime.feed import Told
 
 
@@ -211,10 +211,13 @@ class LinkStore(Protocol):
         """
         ...
 
-    async def reports(self, skip: int, most: int) -> list[tuple[Link, Report]]:
-        """Up to `most` of the reports that wait, behind the first `skip` of them, with their links.
+    async def reports(
+        self, after: ReportPlace | None, most: int
+    ) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
+        """Up to `most` of the reports that wait, from behind a place on, with their links.
 
-        The most often reported links come first, and reports of one link stand together.
+        The most often reported links come first, and all reports of one stand together: `most` is
+        at least how many there can be. With them comes the place to go on behind, None at the end.
         """
         ...
 

@@ -106,7 +106,7 @@ from services.links.domain import (
 )
 from services.links.edits_mongo import Edits
 from services.links.rankings_mongo import Rankings
-from services.links.reports import Report, Statement
+from services.links.reports import Report, ReportPlace, Statement
 from services.links.reports_mongo import Reports
 from services.links.stored import OwnerValue, value_of
 from services.runtime.errors import Unavailable
@@ -542,9 +542,11 @@ class MongoLinkStore:
     ) -> str | None:
         return await self._reports.add(code, reason, said, new_id)
 
-    async def reports(self, skip: int, most: int) -> list[tuple[Link, Report]]:
-        found = await self._reports.waiting(skip, most, LINK)
-        return [(link, report) for held, report in found if (link := link_of(held))]
+    async def reports(
+        self, after: ReportPlace | None, most: int
+    ) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
+        found, place = await self._reports.waiting(after, most, LINK)
+        return [(link, report) for held, report in found if (link := link_of(held))], place
 
     async def waiting_reports(self) -> int:
         return await self._reports.count_waiting()

@@ -49,7 +49,7 @@ from services.links.domain import (
     keys_below,
     may_be_scan_code,
 )
-from services.links.reports import Report, Statement
+from services.links.reports import Report, ReportPlace, Statement
 from services.links.stored import owner_of, value_of
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
@@ -540,15 +540,19 @@ class SqliteLinkStore:
 
         return await self._database.write("links_report", operation)
 
-    async def reports(self, skip: int, most: int) -> list[tuple[Link, Report]]:
-        def operation(connection: sqlite3.Connection) -> list[tuple[Link, Report]]:
+    async def reports(
+        self, after: ReportPlace | None, most: int
+    ) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
+        def operation(
+            connection: sqlite3.Connection,
+        ) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
             connection.execute("BEGIN")  # One look: a link may be purged meanwhile.
             try:
-                return [
-                    (link, report)
-                    for report in reports.waiting(connection, skip, most)
-                    if (link := _find(connection, report.code))
+                found, place = reports.waiting(connection, after, most)
+                with_links = [
+                    (link, report) for report in found if (link := _find(connection, report.code))
                 ]
+                return with_links, place
             finally:
                 connection.execute("ROLLBACK")
 

@@ -457,7 +457,7 @@ async def test_a_block_and_a_dismissal_decide_on_what_waits(opened: Opened) -> N
         for code in ("blocked1", "dismiss1", "unknown1"):
             with pytest.raises(NoReport):
                 await one.moderation.dismiss(code, "")
-        assert {link.code for link, _ in (await one.service.reports(0))[0]} == {"spared01"}
+        assert {link.code for link, _ in (await one.service.reports(""))[0]} == {"spared01"}
         assert [(*told(each), each.reports) for each in await one.moderation.decisions(0)] == [
             ("dismiss", "dismiss1", "", "a joke", 2),
             ("block", "blocked1", "spam", "", 2),

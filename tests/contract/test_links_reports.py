@@ -16,6 +16,7 @@ from services.links.domain import (
     RESTORABLE_FOR,
     Account,
     BlockReason,
+    InvalidCursor,
     Link,
     LinkChanges,
     NoLink,
@@ -64,7 +65,8 @@ async def dismiss(store: LinkStore, code: str, now: datetime) -> int:
 
 async def waiting(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
     """How often each report that waits was made, in their order."""
-    found = await store.reports(0, 100)
+    found, after = await store.reports(None, 100)
+    assert after is None
     assert all(link.code == report.code for link, report in found)
     assert await store.waiting_reports() == len(found)
     return {(report.code, report.reason): report.count for _, report in found}
@@ -82,7 +84,7 @@ async def test_reports_of_a_link_for_one_reason_are_one(opened: Opened) -> None:
         of_phishing = Report("first", "abcdefgh", PHISHING, 3, first.at, last.at, (first, last))
         at = said(minute=4).at
         of_spam = Report("spam", "abcdefgh", SPAM, 1, at, at)
-        found = await store.reports(0, 100)
+        found, _ = await store.reports(None, 100)
         assert found == [(link(), of_phishing), (link(), of_spam)]
         assert await store.waiting_reports() == 2
 
@@ -92,7 +94,7 @@ async def test_a_clock_that_goes_back_takes_no_time_from_a_report(opened: Opened
         await store.add(link())
         for minute in (2, 1, 3, 0):
             await store.report("abcdefgh", SPAM, said(minute=minute), "one")
-        [(_, report)] = await store.reports(0, 100)
+        [(_, report)], _ = await store.reports(None, 100)
         assert (report.first_at, report.last_at) == (said(minute=0).at, said(minute=3).at)
 
 
@@ -151,13 +153,50 @@ async def test_the_most_often_reported_links_come_first(opened: Opened) -> None:
             (("three---", OTHER), 1),
         ]
         assert list((await waiting(store)).items()) == ordered
-        for skip in range(8):
-            for most in (1, 2, 100):
-                page = [
-                    ((report.code, report.reason), report.count)
-                    for _, report in await store.reports(skip, most)
-                ]
-                assert page == ordered[skip : skip + most], (skip, most)
+        for most in (3, 4, 5, 100):
+            pages, after = [], None
+            while True:
+                found, after = await store.reports(after, most)
+                pages.append([((one.code, one.reason), one.count) for _, one in found])
+                if after is None:
+                    break
+            assert [report for page in pages for report in page] == ordered, most
+            ends = [len(page) for page in pages if page]
+            # A page ends where a link does.
+            assert ends == {3: [3, 3], 4: [4, 2], 5: [5, 1], 100: [6]}[most]
+
+
+async def test_pages_repeat_nothing_and_skip_nothing_while_people_report(opened: Opened) -> None:
+    """But what is reported more often meanwhile: it stands in front of where one is."""
+    async with opened() as store:
+        codes = [f"code{n:04}" for n in range(30)]
+        for n, code in enumerate(codes):
+            await store.add(link(code))
+            for _ in range(1 + n % 4):
+                await store.report(code, SPAM, said(), f"id {code}")
+        for code in ("new-----", "raised--"):
+            await store.add(link(code))
+        await store.report("raised--", SPAM, said(), "raised")
+        seen: list[str] = []
+        after, turn = None, 0
+        while True:
+            found, after = await store.reports(after, 5)
+            seen += [report.code for _, report in found]
+            if after is None:
+                break
+            # Of what was seen some is decided on, and some is reported again and for more.
+            await dismiss(store, seen[-1], NOW)
+            await store.report(seen[-2], SPAM, said(), "again")
+            await store.report(seen[-3], PHISHING, said(), f"more {turn}")
+            if turn == 1:
+                for _ in range(9):
+                    await store.report("new-----", SPAM, said(), "new")
+                    await store.report("raised--", SPAM, said(), "raised")
+            turn += 1
+        assert turn > 5
+        assert sorted(seen) == codes
+        found, _ = await store.reports(None, 5)
+        assert [report.code for _, report in found][:2] == ["raised--", "new-----"]
 
 
 async def test_statements_are_kept_while_there_is_room(opened: Opened) -> None:
@@ -167,7 +206,7 @@ async def test_statements_are_kept_while_there_is_room(opened: Opened) -> None:
         for statement in every:
             await store.report("abcdefgh", SPAM, statement, "one")
             await store.report("abcdefgh", SPAM, said(), "one")
-        [(_, report)] = await store.reports(0, 100)
+        [(_, report)], _ = await store.reports(None, 100)
         assert report.statements == tuple(every[:MAX_STATEMENTS])
         assert report.count == 4 * MAX_STATEMENTS
 
@@ -187,7 +226,8 @@ async def test_what_is_decided_on_waits_no_more_and_then_anew(opened: Opened) ->
         anew = said("After.", minute=7)
         assert await store.report("abcdefgh", SPAM, anew, "new") == "abcdefgh spam"
         assert await store.report("abcdefgh", SPAM, said(minute=8), "new") == "abcdefgh spam"
-        found = [report for _, report in await store.reports(0, 100) if report.code == "abcdefgh"]
+        reports, _ = await store.reports(None, 100)
+        found = [report for _, report in reports if report.code == "abcdefgh"]
         at = said(minute=8).at
         assert found == [Report("abcdefgh spam", "abcdefgh", SPAM, 2, anew.at, at, (anew,))]
         assert await dismiss(store, "abcdefgh", NOW) == 1
@@ -285,8 +325,8 @@ async def test_the_service_reports_lists_and_dismisses(opened: Opened) -> None:
         for code in ("unknown-", "no code at all", ""):
             with pytest.raises(NoLink):
                 await service.report(code, SPAM, "", "")
-        found, count = await service.reports(-1)
-        assert count == 2
+        found, after, count = await service.reports("")
+        assert (after, count) == ("", 2)
         assert [(report.id, report.statements) for _, report in found] == [
             (one, (said("Spam.", "ana@b.example"),)),
             (other, ()),
@@ -295,7 +335,11 @@ async def test_the_service_reports_lists_and_dismisses(opened: Opened) -> None:
         assert await moderation.dismiss("abcdefgh", "") == 2
         with pytest.raises(NoReport):
             await moderation.dismiss("abcdefgh", "")
-        assert await service.reports(0) == ([], 0)
+        assert await service.reports("") == ([], "", 0)
+        assert await service.reports("7.abcdefgh") == ([], "", 0)
+        for wrong in ("7", "0.abcdefgh", "-1.abcdefgh", "7.abc", ".abcdefgh", "7." + "a" * 99):
+            with pytest.raises(InvalidCursor):
+                await service.reports(wrong)
 
         await service.create("removed-", "a.example", NOBODY)
         await store.edit(None, ["removed-"], removal(NOW), NOW)

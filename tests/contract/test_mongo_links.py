@@ -199,7 +199,7 @@ async def report_twice(store: MongoLinkStore) -> None:
 
 async def reported(store: MongoLinkStore) -> None:
     """Who was not answered may have been counted all the same."""
-    [(_, found)] = await store.reports(0, 100)
+    [(_, found)], _ = await store.reports(None, 100)
     assert (found.id, await store.waiting_reports()) == ("one", 1)
     assert 1 <= found.count <= 4
     assert len(found.statements) == found.count
@@ -211,7 +211,7 @@ async def report_and_decide(store: MongoLinkStore) -> None:
 
 
 async def decided(store: MongoLinkStore) -> None:
-    assert (await store.reports(0, 100), await store.waiting_reports()) == ([], 0)
+    assert (await store.reports(None, 100), await store.waiting_reports()) == (([], None), 0)
     await report(store)
     await reported(store)
 

@@ -115,12 +115,14 @@ def fleet_on(store: str, folder: Path) -> Iterator[Fleet]:
 def waiting(fleet: Fleet) -> dict[Place, pb.Report]:
     """All reports that wait, as the operator sees them."""
     found: list[pb.Report] = []
+    after = ""
     with grpc.insecure_channel(fleet.admin_address("links")) as channel:
         stub = pb_grpc.AdminServiceStub(channel)
         while True:
-            page = stub.ListReports(pb.ListReportsRequest(skip=len(found)), timeout=10)
+            page = stub.ListReports(pb.ListReportsRequest(after=after), timeout=10)
             found += page.reports
-            if len(found) >= page.waiting:
+            after = page.next
+            if not after:
                 break
     return {(one.link.code, REASONS[one.reason - 1]): one for one in found}
 

@@ -605,8 +605,14 @@ async def test_a_report_waits_until_the_operator_dismisses_it(links: Links) -> N
     assert (statement.details, statement.contact) == (said.details, said.contact)
     assert statement.at == report.first_at
 
-    rest = await links.admin(pb.ListReportsRequest(skip=found.waiting))
-    assert (list(rest.reports), rest.waiting) == ([], found.waiting)
+    assert found.next == ""
+    last = found.reports[-1].link.code
+    rest = await links.admin(pb.ListReportsRequest(after=f"1.{last}"))
+    assert last not in {one.link.code for one in rest.reports}
+    assert rest.waiting == found.waiting
+    with pytest.raises(InvalidArgument) as refused_place:
+        await links.admin(pb.ListReportsRequest(after="2"))
+    assert refused_place.value.reason == "INVALID_CURSOR"
     dismissed = await links.admin(pb.DismissReportsRequest(code="reported"))
     assert dismissed.dismissed == 1
     left = await links.admin(pb.ListReportsRequest())
@@ -656,7 +662,7 @@ async def test_the_longest_reports_fit_a_message(links: Links) -> None:
     assert len(found.reports) == 100
     assert found.waiting >= 105
     assert found.ByteSize() > 3_000_000
-    rest = await links.admin(pb.ListReportsRequest(skip=100))
+    rest = await links.admin(pb.ListReportsRequest(after=found.next))
     assert len(rest.reports) == found.waiting - 100
     for n in range(21):
         await links.admin(pb.DismissReportsRequest(code=f"most-{n:03}"))

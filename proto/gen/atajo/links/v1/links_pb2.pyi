@@ -1407,17 +1407,17 @@ class ListReportsRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    SKIP_FIELD_NUMBER: _builtins.int
-    skip: _builtins.int
-    """How many to pass over; 0 for none."""
+    AFTER_FIELD_NUMBER: _builtins.int
+    after: _builtins.str
+    """`next` of the answer before; empty for the first reports."""
     def __init__(
         self,
         *,
-        skip: _builtins.int = ...,
+        after: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["skip", b"skip"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1517,8 +1517,11 @@ class ListReportsResponse(_message.Message):
 
     REPORTS_FIELD_NUMBER: _builtins.int
     WAITING_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
     waiting: _builtins.int
     """How many wait altogether."""
+    next: _builtins.str
+    """How to ask for those that follow; empty at the end."""
     @_builtins.property
     def reports(self) -> _containers.RepeatedCompositeFieldContainer[Global___Report]:
         """At most 100, the most often reported links first; reports of one link stand together."""
@@ -1528,10 +1531,11 @@ class ListReportsResponse(_message.Message):
         *,
         reports: _abc.Iterable[Global___Report] | None = ...,
         waiting: _builtins.int = ...,
+        next: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["reports", b"reports", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next", b"next", "reports", b"reports", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -882,6 +882,8 @@ class AdminServiceServicer:
 
     def ListReports(self, request, context):
         """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+
+        Errors: INVALID_ARGUMENT (INVALID_CURSOR).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -900,8 +902,8 @@ class AdminServiceServicer:
         """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
         there are, and those that somebody wants to make. Repeated, it changes the reason.
 
-        From the answer on links to the host itself are blocked; those to hosts below it are within a
-        minute.
+        From the answer on links that lead there are blocked, the first tens of thousands of them; more
+        are within a minute.
 
         Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
         suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).

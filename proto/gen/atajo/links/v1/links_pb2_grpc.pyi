@@ -451,7 +451,10 @@ class AdminServiceStub:
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ListReports: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListReportsRequest, _links_pb2.ListReportsResponse]
-    """Reads up to 100 reports that nobody has decided on, the most often reported links first."""
+    """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+
+    Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+    """
     DismissReports: _grpc.UnaryUnaryMultiCallable[_links_pb2.DismissReportsRequest, _links_pb2.DismissReportsResponse]
     """Decides that the reports of a link are no reason to block it.
 
@@ -461,8 +464,8 @@ class AdminServiceStub:
     """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
     there are, and those that somebody wants to make. Repeated, it changes the reason.
 
-    From the answer on links to the host itself are blocked; those to hosts below it are within a
-    minute.
+    From the answer on links that lead there are blocked, the first tens of thousands of them; more
+    are within a minute.
 
     Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
     suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).
@@ -528,7 +531,10 @@ class AdminServiceAsyncStub(AdminServiceStub):
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ListReports: _aio.UnaryUnaryMultiCallable[_links_pb2.ListReportsRequest, _links_pb2.ListReportsResponse]  # type: ignore[assignment]
-    """Reads up to 100 reports that nobody has decided on, the most often reported links first."""
+    """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+
+    Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+    """
     DismissReports: _aio.UnaryUnaryMultiCallable[_links_pb2.DismissReportsRequest, _links_pb2.DismissReportsResponse]  # type: ignore[assignment]
     """Decides that the reports of a link are no reason to block it.
 
@@ -538,8 +544,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
     there are, and those that somebody wants to make. Repeated, it changes the reason.
 
-    From the answer on links to the host itself are blocked; those to hosts below it are within a
-    minute.
+    From the answer on links that lead there are blocked, the first tens of thousands of them; more
+    are within a minute.
 
     Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
     suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).
@@ -620,7 +626,10 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ListReportsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.ListReportsResponse, _abc.Awaitable[_links_pb2.ListReportsResponse]]:
-        """Reads up to 100 reports that nobody has decided on, the most often reported links first."""
+        """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+
+        Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+        """
 
     @_abc_1.abstractmethod
     def DismissReports(
@@ -642,8 +651,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
         there are, and those that somebody wants to make. Repeated, it changes the reason.
 
-        From the answer on links to the host itself are blocked; those to hosts below it are within a
-        minute.
+        From the answer on links that lead there are blocked, the first tens of thousands of them; more
+        are within a minute.
 
         Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
         suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).
