@@ -33,6 +33,8 @@ _MOST_DECODINGS = 5
 # is no number, and no label is punycode, which may be broken.
 _PLAIN = re.compile(r"(?:(?!xn--)[a-z0-9_][a-z0-9_-]*\.)+(?!xn--)[a-z][a-z0-9-]*")
 _NAME = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)+")
+_PARAMETERS = re.compile(rb";[^/]*")
+"""What stands behind a semicolon in a part of a path (RFC 3986, 3.3)."""
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _SINKS = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104
 
@@ -75,8 +77,17 @@ def path_of(url: ada_url.URL) -> bytes:
 
     Letters, slashes and dots may be encoded, once or over and over: servers decode them.
     """
-    path = b"/" + _decoded(url.pathname).replace(b"\\", b"/").lstrip(b"/")
-    return normpath(path).rstrip(b"/")
+    return _without_detours(_decoded_path(url))
+
+
+def paths_of(url: ada_url.URL) -> list[bytes]:
+    """The paths that a server may take that of a URL for, as keys have them.
+
+    Some, of those written in Java all, look for `/shop;x=1` at `/shop`.
+    """
+    path = _decoded_path(url)
+    paths = [path, _PARAMETERS.sub(b"", path)] if b";" in path else [path]
+    return list(dict.fromkeys(map(_without_detours, paths)))
 
 
 def query_of(url: ada_url.URL) -> bytes:
@@ -111,6 +122,15 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _decoded_path(url: ada_url.URL) -> bytes:
+    return _decoded(url.pathname).replace(b"\\", b"/")
+
+
+def _without_detours(path: bytes) -> bytes:
+    # Two slashes in front would stay two.
+    return normpath(b"/" + path.lstrip(b"/")).rstrip(b"/")
 
 
 def _decoded(text: str) -> bytes:

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 import ada_url
 from publicsuffixlist import PublicSuffixList
 
-from services.links.blocklist_format import digest_of, pages_of, path_of, query_of
+from services.links.blocklist_format import digest_of, pages_of, paths_of, query_of
 from services.links.domain import host_of
 
 Host = tuple[int, int, bytes]
@@ -29,14 +29,21 @@ class Target:
 
     @cached_property
     def _pages(self) -> list[bytes]:
-        path = path_of(self._url)
-        ends = [place for place, letter in enumerate(path) if letter == ord("/") and place]
-        pages = [path[:end] for end in (*ends, len(path))] if path else []
         query = query_of(self._url)
-        if query:
-            ends = [place for place, letter in enumerate(query) if letter == ord("&") and place]
-            pages += [path + b"?" + query[:end] for end in (*ends, len(query))]
-        return pages
+        return [page for path in paths_of(self._url) for page in _beginnings(path, query)]
+
+
+def _beginnings(path: bytes, query: bytes) -> Iterator[bytes]:
+    """A path and what it lies in, and the path with the beginnings of a query, as keys have it."""
+    if path:
+        yield from (path[:end] for end in _ends(path, "/"))
+    if query:
+        yield from (path + b"?" + query[:end] for end in _ends(query, "&"))
+
+
+def _ends(text: bytes, sign: str) -> Iterator[int]:
+    yield from (place for place, one in enumerate(text) if one == ord(sign) and place)
+    yield len(text)
 
 
 def hosts_of(host: str) -> list[Host]:
