@@ -213,10 +213,12 @@ def _read_confusables() -> Mapping[str, str]:
 
 # Read with the module: nobody's request waits for them.
 _CONFUSABLES = _read_confusables()
+_WRITTEN = {"icloud": "iCloud", "linkedin": "LinkedIn"}
+"""Names that are written otherwise than with one capital, where that makes another skeleton."""
 _NAMES = {
     _skeleton(written): name
     for name in (domain.partition(".")[0] for domain in WELL_KNOWN)
-    for written in (name, name.capitalize())
+    for written in (name, _WRITTEN.get(name, name.capitalize()))
 }
 """Names of well-known domains by their skeletons: `Instagram` looks like `lnstagram`."""
 _LOOSE_NAMES = {_loose(look): name for look, name in _NAMES.items()}

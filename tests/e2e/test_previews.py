@@ -41,6 +41,24 @@ def test_there_is_no_preview_of_what_never_was(page: Page, site: Product) -> Non
     expect(page.get_by_role("heading", name="PAGE NOT FOUND")).to_be_visible()
 
 
+def test_the_page_of_a_link_that_is_over_leads_on_to_what_is_known_of_it(
+    page: Page, site: Product, expected: list[str]
+) -> None:
+    expected.append("status of 410")
+    token = site.log_in(site.register())
+    code = site.shorten("https://example.org/led-here", token)
+    assert site.data("removeLinks", {"token": token, "codes": [code]})["success"]
+    answer = page.goto(f"/{code}")
+    assert answer is not None
+    assert answer.status == 410
+    expect(page.get_by_role("heading", name="This link was removed by its owner.")).to_be_visible()
+    assert axe_violations(page) == []
+    page.get_by_role("link", name="See where it led").click()
+    expect(page).to_have_url(f"{site.url}/{code}+")
+    expect(page.get_by_text("https://example.org/led-here")).to_be_visible()
+    expect(page.get_by_role("link", name="Go there")).to_have_count(0)
+
+
 def test_a_link_is_reported_by_keyboard(page: Page, site: Product) -> None:
     page.goto(f"/{site.shorten('https://example.org/')}+")
     page.get_by_role("button", name="REPORT").focus()
