@@ -24,8 +24,9 @@ _OURS = ("ATAJO_STORE", "ATAJO_STORE_FILE")
 """Settings of the run that mean something else to its processes."""
 _STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CALLERS_SECONDS = 3.0
-_SERVICES_SECONDS = 1.5
-"""How long they may take to stop; together with what follows, less than 5 s."""
+_ALL_SECONDS = 4.0
+"""Until when those that call, and all, must have stopped, from the beginning of the end on. The
+second up to 5 s is for a busy machine, on which this process, too, takes its time to end."""
 
 
 async def supervise(settings: RunSettings, folder: DataFolder) -> int:
@@ -94,12 +95,9 @@ class _Run:
         """Those that call first, as the gateway hands its visits on; then the services."""
         callers = [child for child in self._children if child.name in CALLERS]
         services = [child for child in self._children if child.name not in CALLERS]
-        await _terminate(callers, _CALLERS_SECONDS)
-        await _terminate(services, _SERVICES_SECONDS)
-        killed = [child for child in self._children if not child.ended.done()]
-        for child in killed:
-            child.signal(signal.SIGKILL)
-        await asyncio.gather(*(child.ended for child in self._children))
+        began = asyncio.get_running_loop().time()
+        killed = await _end(callers, began + _CALLERS_SECONDS)
+        killed += await _end(services, began + _ALL_SECONDS)
         self._folder.forget_state()
         os.close(self._lifeline)
         os.close(self._held)
@@ -162,11 +160,21 @@ class _Run:
         }
 
 
-async def _terminate(children: Sequence[Child], seconds: float) -> None:
+async def _end(children: Sequence[Child], until: float) -> list[Child]:
+    """Stop processes, and wait for their end; returns those that had to be killed for it.
+
+    `until` is a moment of the loop's clock.
+    """
     for child in children:
         child.signal(signal.SIGTERM)
     if children:
-        await asyncio.wait([child.ended for child in children], timeout=seconds)
+        left = until - asyncio.get_running_loop().time()
+        await asyncio.wait([child.ended for child in children], timeout=max(0.0, left))
+    killed = [child for child in children if not child.ended.done()]
+    for child in killed:
+        child.signal(signal.SIGKILL)
+    await asyncio.gather(*(child.ended for child in killed))
+    return killed
 
 
 def _say(line: str, stream: TextIO) -> None:
