@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +11,8 @@ from typing import TypeVar
 
 import pytest
 
+from services.links.domain import Link
+from services.links.store import LinkStore
 from services.runtime import stores
 from tests.contract import stored
 from tests.mongo import server
@@ -69,3 +72,9 @@ async def opened_anew(
     with new_store() as setting:
         async with opened_at(setting, service, adapters) as opened:
             yield opened
+
+
+async def add_all(store: LinkStore, links: Sequence[Link]) -> None:
+    """Add links, some at once: a write has two seconds, in which it waits for its turn, too."""
+    for start in range(0, len(links), 50):
+        await asyncio.gather(*(store.add(link) for link in links[start : start + 50]))

@@ -30,6 +30,7 @@ from services.runtime import feed_mongo, mongo, sqlite
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told
 from services.runtime.moments import micros_of
+from tests.contract.conftest import add_all
 from tests.mongo import server
 from tests.waiting import await_that
 
@@ -106,9 +107,7 @@ def opened_mongo(mongo_server: str) -> Opened:
 async def make(store: LinkStore, count: int, prefix: str = "code") -> list[str]:
     """Links to remove."""
     codes = [f"{prefix}{n:04}" for n in range(count)]
-    await asyncio.gather(
-        *(store.add(Link(code, "http://a.example", NOBODY, NOW)) for code in codes)
-    )
+    await add_all(store, [Link(code, "http://a.example", NOBODY, NOW) for code in codes])
     return codes
 
 

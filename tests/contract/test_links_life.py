@@ -44,7 +44,7 @@ from services.links.moderation import Moderation
 from services.links.service import SEARCHES, SEARCHES_WAITING, LinksService, Page
 from services.links.store import LinkStore
 from services.runtime.errors import AppError
-from tests.contract.conftest import NewStore, opened_anew
+from tests.contract.conftest import NewStore, add_all, opened_anew
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 URLS = UrlPolicy("https://atajo.example")
@@ -701,9 +701,7 @@ async def test_removing_an_accounts_links_takes_a_thousand_at_a_time(opened: Ope
     async with opened() as store:
         one = served(store)
         links = [Link(f"code{n:04}", "http://a.example", ONE, NOW) for n in range(1001)]
-        # All at once, the last would wait past its deadline.
-        for start in range(0, len(links), 50):
-            await asyncio.gather(*(store.add(link) for link in links[start : start + 50]))
+        await add_all(store, links)
         await make(one, 1, 5000, TWO)
         assert await one.service.remove_account_links(ONE) == (1000, True)
         assert await one.service.remove_account_links(ONE) == (1, False)

@@ -44,7 +44,7 @@ from services.links.domain import (
 )
 from services.links.service import LinksService
 from services.links.store import LinkStore
-from tests.contract.conftest import NewStore, opened_anew
+from tests.contract.conftest import NewStore, add_all, opened_anew
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
 
@@ -211,7 +211,7 @@ async def test_codes_differ_by_case(opened: Opened) -> None:
 async def test_a_thousand_codes_are_looked_up_at_once_unknown_ones_left_out(opened: Opened) -> None:
     codes = [f"code{n:04}" for n in range(1000)]
     async with opened() as store:
-        await asyncio.gather(*(store.add(link(code, f"http://{code}")) for code in codes[::2]))
+        await add_all(store, [link(code, f"http://{code}") for code in codes[::2]])
 
         assert await urls(store, codes) == {code: f"http://{code}" for code in codes[::2]}
         assert await urls(store, ["unknown-"]) == {}
@@ -221,7 +221,7 @@ async def test_pages_are_newest_first_and_miss_nothing_made_at_one_moment(opened
     # Groups of seven were made at one moment: the ends of pages fall into groups.
     links = [link(f"code{n:04}", owner=ONE, age=n // 7) for n in range(1201)]
     async with opened() as store:
-        await asyncio.gather(*(store.add(one) for one in reversed(links)))
+        await add_all(store, links[::-1])
         await store.add(link("other---", owner=TWO))
         await store.add(link("nobody--"))
 
@@ -316,7 +316,7 @@ async def test_links_purged_while_pages_are_read_do_not_move_them(opened: Opened
 async def test_a_thousand_links_are_purged_at_once(opened: Opened) -> None:
     codes = [f"code{n:04}" for n in range(1000)]
     async with opened() as store:
-        await asyncio.gather(*(store.add(link(code)) for code in codes))
+        await add_all(store, [link(code) for code in codes])
 
         assert sorted(await store.purge(codes, NOW)) == codes
         assert await urls(store, codes) == {}
