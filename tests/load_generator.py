@@ -14,16 +14,17 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from functools import partial
+from typing import Any
 
+from tests.crew import Crew
 from tests.product import BROWSER, Product, new_code, registration
 from tests.waiting import CHANGED, await_that
 
 PATIENCE = 60.0
 _MOST_OWNED = 100
 """Links of an owner, each of which is looked at in the end."""
-_AWAY = (503, 504)
+AWAY = (503, 504)
 """What a part that is away is answered as."""
 
 
@@ -33,8 +34,10 @@ class Guise:
 
     headers: Mapping[str, str]
     names: Mapping[str, str] = field(default_factory=dict)
-    """By dimension; a name that is left out is unknown."""
+    """By dimension; a name that is left out is unknown, but for the source, which is `link`."""
     is_bot: bool = False
+    scans: bool = False
+    """Whether it comes by a link's scan code, to links that have one."""
 
 
 PERSON = Guise(
@@ -81,6 +84,23 @@ GUISES = (
             "country": "JP",
             "referrer": "search.example",
         },
+    ),
+    Guise(
+        {
+            "user-agent": "Mozilla/5.0 (Linux; Android 16; Pixel 9) AppleWebKit/537.36 "
+            "(KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36",
+            "accept-language": "de-CH,de;q=0.9",
+            "x-forwarded-for": "8.8.4.4",
+        },
+        {
+            "device": "phone",
+            "browser": "Chrome",
+            "system": "Android",
+            "language": "de",
+            "country": "US",
+            "source": "qr",
+        },
+        scans=True,
     ),
     Guise({"user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)"}, is_bot=True),
 )
@@ -155,22 +175,27 @@ class Kept:
     url: str
     owner: dict[str, str]
     """Whose it is, as a call says it: `token` or `guest`."""
+    title: str = ""
     removed: bool = False
     history: tuple[str, ...] = ()
     """Where it led before, the last one first."""
+    scan_code: str | None = None
     sure: bool = True
     """Whether no call about it was without an answer at the end."""
 
 
-class Load:
+class Load(Crew):
     """Threads that use the product, bounded in number and pace, until the block ends.
 
     `answered` are visits of people, by short address or function, whose answer arrived whole: each
     must be counted once. `unanswered` are those whose connection broke: each may have been counted
     or not. `seen` and `unseen` are the same by code and guise, bots among them. `created` are the
     links of the account whose success arrived, `anonymous` those of nobody, `registered` the
-    accounts, `owned` the links of owners who change and remove them, restore them and take them
-    along to the account. What no answer may ever be is in `failures`.
+    accounts, `owned` the links of owners who change and remove them, restore them, give them scan
+    codes and take them along to the account. What no answer may ever be is in `failures`.
+
+    `scan_codes` are those of some of the `codes`, for guises that scan; a visit by one counts for
+    its link.
 
     `life` tells which life of the gateway this is, 0 while there is none: a code that was
     answered in a life must be answered for the rest of it.
@@ -190,23 +215,26 @@ class Load:
         pause: float = 0.0,
         life: Callable[[], int] = lambda: 0,
         guises: Sequence[Guise] = (PERSON,),
+        scan_codes: Mapping[str, str] | None = None,
     ) -> None:
+        super().__init__(
+            [
+                *(partial(self._visit, n) for n in range(visitors)),
+                *(partial(self._access, n) for n in range(callers)),
+                *(partial(self._create, n) for n in range(makers)),
+                *(self._belong for _ in range(members)),
+                *(partial(self._own, n) for n in range(owners)),
+            ]
+        )
         self._product = product
         self._token = token
         self._codes = list(codes)
+        self._scan_codes = scan_codes or {}
         self._pause = pause
         self._life = life
         self.guises = tuple(guises)
-        self._stop = threading.Event()
         self._lock = threading.Lock()
         self._warm: dict[int, set[str]] = defaultdict(set)
-        self._threads = [
-            *(threading.Thread(target=self._visit, args=(n,)) for n in range(visitors)),
-            *(threading.Thread(target=self._access, args=(n,)) for n in range(callers)),
-            *(threading.Thread(target=self._create, args=(n,)) for n in range(makers)),
-            *(threading.Thread(target=self._belong) for _ in range(members)),
-            *(threading.Thread(target=self._own, args=(n,)) for n in range(owners)),
-        ]
         self.answered: Counter[str] = Counter()
         self.unanswered: Counter[str] = Counter()
         self.seen: Counter[tuple[str, Guise]] = Counter()
@@ -240,10 +268,11 @@ class Load:
         def misleading() -> list[str]:
             found = []
             for code, kept in told.items():
-                head = product.http.head(f"{product.url}/{code}")
-                answer = (head.status_code, head.headers.get("location"))
-                if answer != ((410, None) if kept.removed else (302, kept.url)):
-                    found.append(f"{code} answers {answer}")
+                for way in filter(None, (code, kept.scan_code)):
+                    head = product.http.head(f"{product.url}/{way}")
+                    answer = (head.status_code, head.headers.get("location"))
+                    if answer != ((410, None) if kept.removed else (302, kept.url)):
+                        found.append(f"{way} of {code} answers {answer}")
             return found
 
         await_that(lambda: not misleading(), CHANGED)
@@ -265,44 +294,45 @@ class Load:
                 state = f"{self.answered.total()} answered, {len(self.created)} created"
             assert time.monotonic() < deadline, f"The load stands still: {state} {self.statuses}"
             assert not self.failures, self.failures
-            self._stop.wait(0.01)
+            self._over.wait(0.01)
 
     def _visit(self, number: int) -> None:
         chance = random.Random(number)
         connection = Connection(self._product.url, 10)
         for turn in itertools.count(number):
-            if self._stop.wait(self._pause):
+            if self._over.wait(self._pause):
                 break
             known = turn % 25 != 0 or not self._pause
             code = self._codes[chance.randrange(len(self._codes))] if known else new_code()
             method = "HEAD" if turn % 20 == 1 else "GET"
-            guise = chance.choice(self.guises)
+            guise = chance.choice(self._guises_of(code))
+            way = self._way(code, guise)
             life, started = self._life(), time.perf_counter()
-            status, _ = self._ask(connection, method, f"/{code}", guise=guise)
+            status, _ = self._ask(connection, method, f"/{way}", guise=guise)
             seconds = time.perf_counter() - started
             with self._lock:
                 self.statuses[status] += 1
                 if life and life == self._life() and known:
-                    if code in self._warm[life]:
+                    if way in self._warm[life]:
                         self.slowest_cached = max(self.slowest_cached, seconds)
                         if status != 302:
-                            self.failures.append(f"cached {code} answered {status}")
+                            self.failures.append(f"cached {way} answered {status}")
                     elif status == 302:
-                        self._warm[life].add(code)
+                        self._warm[life].add(way)
                 if status in (302, 0) and method == "GET":
                     self._note(code, guise, answered=status == 302)
                 elif status == 404 and known:
-                    self.failures.append(f"{code} answered 404")
+                    self.failures.append(f"{way} answered 404")
                 elif status not in (-1, 0, 302, 404, 503):
-                    self.failures.append(f"{code} answered {status}")
+                    self.failures.append(f"{way} answered {status}")
             if status != 302:
-                self._stop.wait(0.02)
+                self._over.wait(0.02)
         connection.close()
 
     def _access(self, number: int) -> None:
         chance = random.Random(-1 - number)
         connection = Connection(self._product.url, 10)
-        while not self._stop.wait(self._pause):
+        while not self._over.wait(self._pause):
             code = self._codes[chance.randrange(len(self._codes))]
             status, body = self._ask(connection, "POST", "/accessLink", {"code": code})
             with self._lock:
@@ -311,17 +341,17 @@ class Load:
                     self._note(code, PERSON, answered=True)
                 elif status == 0:
                     self._note(code, PERSON, answered=False)
-                elif status not in (-1, *_AWAY):
+                elif status not in (-1, *AWAY):
                     self.failures.append(f"accessLink {code} answered {status} {body!r}")
             if status != 200:
-                self._stop.wait(0.02)
+                self._over.wait(0.02)
         connection.close()
 
     def _create(self, number: int) -> None:
         connection = Connection(self._product.url, 10)
         code = ""
         for turn in itertools.count(number):
-            if self._stop.wait(self._pause):
+            if self._over.wait(self._pause):
                 break
             if not code:  # A failed creation is repeated as it was, as the page does.
                 code = new_code()
@@ -345,10 +375,10 @@ class Load:
         """Register, repeating what failed, and log in to one of the accounts there are."""
         connection = Connection(self._product.url, 70)
         template = registration("")
-        while not self._stop.wait(max(self._pause, 0.1)):
+        while not self._over.wait(max(self._pause, 0.1)):
             wanted = {**template, "email": f"{new_code()}@example.com"}
             while (reply := self._call(connection, "registerUser", wanted)) is None:
-                if self._stop.is_set():
+                if self._over.is_set():
                     return
             if reply != {"success": True}:
                 self.failures.append(f"registration answered {reply}")
@@ -378,7 +408,7 @@ class Load:
         def done(name: str, data: dict[str, object], about: Sequence[str]) -> Any:
             """The answer of a call, which is repeated until there is one; None at the end."""
             while (reply := self._call(connection, name, data)) is None:
-                if self._stop.is_set():
+                if self._over.is_set():
                     for code in about:
                         mine[code].sure = False
                     return None
@@ -388,7 +418,7 @@ class Load:
             self.edits[name] += 1
             return reply
 
-        while not self._stop.wait(self._pause) and not self.failures:
+        while not self._over.wait(self._pause) and not self.failures:
             turn = chance.random()
             if not mine or (turn < 0.3 and len(mine) < _MOST_OWNED):
                 code = new_code()
@@ -411,8 +441,17 @@ class Load:
                 reply = done("changeLink", {**changes, **kept.owner}, [code])
                 if reply:
                     kept.url, kept.history = url, (kept.url, *kept.history)
+                    kept.title = url[-8:]
                     if reply["link"]["long_link"] != url:
                         self.failures.append(f"{code} is {reply} instead of {url}")
+            elif turn < 0.75:
+                (code, *_) = some()
+                kept = mine[code]
+                reply = done("createScanCode", {"code": code, **kept.owner}, [code])
+                if reply:
+                    if kept.scan_code not in (None, reply["scan_code"]):
+                        self.failures.append(f"{code} has {reply}, and had {kept.scan_code}")
+                    kept.scan_code = reply["scan_code"]
             else:
                 name, removed = chance.choice([("removeLinks", True), ("restoreLinks", False)])
                 owner = mine[some()[0]].owner
@@ -437,19 +476,28 @@ class Load:
             self.calls[status] += 1
         if status == 200:
             return json.loads(body)["data"]
-        if status not in (-1, 0, *_AWAY):
+        if status not in (-1, 0, *AWAY):
             self.failures.append(f"{name} answered {status} {body!r}")
-        self._stop.wait(0.02)
+        self._over.wait(0.02)
         return None
 
     def visit_in_all_guises(self, codes: Sequence[str], url: str) -> None:
         """Visit links once in every guise at a gateway, when the load is over and all is there."""
         connection = Connection(url, 10)
-        for code, guise in itertools.product(codes, self.guises):
-            status, body = connection.ask("GET", f"/{code}", guise=guise)
-            assert status == 302, body
-            self._note(code, guise, answered=True)
+        for code in codes:
+            for guise in self._guises_of(code):
+                status, body = connection.ask("GET", f"/{self._way(code, guise)}", guise=guise)
+                assert status == 302, body
+                self._note(code, guise, answered=True)
         connection.close()
+
+    def _guises_of(self, code: str) -> list[Guise]:
+        """Those in which a link can be visited."""
+        return [guise for guise in self.guises if not guise.scans or code in self._scan_codes]
+
+    def _way(self, code: str, guise: Guise) -> str:
+        """The code by which a link is visited in a guise."""
+        return self._scan_codes[code] if guise.scans else code
 
     def _note(self, code: str, guise: Guise, *, answered: bool) -> None:
         """Note a visit to an active link; `answered` says whether its answer came."""
@@ -473,30 +521,19 @@ class Load:
         except OSError:
             return 0, b""
 
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-
 
 def difference(kept: Kept, reply: Any) -> str:
     """How what showLink answers of a link differs from what its owner was told; '' for not."""
     if not reply["success"]:
         return f"become unknown: {reply}"
+    link = reply["link"]
     found = (
-        reply["link"]["long_link"],
-        reply["link"]["state"],
+        link["long_link"],
+        link["title"],
+        link["state"],
+        link.get("scan_code"),
         tuple(former["long_link"] for former in reply["history"]),
     )
-    told = (kept.url, "removed" if kept.removed else "active", kept.history)
+    state = "removed" if kept.removed else "active"
+    told = (kept.url, kept.title, state, kept.scan_code, kept.history)
     return "" if found == told else f"{found} instead of {told}"

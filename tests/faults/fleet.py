@@ -7,26 +7,31 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.faults.database import Database
+from tests.faults.database import Database, mongodb
 from tests.processes import Process
 from tests.product import PROCESSES, SERVICES, Product
+from tests.waiting import await_that
 
+STORES = ("sqlite", "mongodb")
 _TRIES = 3
 
 
 class Fleet(Product):
-    """A product whose processes fall and rise side by side with the load on it."""
+    """A product whose processes fall and rise side by side with the load on it. See `fleet_on`."""
 
     def __init__(
-        self, folder: Path, settings: Mapping[str, str] | None = None, *, store: str = ""
+        self, folder: Path, settings: Mapping[str, str] | None, database: Database | None
     ) -> None:
-        super().__init__(folder, settings, store=store)
+        super().__init__(folder, settings, store=database.url if database else "")
+        self.database = database
+        """What it is kept in, where that is no file."""
         self.kills = self.freezes = self.stops = 0
         self._lives = 0
         self._life = 0
@@ -76,6 +81,10 @@ class Fleet(Product):
             self._start_again(name)
             code = self._processes[name].popen.poll()
             assert code is None, f"{name} ended by itself with {code}"
+
+    def await_links(self) -> None:
+        """Wait until links, which runs, is ready to serve: it reaches its store."""
+        await_that(lambda: self.dependencies("links") == {"store": "ok"})
 
     def freeze(self, name: str) -> None:
         """SIGSTOP: the process is there, takes connections and answers nothing."""
@@ -139,12 +148,25 @@ class Fleet(Product):
         super().__exit__(kind, error, trace)
 
 
+@contextmanager
+def fleet_on(
+    store: str, folder: Path, settings: Mapping[str, str] | None = None
+) -> Iterator[Fleet]:
+    """A fleet over a new store of a kind, which is one of `STORES`."""
+    if store == "sqlite":
+        with Fleet(folder, settings, None) as fleet:
+            yield fleet
+    else:
+        with mongodb() as database, Fleet(folder, settings, database) as fleet:
+            yield fleet
+
+
 class Storm:
     """Faults one after another, drawn from a seed."""
 
-    def __init__(self, fleet: Fleet, seed: int, database: Database | None = None) -> None:
+    def __init__(self, fleet: Fleet, seed: int) -> None:
         self._fleet = fleet
-        self._database = database
+        self._database = fleet.database
         self.database_freezes = self.cuts = 0
         self._chance = random.Random(seed)
         self.events = [
@@ -157,7 +179,7 @@ class Storm:
             self.frozen_and_killed,
             self.retired,
         ]
-        if database is not None:
+        if self._database is not None:
             self.events += [self.database_frozen, self.database_cut] * 2
 
     def blow(self) -> None:

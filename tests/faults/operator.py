@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import TracebackType
-from typing import Self
 
 import grpc
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from tests.crew import Crew
+from tests.faults.visitors import BLOCKED, Visitors
 from tests.product import Product
-from tests.waiting import SETTLED, await_that
+from tests.waiting import CHANGED, await_that
 
 Act = Callable[[pb_grpc.AdminServiceStub], object]
 _CALL_SECONDS = 10.0
 _PATIENCE = 120.0
 _PAUSE = 0.1
+_VISITORS_PAUSE = 0.02
 
 
 def insist(address: Callable[[], str], act: Act) -> float:
@@ -67,30 +69,52 @@ def unblock_address(address: str) -> Act:
     return lambda stub: stub.UnblockAddress(request, timeout=_CALL_SECONDS)
 
 
-class Operator:
-    """Goes round some links and addresses while the block lasts, and decides on each in turn."""
+class Operator(Crew):
+    """Goes round some links and addresses while the block lasts, and decides on each in turn.
 
-    def __init__(self, product: Product, count: int) -> None:
+    `visitors` follow the links meanwhile, at all `gateways`; `lives` as of `Visitors`.
+    """
+
+    def __init__(
+        self,
+        product: Product,
+        count: int,
+        gateways: Sequence[str],
+        lives: Mapping[str, Callable[[], int]],
+    ) -> None:
+        super().__init__([self._decide])
         self.decisions = 0
         """How many were acknowledged."""
+        self.slowest = 0.0
+        """Seconds that the last gateway to follow some of them took, at most."""
         self._product = product
-        self._codes = {
-            f"h{n}.example": product.shorten(f"http://h{n}.example/") for n in range(2 * count)
-        }
-        self._is_blocked = dict.fromkeys(self._codes, False)
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._decide)
-        self._error: BaseException | None = None
+        self._urls = {f"h{n}.example": f"http://h{n}.example/" for n in range(2 * count)}
+        self._codes = {host: product.shorten(url) for host, url in self._urls.items()}
+        self._blocked: set[str] = set()
+        self._deciding = threading.Lock()
+        urls = {code: self._urls[host] for host, code in self._codes.items()}
+        self.visitors = Visitors(gateways, urls, pause=_VISITORS_PAUSE, lives=lives)
+
+    def await_followed(self) -> None:
+        """See that every gateway follows all that was decided, from now on, within five seconds.
+
+        While all parts are there. Raises AssertionError.
+        """
+        with self._deciding:
+            now = time.monotonic()
+            seconds = self.visitors.seconds_until_so(list(self._codes.values()), now)
+        assert seconds < CHANGED, f"a gateway followed a decision after {seconds:.1f} s"
+        self.slowest = max(self.slowest, seconds)
 
     def compare(self) -> None:
         """Hold what was acknowledged against what is answered, and what is kept of it.
 
         Raises AssertionError.
         """
-        assert self._error is None, self._error
+        assert not self.visitors.failures, self.visitors.failures[:20]
         for host, code in self._codes.items():
-            wanted = 451 if self._is_blocked[host] else 302
-            await_that(partial(self._answers, code, wanted), SETTLED)
+            wanted = 451 if host in self._blocked else 302
+            await_that(partial(self._answers, code, wanted), CHANGED)
         kept: list[pb.Decision] = []
         with grpc.insecure_channel(self._product.admin_address("links")) as channel:
             stub = pb_grpc.AdminServiceStub(channel)
@@ -106,33 +130,19 @@ class Operator:
         return self._product.visit(code).status_code == status
 
     def _decide(self) -> None:
-        try:
-            while not self._over.is_set():
-                for number, (host, code) in enumerate(self._codes.items()):
-                    if self._over.wait(_PAUSE):
-                        return
-                    self._toggle(host, code, is_link=number % 2 == 0)
-        except BaseException as error:
-            self._error = error
+        for number, (host, code) in itertools.cycle(enumerate(self._codes.items())):
+            if self._over.wait(_PAUSE):
+                return
+            with self._deciding:
+                self._toggle(host, code, is_link=number % 2 == 0)
 
     def _toggle(self, host: str, code: str, *, is_link: bool) -> None:
-        if self._is_blocked[host]:
+        if host in self._blocked:
             act = unblock_link(code) if is_link else unblock_address(host)
+            self.visitors.expect([code], (302, self._urls[host]))
         else:
             act = block_link(code) if is_link else block_address(host)
+            self.visitors.expect([code], BLOCKED)
         insist(lambda: self._product.admin_address("links"), act)
-        self._is_blocked[host] = not self._is_blocked[host]
+        self._blocked ^= {host}
         self.decisions += 1
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()

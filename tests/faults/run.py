@@ -2,11 +2,13 @@
 
 STORE is `sqlite` or `mongodb`; without it there is a run on each.
 
-At its end every acknowledged link, every acknowledged account, each answered visit, under each name
-that is known of it, the visitors, and all that an owner was told of a link that was changed,
-removed, restored or claimed is compared with what is stored: none lost, none twice, and no cached
-redirect failed while its gateway was up. What the operator blocked answers so, what was freed leads
-on, and each decision is kept.
+At its end every acknowledged link, every acknowledged account, each report, each answered visit,
+by code or scan code, under each name that is known of it, the visitors, and all that an owner was
+told of a link that was changed, removed, restored, claimed or given a scan code is compared with
+what is stored: none lost, none twice, and no cached redirect failed while its gateway was up. The
+names of every dimension make up the people, of one link and of all together. What the operator
+blocks and frees meanwhile two gateways follow, each time that all parts are back, within five
+seconds, and neither goes back to what was; each decision is kept.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import random
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -27,9 +30,9 @@ import httpx
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
-from tests.faults.database import Database, mongodb
-from tests.faults.fleet import Fleet, Storm
+from tests.faults.fleet import STORES, Fleet, Storm, fleet_on
 from tests.faults.operator import Operator
+from tests.faults.reporters import NO_LIMIT, Reporters
 from tests.load_generator import GUISES, Guise, Load
 from tests.processes import NO_TLS
 from tests.product import PROCESSES, Product
@@ -37,15 +40,20 @@ from tests.waiting import SETTLED, await_that
 from tests.web import gateway_beside
 
 KILLS = 60
-STORES = ("sqlite", "mongodb")
-SETTINGS = {
-    "ATAJO_CACHE_FRESH_SECONDS": "2",
-    "ATAJO_CACHE_STALE_SECONDS": "1",
+BESIDE_SETTINGS = {
+    **NO_LIMIT,
     "ATAJO_JOURNAL_BYTES": str(1 << 20),
     "ATAJO_LIMIT_REGISTRATIONS": "10000/second",
     "ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128",  # So that visitors come from other addresses.
 }
-"""So that entries are asked for again and segments change in the midst of faults."""
+"""So that segments change in the midst of faults. What this gateway knows it keeps for long: it
+follows what it is told of, and nothing else."""
+SETTINGS = {
+    **BESIDE_SETTINGS,
+    "ATAJO_CACHE_FRESH_SECONDS": "2",
+    "ATAJO_CACHE_STALE_SECONDS": "1",
+}
+"""So that entries are asked for again, too."""
 
 
 @dataclass(frozen=True)
@@ -68,69 +76,80 @@ class Summary:
     removed: int
     restored: int
     claimed: int
+    scan_codes: int
+    reported: int
     decided: int
+    slowest_followed_ms: int
     slowest_cached_ms: int
     seconds: int
 
 
 def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
     """Blow until so many processes were killed, then compare. Raises AssertionError."""
-    if store == "sqlite":
-        return _run(folder, seed, kills, None)
-    with mongodb() as database:
-        return _run(folder, seed, kills, database)
-
-
-def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summary:
-    store = "mongodb" if database else "sqlite"
-    url = database.url if database else ""
     started, started_on = time.monotonic(), datetime.now(UTC).date()
     chance = random.Random(seed)
-    with Fleet(folder, SETTINGS, store=url) as fleet:
+    with fleet_on(store, folder, SETTINGS) as fleet:
         fleet.start()
         token = fleet.log_in(fleet.register())
         codes = [fleet.shorten(f"https://example.com/{n}", token) for n in range(20)]
-        storm = Storm(fleet, seed, database)
-        operator = Operator(fleet, 6)
-        with (
-            operator,
-            Load(
-                fleet,
-                token,
-                codes,
-                visitors=3,
-                makers=1,
-                callers=1,
-                members=1,
-                owners=2,
-                pause=0.01,
-                life=fleet.life,
-                guises=GUISES,
-            ) as load,
-        ):
-            load.await_more(visits=50, created=5)
-            while fleet.kills < kills:
-                storm.blow()
-                if chance.random() < 0.7:
-                    fleet.await_all()
-                    load.await_more(visits=chance.randint(10, 150), created=chance.randint(1, 5))
-            fleet.await_all()
-            load.await_more(visits=100, created=10)
-        await_that(lambda: fleet.metric("atajo_visitor_key_known") == 1, SETTLED)
-        load.visit_in_all_guises(codes, fleet.url)
-        with gateway_beside(fleet, folder / "beside", SETTINGS) as beside:
-            load.visit_in_all_guises(codes, f"http://{beside.addresses['http']}")
-        # It was killed; what it took down it hands over in its next life.
-        with gateway_beside(fleet, folder / "beside", SETTINGS):
+        scan_codes = {
+            code: fleet.data("createScanCode", {"token": token, "code": code})["scan_code"]
+            for code in codes[:10]
+        }
+        reported = [fleet.shorten(f"https://example.com/reported/{n}") for n in range(5)]
+        storm = Storm(fleet, seed)
+        with gateway_beside(fleet, folder / "beside", BESIDE_SETTINGS) as beside:
+            other = f"http://{beside.addresses['http']}"
+            operator = Operator(fleet, 6, [fleet.url, other], {fleet.url: fleet.life})
+            with (
+                operator.visitors,
+                operator,
+                Reporters(fleet, reported, random.Random(seed), count=1, pause=0.05) as reporters,
+                Load(
+                    fleet,
+                    token,
+                    codes,
+                    visitors=3,
+                    makers=1,
+                    callers=1,
+                    members=1,
+                    owners=2,
+                    pause=0.01,
+                    life=fleet.life,
+                    guises=GUISES,
+                    scan_codes=scan_codes,
+                ) as load,
+            ):
+                load.await_more(visits=50, created=5)
+                while fleet.kills < kills:
+                    storm.blow()
+                    if chance.random() < 0.7:
+                        _await_calm(fleet, operator)
+                        load.await_more(
+                            visits=chance.randint(10, 150), created=chance.randint(1, 5)
+                        )
+                _await_calm(fleet, operator)
+                load.await_more(visits=100, created=10)
+                reporters.await_more(20)
+            await_that(lambda: fleet.metric("atajo_visitor_key_known") == 1, SETTLED)
+            load.visit_in_all_guises(codes, fleet.url)
+            load.visit_in_all_guises(codes, other)
+        broken = fleet.kills + fleet.freezes + storm.database_freezes + storm.cuts
+
+        def compare_all() -> None:
             compare(fleet, token, load)
             compare_statistics(fleet, codes, load, started_on)
+            compare_together(fleet, token)
             operator.compare()
+            reporters.compare(broken)
+
+        # It was killed; what it took down it hands over in its next life.
+        with gateway_beside(fleet, folder / "beside", BESIDE_SETTINGS):
+            compare_all()
         # What waits in a journal or a log is played back at a start: nothing may come twice.
         fleet.strike(*PROCESSES)
         fleet.await_all()
-        compare(fleet, token, load)
-        compare_statistics(fleet, codes, load, started_on)
-        operator.compare()
+        compare_all()
         return Summary(
             seed=seed,
             store=store,
@@ -148,10 +167,20 @@ def _run(folder: Path, seed: int, kills: int, database: Database | None) -> Summ
             removed=load.edits["removeLinks"],
             restored=load.edits["restoreLinks"],
             claimed=load.edits["claimLinks"],
+            scan_codes=load.edits["createScanCode"],
+            reported=reporters.acknowledged.total(),
             decided=operator.decisions,
+            slowest_followed_ms=round(operator.slowest * 1000),
             slowest_cached_ms=round(load.slowest_cached * 1000),
             seconds=round(time.monotonic() - started),
         )
+
+
+def _await_calm(fleet: Fleet, operator: Operator) -> None:
+    """Wait until all parts are there, and what was decided is followed."""
+    fleet.await_all()
+    fleet.await_links()
+    operator.await_followed()
 
 
 def compare(product: Product, token: str, load: Load) -> None:
@@ -218,14 +247,55 @@ def compare_statistics(product: Product, codes: list[str], load: Load, since: da
             assert visitors - 1 <= told.totals.visitors <= visitors * days, (
                 f"{code} has {told.totals}"
             )
-            for breakdown in told.breakdowns:
-                dimension = (
-                    pb.Dimension.Name(breakdown.dimension).removeprefix("DIMENSION_").lower()
-                )
-                names = {one.name: one.people for one in breakdown.names}
+            named = {
+                pb.Dimension.Name(breakdown.dimension).removeprefix("DIMENSION_").lower(): {
+                    one.name: one.people for one in breakdown.names
+                }
+                for breakdown in told.breakdowns
+            }
+            for dimension, names in named.items():
                 wrong += _differences(load, code, dimension, names)
             wrong += _differences(load, code, "bots", {"": told.totals.bots})
+            wrong += _not_in_all(code, told.totals.people, named)
+            if sum(step.people for step in told.series) != told.totals.people:
+                wrong.append(f"{code}: its steps are not the {told.totals.people} people")
     assert not wrong, f"visits are told wrongly: {wrong}"
+
+
+def compare_together(product: Product, token: str) -> None:
+    """Hold what all links of an account have together against each. Raises AssertionError."""
+    asked = {"token": token, "code": None, "range": "7 days", "timezone": "UTC"}
+
+    def wrong() -> list[str]:
+        views = product.views(token)
+        told = product.data("showStatistics", asked)
+        people = told["totals"]["people"]
+        named = {
+            dimension: {one["name"]: one["people"] for one in names}
+            for dimension, names in told["breakdowns"].items()
+        }
+        found = _not_in_all("all links", people, named)
+        if people != sum(views.values()):
+            found.append(f"all links: {people} people, and {sum(views.values())} views")
+        if sum(step["people"] for step in told["series"]) != people:
+            found.append(f"all links: their steps are not the {people} people")
+        found += [
+            f"{one['code']}: {one['people']} people, and {views[one['code']]} views"
+            for one in told["top"]
+            if one["people"] != views[one["code"]]
+        ]
+        return found
+
+    assert not wrong(), f"visits are told wrongly: {wrong()}"
+
+
+def _not_in_all(what: str, people: int, named: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Dimensions whose names are not all the people."""
+    return [
+        f"{what}, {dimension}: {sum(names.values())} by their names, {people} people"
+        for dimension, names in named.items()
+        if sum(names.values()) != people
+    ]
 
 
 def _differences(load: Load, code: str, dimension: str, told: dict[str, int]) -> list[str]:

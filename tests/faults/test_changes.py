@@ -5,16 +5,12 @@ Three gateways over links, of which MongoDB's has two replicas, followed by visi
 
 from __future__ import annotations
 
-import itertools
-import threading
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
 
 import grpc
 import jwt
@@ -23,23 +19,14 @@ import pytest
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from tests.faults.operator import Act, block_address, block_link, insist
-from tests.load_generator import Connection
+from tests.faults.visitors import BLOCKED, PURGED, REMOVED, Visitors
 from tests.processes import PATIENCE, Process
 from tests.product import Client, Product, free_port
-from tests.waiting import CHANGED, await_that
+from tests.waiting import CHANGED
 from tests.web import gateway_beside
 
 GATEWAYS = 3
-VISITORS = 2
-"""Of each gateway."""
-PAUSE = 0.005
-"""Seconds that a visitor thinks between two visits: a machine that does nothing but serve visitors
-is late with all else."""
 URL, OTHER, THIRD = (f"https://example.com/{name}" for name in ("one", "other", "third"))
-
-Answer = tuple[int, str]
-"""Status and Location of an answer to a short address."""
-REMOVED, PURGED, AWAY, BLOCKED = (410, ""), (404, ""), (503, ""), (451, "")
 
 
 class Replicas(Product):
@@ -127,110 +114,6 @@ class Replicas(Product):
         super().__exit__(kind, error, trace)
 
 
-class Visitors:
-    """Follow all codes at each gateway, one after the other, until the block ends.
-
-    All lead to `URL` at first, or where `urls` says. What they are to answer later is said with
-    `expect`, in order.
-    """
-
-    def __init__(
-        self, gateways: Sequence[str], codes: Sequence[str], urls: Mapping[str, str] | None = None
-    ) -> None:
-        self.gateways = gateways
-        self.codes = codes
-        self.answers: dict[tuple[str, str], Answer] = {}
-        """What a code was last answered by a gateway."""
-        self.visits: dict[str, int] = defaultdict(int)
-        """Answers of each gateway."""
-        self.failures: list[str] = []
-        """Answers that came back, and what is no answer to a link that was there."""
-        self._expected: dict[str, list[Answer]] = {
-            code: [(302, (urls or {}).get(code, URL))] for code in codes
-        }
-        self._reached: dict[tuple[str, str], int] = defaultdict(int)
-        """Which of the answers that are expected of a code a gateway has come to."""
-        self._seen: dict[tuple[str, Answer], float] = {}
-        """When a code was last answered so, by whichever gateway."""
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._threads = [
-            threading.Thread(target=self._visit, args=(gateway, number))
-            for gateway in gateways
-            for number in range(VISITORS)
-        ]
-
-    def expect(self, codes: Sequence[str], answer: Answer) -> None:
-        """From now on codes may be answered so, and once they are, not as before."""
-        with self._lock:
-            for code in codes:
-                self._expected[code].append(answer)
-
-    def await_round(self) -> None:
-        """Wait until all codes were asked for anew at each gateway."""
-        with self._lock:
-            more = VISITORS * len(self.codes)
-            wanted = {gateway: self.visits[gateway] + more for gateway in self.gateways}
-        await_that(lambda: all(self.visits[gateway] >= n for gateway, n in wanted.items()))
-
-    def seconds_until_so(self, codes: Sequence[str], since: float) -> float:
-        """Wait until all gateways answer as expected last; returns for how long one did not."""
-        wanted = {code: self._expected[code][-1] for code in codes}
-        asked = [(gateway, code) for gateway in self.gateways for code in codes]
-        await_that(lambda: all(self.answers[one] == wanted[one[1]] for one in asked))
-        with self._lock:
-            others = [
-                at
-                for (code, answer), at in self._seen.items()
-                if wanted.get(code, answer) != answer
-            ]
-        return max(others) - since
-
-    def are(self, codes: Sequence[str], answer: Answer) -> bool:
-        """Whether all gateways gave codes this answer last."""
-        return all(
-            self.answers[gateway, code] == answer for gateway in self.gateways for code in codes
-        )
-
-    def _visit(self, gateway: str, number: int) -> None:
-        connection = Connection(gateway, 10)
-        start = number * len(self.codes) // VISITORS
-        for code in itertools.islice(itertools.cycle(self.codes), start, None):
-            if self._stop.wait(PAUSE):
-                break
-            reached = self._reached[gateway, code]
-            status, _ = connection.ask("GET", f"/{code}")
-            answer = (status, connection.location)
-            now = time.monotonic()
-            with self._lock:
-                self.visits[gateway] += 1
-                self.answers[gateway, code] = answer
-                self._seen[code, answer] = now
-                expected = self._expected[code]
-                if answer in expected[reached:]:
-                    reached = expected.index(answer, reached)
-                    self._reached[gateway, code] = max(reached, self._reached[gateway, code])
-                # Of a code without a link, what was believed is not believed for long.
-                elif not (answer == AWAY and expected[reached] == PURGED):
-                    self.failures.append(f"{code} answered {expected[reached]} and then {answer}")
-        connection.close()
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-
-
 @pytest.fixture(params=["sqlite", "mongodb"])
 def replicas(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Replicas]:
     store = request.getfixturevalue("mongo_url") if request.param == "mongodb" else ""
@@ -250,7 +133,7 @@ def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -
     gateways = replicas.start_gateways()
     first, last = replicas.links[0], replicas.links[-1]
     codes = [*kept, *while_up, *while_one_is_down, *while_away, *after]
-    with Visitors(gateways, codes) as visitors:
+    with Visitors(gateways, dict.fromkeys(codes, URL)) as visitors:
         visitors.await_round()
         assert visitors.are(codes, (302, URL))
 
@@ -278,7 +161,7 @@ def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -
 
         if first != last:
             replicas.start_links(last)
-        with Visitors([late], [*kept, *after]) as late_visitors:
+        with Visitors([late], dict.fromkeys([*kept, *after], URL)) as late_visitors:
             late_visitors.await_round()
             for some in (visitors, late_visitors):
                 some.expect(after, PURGED)
@@ -307,7 +190,10 @@ def test_what_an_owner_does_holds_on_every_gateway_within_seconds(replicas: Repl
     first, last = replicas.links[0], replicas.links[-1]
     codes = [*kept, *changed, *removed, *while_one_is_down]
     codes += [*changed_away, *removed_away, *restored_away]
-    with Visitors(gateways, codes) as visitors, Client(gateways[-1]).http as http:
+    with (
+        Visitors(gateways, dict.fromkeys(codes, URL)) as visitors,
+        Client(gateways[-1]).http as http,
+    ):
 
         def call(function: str, **data: object) -> float:
             reply = http.post(
@@ -376,10 +262,10 @@ def test_what_the_operator_blocks_while_links_is_killed_holds_within_seconds_of_
         code = replicas.shorten(URL)
         acts.append((block_link(code), [code]))
     kept = replicas.shorten(URL)
-    codes = [kept, *(code for _, some in acts for code in some)]
     gateways = replicas.start_gateways()
     first = replicas.links[0]
-    with Visitors(gateways, codes, urls) as visitors:
+    codes = [kept, *(code for _, some in acts for code in some)]
+    with Visitors(gateways, dict.fromkeys(codes, URL) | urls) as visitors:
         visitors.await_round()
         for number, (act, some) in enumerate(acts):
             visitors.expect(some, BLOCKED)

@@ -7,79 +7,30 @@ midst of it.
 
 from __future__ import annotations
 
-import json
 import random
 import secrets
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
 import httpx
 import pytest
 
-from tests.faults.database import mongodb
-from tests.faults.fleet import Fleet
-from tests.faults.run import STORES
-from tests.load_generator import Connection, NotReachedError
+from tests.crew import Crew
+from tests.faults.caller import Caller
+from tests.faults.fleet import STORES, Fleet, fleet_on
 from tests.processes import NO_TLS, PATIENCE
 from tests.product import new_code
 
 MAKERS = 2
-_AWAY = (503, 504)
 _TAKEN = 409
 _LONGEST = 0.05
 """Seconds after the claims began up to which a kill may come: a claim takes less."""
 
 
-class Caller:
-    """Calls functions, and repeats each until it is answered. To be closed."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        self._connection = Connection(fleet.url, 70)
-
-    def ask(self, name: str, data: object) -> tuple[int, Any]:
-        """The status and what stands under `data`, once neither a part nor an answer is missing."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            try:
-                status, body = self._connection.ask("POST", f"/{name}", data)
-            except (NotReachedError, OSError):
-                status, body = _AWAY[0], b""
-            if status not in _AWAY:
-                return status, json.loads(body).get("data")
-            time.sleep(0.01)
-        raise AssertionError(f"{name} is not answered: {status} {body!r}")
-
-    def data(self, name: str, data: object) -> Any:
-        """The same of a call that succeeds."""
-        status, reply = self.ask(name, data)
-        assert status == 200, f"{name} answered {status}"
-        assert reply["success"], f"{name} answered {reply}"
-        return reply
-
-    def owned(self, owner: dict[str, str]) -> dict[str, str]:
-        """Where the links of an owner lead, by code; none of them is there twice."""
-        found: list[Any] = []
-        cursor = None
-        while True:
-            page = self.data("showLinks", {**owner, "limit": 100, "cursor": cursor})
-            found += page["links"]
-            if (cursor := page["cursor"]) is None:
-                break
-        links = {link["code"]: link["long_link"] for link in found}
-        assert len(links) == len(found)
-        return links
-
-    def close(self) -> None:
-        self._connection.close()
-
-
-class Makers:
+class Makers(Crew):
     """Make links with a guest's key, one after the other, until the block ends.
 
     `made` has those that were acknowledged. A creation that broke off is repeated as it was, and is
@@ -87,13 +38,12 @@ class Makers:
     """
 
     def __init__(self, fleet: Fleet, guest: dict[str, str]) -> None:
+        super().__init__([self._make] * MAKERS)
         self._fleet = fleet
         self._guest = guest
-        self._stop = threading.Event()
         self._changed = threading.Condition()
         self.made: dict[str, str] = {}
         self.failures: list[object] = []
-        self._threads = [threading.Thread(target=self._make) for _ in range(MAKERS)]
 
     def await_more(self, count: int) -> set[str]:
         """Wait for further links; returns the codes of all there are."""
@@ -108,7 +58,7 @@ class Makers:
 
     def _make(self) -> None:
         with closing(Caller(self._fleet)) as caller:
-            while not self._stop.is_set():
+            while not self._over.is_set():
                 code = new_code()
                 url = f"https://example.com/{code}"
                 new = {"code": code, "url": url, **self._guest}
@@ -119,32 +69,6 @@ class Makers:
                     else:
                         self.failures.append((status, reply))
                     self._changed.notify_all()
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-
-
-@contextmanager
-def fleet_on(store: str, folder: Path) -> Iterator[Fleet]:
-    """A fleet over a new store."""
-    if store == "sqlite":
-        with Fleet(folder) as fleet:
-            yield fleet
-    else:
-        with mongodb() as database, Fleet(folder, store=database.url) as fleet:
-            yield fleet
 
 
 @pytest.mark.timeout(600)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.run import STORES, run
+from tests.faults.fleet import STORES
+from tests.faults.run import run
 
 
 @pytest.mark.timeout(300)

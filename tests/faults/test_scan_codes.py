@@ -17,9 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.faults.fleet import Fleet
-from tests.faults.run import STORES
-from tests.faults.test_claims import Caller, fleet_on
+from tests.faults.caller import Caller
+from tests.faults.fleet import STORES, Fleet, fleet_on
 from tests.product import new_code
 from tests.waiting import SETTLED, await_that
 

@@ -17,15 +17,16 @@ import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from types import TracebackType
-from typing import Self
 
 from atajo.analytics.v1 import analytics_pb2
 from atajo.auth.v1 import auth_pb2
 from atajo.links.v1 import links_pb2
+from tests.crew import Crew
 from tests.fuzz.http_cases import KNOWN_CODES
 from tests.fuzz.targets import DefectError, InnerPort, PublicPort
 from tests.product import PROCESSES, Product
@@ -44,8 +45,11 @@ _LOOK_SECONDS = 0.5
 _SERVICES = {"auth": auth_pb2, "links": links_pb2, "analytics": analytics_pb2}
 
 
-class Fuzzing:
-    """Cases of one seed sent to a running product for the block, by threads in turn."""
+class Fuzzing(Crew):
+    """Cases of one seed sent to a running product for the block, by threads in turn.
+
+    The first defect ends it; the end of the block raises it.
+    """
 
     def __init__(self, product: Product, seed: int, token: str) -> None:
         self._seed = seed
@@ -57,17 +61,15 @@ class Fuzzing:
                 admin = service.name == "AdminService"
                 address = product.admin_address(name) if admin else product.address(name)
                 self._ports[f"{name}-admin" if admin else name] = InnerPort(address, seed, service)
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._next = dict.fromkeys(self._ports, 0)
-        self._threads = [
-            threading.Thread(target=self._work, args=(name,))
+        super().__init__(
+            partial(self._work, name)
             for name in self._ports
             for _ in range(PUBLIC_WORKERS if name == "public" else 1)
-        ]
+        )
+        self._lock = threading.Lock()
+        self._next = dict.fromkeys(self._ports, 0)
         self.ends: dict[str, Counter[str]] = {name: Counter() for name in self._ports}
         """How cases ended, by port: statuses of answers, or codes of calls."""
-        self._defect = ""
 
     def send(self, name: str, number: int) -> None:
         """Send one case. Raises DefectError."""
@@ -80,31 +82,20 @@ class Fuzzing:
             self.ends[name].update(ends)
 
     def wait(self, seconds: float) -> None:
-        """Go on for so long, or until a defect is found, which the end of the block raises."""
-        self._stop.wait(seconds)
+        """Go on for so long, or until a defect is found."""
+        self._over.wait(seconds)
 
     @property
     def goes_on(self) -> bool:
         """Whether no defect was found yet."""
-        return not self._stop.is_set()
+        return not self._over.is_set()
 
     def _work(self, name: str) -> None:
-        while not self._stop.is_set():
+        while not self._over.is_set():
             with self._lock:
                 number = self._next[name]
                 self._next[name] += 1
-            try:
-                self.send(name, number)
-            except Exception as error:
-                self._defect = str(error) or repr(error)
-                self._stop.set()
-                if not isinstance(error, DefectError):
-                    raise
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
+            self.send(name, number)
 
     def __exit__(
         self,
@@ -112,13 +103,11 @@ class Fuzzing:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-        for port in self._ports.values():
-            port.close()
-        if self._defect and not isinstance(error, Exception):  # Ctrl-C hides none.
-            raise DefectError(self._defect)
+        try:
+            super().__exit__(kind, error, trace)
+        finally:
+            for port in self._ports.values():
+                port.close()
 
 
 def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Counter[str]]:

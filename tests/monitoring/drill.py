@@ -11,17 +11,16 @@ import os
 import re
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from deploy.monitoring.prometheus import Prometheus, rules
+from tests.crew import Crew
 from tests.faults.database import mongodb
 from tests.faults.test_journal import small_disk
 from tests.monitoring import ground
@@ -162,14 +161,13 @@ class Outcome:
             self.faults.append("not all ended")
 
 
-class Watch:
+class Watch(Crew):
     """Notes which alerts fire, from beginning to end of the context."""
 
     def __init__(self, prometheus: Prometheus) -> None:
+        super().__init__([self._look])
         self._prometheus = prometheus
         self._templates = {alert.name: str(alert.annotations) for alert in alerts()}
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look)
         self.firing: set[str] = set()
         self.since: dict[str, float] = {}
         self.faults: set[str] = set()
@@ -212,19 +210,6 @@ class Watch:
         for label in _LABEL.findall(self._templates[labels["alertname"]]):
             if label not in labels:
                 yield f"{labels['alertname']} has no {label} to tell of"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()
 
 
 def carry_out(drills: Sequence[Drill]) -> Iterator[Outcome]:
