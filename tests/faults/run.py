@@ -54,6 +54,7 @@ SETTINGS = {
     "ATAJO_CACHE_STALE_SECONDS": "1",
 }
 """So that entries are asked for again, too."""
+DIMENSIONS = {"referrer", "device", "browser", "system", "language", "country", "source"}
 
 
 @dataclass(frozen=True)
@@ -253,6 +254,7 @@ def compare_statistics(product: Product, codes: list[str], load: Load, since: da
                 }
                 for breakdown in told.breakdowns
             }
+            assert named.keys() == DIMENSIONS
             for dimension, names in named.items():
                 wrong += _differences(load, code, dimension, names)
             wrong += _differences(load, code, "bots", {"": told.totals.bots})
@@ -274,6 +276,7 @@ def compare_together(product: Product, token: str) -> None:
             dimension: {one["name"]: one["people"] for one in names}
             for dimension, names in told["breakdowns"].items()
         }
+        assert named.keys() == DIMENSIONS
         found = _not_in_all("all links", people, named)
         if people != sum(views.values()):
             found.append(f"all links: {people} people, and {sum(views.values())} views")
