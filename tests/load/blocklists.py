@@ -1,20 +1,22 @@
 """What a blocklist of a million hosts takes: `make bench-blocklists`.
 
 One links process over SQLite with an empty folder of lists is sent creations, one after the other
-and a pause between two, as over a quiet day: first for a while with no list, then while a list of a
-million hosts is read again and again, then while it is in use. Prints the time of a creation, the
-time that reading took, and what the process and its reader have resident, and writes
-`reports/bench-blocklists.json`.
+and a pause between two, as over a quiet day: first for a while with no list, then in turn while a
+list of a million hosts is read and while none is, then while it is in use. Prints the time of a
+creation and what the process computed for it, the time that reading took, and what the process and
+its reader have resident, and writes `reports/bench-blocklists.json`. Turns that follow each other
+are a pair, so that what else the machine does is in both.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import httpx
@@ -31,6 +33,8 @@ CREATIONS = 2_000
 PAUSE = 0.002
 TURNS = 4
 """How often a list is read."""
+TAKEN_UP = 0.5
+"""Seconds after a reader's end that are counted in: the process takes up what was read."""
 _SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
 
 
@@ -47,41 +51,60 @@ class Bench:
         self.reader_peak = 0
         self._is_reading = False
 
-    async def creations(
-        self, over: Callable[[], bool] = lambda: True, *, reading: bool = False
-    ) -> dict[str, float]:
-        """Milliseconds of a creation, of those that are made until `over` says so.
+    async def creations(self) -> dict[str, float]:
+        """Milliseconds of a creation, of `CREATIONS` that are made while no list is read."""
+        return await self._creations(lambda taken: len(taken) >= CREATIONS, reading=False)
 
-        With `reading`, of those alone that are made while a list is read.
-        """
+    async def creations_while_read(self) -> dict[str, float]:
+        """The same of those that are made while a list is read, which is to come."""
+        lists = len(self.read)
+        return await self._creations(lambda _: len(self.read) > lists, reading=True)
+
+    async def _creations(
+        self, over: Callable[[Sequence[float]], bool], *, reading: bool
+    ) -> dict[str, float]:
         taken: list[float] = []
+        computed = 0.0
         watching = asyncio.create_task(self._watch())
-        while not (over() and len(taken) >= CREATIONS):
+        while not over(taken):
             self._number += 1
             url = f"https://www{self._number}.innocent.example/path"
             request = pb.CreateLinkRequest(code=new_code(), url=url)
-            began = time.perf_counter()
+            began, had_computed = time.perf_counter(), self._computed()
             await self._caller.unary("CreateLink", self._stub.CreateLink, request, 20)
-            if self._is_reading or not reading:
-                taken.append(1000 * (time.perf_counter() - began))
+            took = time.perf_counter() - began
             await asyncio.sleep(PAUSE)
+            if self._is_reading == reading:
+                taken.append(1000 * took)
+                computed += 1000 * (self._computed() - had_computed)
         watching.cancel()
         cuts = statistics.quantiles(taken, n=100)
-        return {"p50": cuts[49], "p99": cuts[98], "most": max(taken), "of": len(taken)}
+        return {
+            "p50": cuts[49],
+            "p99": cuts[98],
+            "most": max(taken),
+            "cpu": computed / len(taken),
+            "of": len(taken),
+        }
 
     async def _watch(self) -> None:
         """Look for readers, whether or not there are any: what that costs is in every figure."""
-        began = 0.0
+        began = ended = 0.0
         while True:
-            readers = self._readers()
-            self._is_reading = bool(readers)
-            if readers and not began:
-                began = time.monotonic()
-            elif began and not readers:
-                self.read.append(time.monotonic() - began)
+            readers, now = self._readers(), time.monotonic()
+            if readers:
+                began, ended = began or now, now
+            elif began and now - ended >= TAKEN_UP:
+                self.read.append(ended - began)
                 began = 0.0
+            self._is_reading = bool(began)
             self.reader_peak = max([self.reader_peak, *map(_resident, readers)])
             await asyncio.sleep(0.05)
+
+    def _computed(self) -> float:
+        """Seconds for which the process had a core so far, without its readers."""
+        told = Path(f"/proc/{self._process.popen.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident(self) -> int:
         """Bytes of the process."""
@@ -127,25 +150,28 @@ async def _measure(folder: Path) -> dict[str, object]:
             without = await bench.creations()
             before = bench.resident()
 
-            def next_list() -> bool:
-                """Put the next list in its place once one was read; whether all were."""
-                if len(bench.read) == TURNS:
-                    return True
-                waiting = lists / f".{len(bench.read)}"
-                if waiting.exists():
-                    waiting.rename(lists / "phishing.txt")
-                return False
-
-            while_reading = await bench.creations(next_list, reading=True)
+            calm, while_read = [without], []
+            for turn in range(TURNS):
+                (lists / f".{turn}").rename(lists / "phishing.txt")
+                while_read.append(await bench.creations_while_read())
+                calm.append(await bench.creations())
             after = bench.resident()
-            with_list = await bench.creations()
+            # What is before a turn and what is after it were made with a list more or less.
+            more = {
+                figure: statistics.median(
+                    turn[figure] - (calm[number][figure] + calm[number + 1][figure]) / 2
+                    for number, turn in enumerate(while_read)
+                )
+                for figure in ("p50", "p99", "cpu")
+            }
             return {
                 "hosts": bench.metric('atajo_blocklist_entries{list="phishing.txt"}'),
                 "creation, ms": {
                     "without a list": without,
-                    "while it is read": while_reading,
-                    "with the list": with_list,
+                    "while it is read": while_read,
+                    "with the list": calm[1:],
                 },
+                "more while it is read, ms": more,
                 "reading, s": bench.read,
                 "more resident, MB": (after - before) / 1e6,
                 "reader at its peak, MB": bench.reader_peak / 1e6,
