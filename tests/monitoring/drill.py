@@ -104,9 +104,10 @@ DRILLS = (
     Drill(
         "full store",
         ground.full_store,
-        ("AtajoStoreFailing", "AtajoCreationsFailing"),
+        ("AtajoDependencyAway", "AtajoCreationsFailing"),
         ("AtajoReconcilerStill",),
     ),
+    Drill("part of a store gone", ground.lost_table, ("AtajoStoreFailing",)),
     Drill("lease taken away", ground.taken_lease, ("AtajoReconcilerStill",), ("AtajoDown",)),
     Drill("sweep held up", ground.taken_sweep, ("AtajoSweepStill",)),
     Drill("broken blocklist", ground.broken_list, ("AtajoBlocklistNotLoaded",)),

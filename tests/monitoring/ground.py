@@ -263,6 +263,17 @@ def full_store(ground: Ground) -> Iterator[None]:
 
 
 @contextmanager
+def lost_table(ground: Ground) -> Iterator[None]:
+    """Of the file of links a table is gone that is asked twice a second, and all else is there."""
+    with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
+        file.execute("ALTER TABLE decisions RENAME TO lost")
+        try:
+            yield
+        finally:
+            file.execute("ALTER TABLE lost RENAME TO decisions")
+
+
+@contextmanager
 def full_disk(ground: Ground) -> Iterator[None]:
     """Something else takes what the disk of the journal has left, and whatever comes free."""
     ballast = ground.folder / "journal" / "ballast"
