@@ -19,6 +19,10 @@ _SLICE = 20
 """Hosts or links that are looked at between two turns of the loop: a millisecond."""
 
 
+def _never(_: Link) -> bool:
+    return False
+
+
 class Heeder:
     """Changes links that are not as the lists want them."""
 
@@ -35,24 +39,28 @@ class Heeder:
             yield
             code = links[-1].code
 
-    async def at_or_below(self, host: str, name: str) -> AsyncGenerator[None, None]:
+    async def at_or_below(
+        self, host: str, is_doubted: Callable[[Link], bool]
+    ) -> AsyncGenerator[None, None]:
         """Look at those that lead to a host or below it, some at a step. Raises AppError.
 
-        Those that the list `name` has blocked are announced in any case: the process that blocked
-        them may have ended before it could do that.
+        Those that are doubted are announced in any case: the process that changed them may have
+        ended before it could do that.
         """
         place: HostPlace | None = None
         while True:
             links, place = await self._store.at_or_below(host, place, LINKS)
-            await self.look_at(links, name)
+            await self.look_at(links, is_doubted)
             yield
             if place is None:
                 return
 
-    async def look_at(self, links: Sequence[Link], name: str = "") -> None:
+    async def look_at(
+        self, links: Sequence[Link], is_doubted: Callable[[Link], bool] = _never
+    ) -> None:
         """Change those of some links that are not as they are to be. Raises AppError.
 
-        `name` is as in `at_or_below`.
+        `is_doubted` is as in `at_or_below`.
         """
         edit, now = heed(self._lists), self._now()
         wrong: list[str] = []
@@ -60,8 +68,7 @@ class Heeder:
             wrong += [
                 link.code
                 for link in some
-                if not link.is_gone_at(now)
-                and (edit.of(link) != link or (name and link.listed == name))
+                if not link.is_gone_at(now) and (edit.of(link) != link or is_doubted(link))
             ]
             await asyncio.sleep(0)
         # One that was purged meanwhile stands in the way of the others, and is passed over.

@@ -24,6 +24,7 @@ from services.links.decisions import (
 from services.links.domain import (
     BlockReason,
     InvalidAddress,
+    Link,
     NoBlock,
     NoLink,
     TooManyAddresses,
@@ -105,20 +106,23 @@ class Moderation:
         now = self._now()
         decision = Decision(DecisionKind.BLOCK, now, address=address, reason=reason, cause=cause)
         await self._store.block_address(BlockedAddress(address, reason, now), decision)
-        await self._heed(address)
+        await self._heed(address, lambda link: link.listed == f"{LIST}{address}")
         DECISIONS.labels(DecisionKind.BLOCK.value).inc()
 
     async def unblock_address(self, given: str, cause: str) -> None:
         """Take the block of an address away, and free what it alone had blocked.
 
-        Raises InvalidAddress, InvalidCause, NoBlock, Unavailable.
+        Raises InvalidAddress, InvalidCause, Unavailable, and NoBlock where it was gone already:
+        what it had blocked is free then, too.
         """
         check_cause(cause)
         address = address_of(given)
         decision = Decision(DecisionKind.UNBLOCK, self._now(), address=address, cause=cause)
-        if not await self._store.unblock_address(address, decision):
+        was_blocked = await self._store.unblock_address(address, decision)
+        # Where it was not, a try may have broken off that left links to be freed, or announced.
+        await self._heed(address, lambda _: not was_blocked)
+        if not was_blocked:
             raise NoBlock("This address is not blocked.")
-        await self._heed(address)
         DECISIONS.labels(DecisionKind.UNBLOCK.value).inc()
 
     async def decisions(self, skip: int) -> Sequence[Decision]:
@@ -138,12 +142,15 @@ class Moderation:
             raise NoLink("There is no such link.")
         DECISIONS.labels(kind.value).inc()
 
-    async def _heed(self, address: str) -> None:
-        """Have links to an address as they are to be, as far as that goes at once."""
+    async def _heed(self, address: str, is_doubted: Callable[[Link], bool]) -> None:
+        """Have links to an address as they are to be, as far as that goes at once.
+
+        `is_doubted` is as in `Heeder.at_or_below`.
+        """
         await self._gate.look()
         deadline = self._clock() + HEED_SECONDS
         host = host_of_address(address)
-        async with aclosing(self._heeder.at_or_below(host, f"{LIST}{address}")) as steps:
+        async with aclosing(self._heeder.at_or_below(host, is_doubted)) as steps:
             async for _ in steps:
                 if self._clock() >= deadline:
                     return
