@@ -501,6 +501,7 @@ class _Counted:
         take: Callable[[str, analytics.Day], None],
         coarse: bool = False,
         named: bool = True,
+        apart: bool = False,
     ) -> None:
         every = analytics.Batch("all", 1, tuple(self.visits))
         for (day, code), one in analytics.sums_of(every).items():

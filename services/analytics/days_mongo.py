@@ -78,11 +78,15 @@ class Days:
         last: int,
         take: Callable[[str, Day], None],
         named: bool,
+        blocks: bool,
     ) -> None:
-        """Hand the days of some links to `take`, as `AnalyticsStore.days` has it."""
+        """Hand the days of some links to `take`, as `AnalyticsStore.days` has it.
+
+        With `blocks`, the names of a block may come with one of its days.
+        """
         for links in chunks(dict.fromkeys(codes), _LINKS):
             visited = await self._visited(links)
-            pieces = (piece for one in visited for piece in _pieces(one, first, last))
+            pieces = (piece for one in visited for piece in _pieces(one, first, last, blocks))
             for some in _about(_DAYS, pieces):
                 found = await self._read(some, DAY if named else UNNAMED_DAY)
                 await asyncio.to_thread(_hand_over, *found, take, named)
@@ -338,10 +342,13 @@ def chunks(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
         yield chunk
 
 
-def _pieces(totals: Document, first: int, last: int) -> Iterator[_Piece]:
-    """The days of a link from `first` to `last`, both included, block by block."""
+def _pieces(totals: Document, first: int, last: int, summed_up: bool = True) -> Iterator[_Piece]:
+    """The days of a link from `first` to `last`, both included, block by block.
+
+    Only with `summed_up` they may be read from blocks.
+    """
     code: str = totals["_id"]
-    summed: int = totals.get("summed", 0)
+    summed: int = totals.get("summed", 0) if summed_up else 0
     visited: dict[str, int] = totals["visited"]
     for block, bits in visited.items():
         number = int(block)

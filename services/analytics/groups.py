@@ -189,7 +189,7 @@ class Groups:
         for some in _chunks(places, size):
             codes = [group.codes[place] for place in some]
             async with self._turn:
-                await self._store.days(codes, days[0], days[-1], take, coarse, named)
+                await self._store.days(codes, days[0], days[-1], take, coarse, named, apart=True)
 
 
 class _PartSums:

@@ -41,12 +41,14 @@ class AnalyticsStore(Protocol):
         take: Callable[[str, Day], None],
         coarse: bool = False,
         named: bool = True,
+        apart: bool = False,
     ) -> None:
         """Hand the days of some links, from `first` to `last`, both included, to `take`.
 
         Days come in no particular order, each code's with visits once. `take` does not wait, and
         may be called from another thread, by one at a time. The names of several days, all in the
-        span, may come with one of them.
+        span, may come with one of them; with `apart` only those of days that come as one with it,
+        or with `coarse` of days of its month.
 
         With `coarse`, the days from Tuesday to Saturday of a week may come as one, where they are
         of one month and neither its first nor its last: what is left is by hour where weeks and

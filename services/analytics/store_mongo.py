@@ -108,9 +108,10 @@ class MongoAnalyticsStore:
         take: Callable[[str, Day], None],
         coarse: bool = False,
         named: bool = True,
+        apart: bool = False,
     ) -> None:
         # Blocks are no months: each day comes by itself, the names of a block with its first.
-        await self._days.read(codes, first, last, take, named)
+        await self._days.read(codes, first, last, take, named, blocks=not (named and apart))
 
     async def visited(
         self, codes: Sequence[str], first: int, last: int, take: Callable[[str, range], None]

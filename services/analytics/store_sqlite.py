@@ -301,7 +301,9 @@ class SqliteAnalyticsStore:
         take: Callable[[str, Day], None],
         coarse: bool = False,
         named: bool = True,
+        apart: bool = False,
     ) -> None:
+        # Names always come with a day of their month.
         for some in _chunks(codes):
             wanted = await self._database.read(
                 "analytics_days_of",

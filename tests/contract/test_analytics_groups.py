@@ -201,12 +201,13 @@ class Counted:
         take: Callable[[str, Day], None],
         coarse: bool = False,
         named: bool = True,
+        apart: bool = False,
     ) -> None:
         def note(code: str, day: Day) -> None:
             self.read.append((code, day.day))
             take(code, day)
 
-        await self._store.days(codes, first, last, note, coarse, named)
+        await self._store.days(codes, first, last, note, coarse, named, apart)
 
     def told(self) -> set[tuple[str, int]]:
         """What was read since this was asked last."""
@@ -290,3 +291,23 @@ async def test_what_was_read_in_the_midst_of_a_late_batch_is_not_told_after_it(
             process = cast("Any", type(store))(halted)
             await process.apply(Batch("one", number, late), now)
             assert await people() == before + number - 1
+
+
+async def test_a_span_within_what_is_remembered_has_its_own_names(new_store: NewStore) -> None:
+    """Though a store may tell the names of many days with one of them."""
+    visits = tuple(
+        VisitCount(code, day * 24 + 12, PERSON, {Dimension.REFERRER: f"{day}.example"}, 1)
+        for code in CODES[:2]
+        for day in range(FIRST, FIRST + 800)
+    )
+    now = moment(FIRST + 830)
+    model = Model(list(visits))
+    async with opened_anew(new_store, "analytics", ADAPTERS) as store:
+        await store.apply(Batch("one", 1, visits), now)
+        while await store.sum_up(FIRST + 830):
+            pass
+        service = AnalyticsService(store, lambda: now)
+        for first, last in ((0, 829), (0, 80), (10, 40), (100, 700), (200, 600), (300, 399)):
+            dates = Dates(date_of(FIRST + first), date_of(FIRST + last))
+            found = await service.statistics(CODES, dates, "UTC", 2)
+            assert found == model.statistics(CODES, dates, "UTC", now), (first, last)

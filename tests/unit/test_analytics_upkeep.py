@@ -175,6 +175,7 @@ class Slow:
         take: Callable[[str, Day], None],
         coarse: bool = False,
         named: bool = True,
+        apart: bool = False,
     ) -> None:
         self.running.append(len(codes))
         await self.may.wait()
