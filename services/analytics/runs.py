@@ -1,4 +1,5 @@
-"""The days on which a link was visited, in a few bytes, and the months that they lie in.
+"""The days on which a link was visited, in a few bytes, and the months and years that they
+lie in.
 
 Days are whole UTC days since the Unix epoch. As bytes they are runs of days, one after the other,
 in MessagePack: how many days lie between a run and the one before it, and how long it is. The first
@@ -11,6 +12,7 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Iterable
 from datetime import date, timedelta
+from functools import lru_cache
 from itertools import chain
 
 from msgspec import msgpack
@@ -19,6 +21,8 @@ _pack = msgpack.Encoder().encode
 _unpack = msgpack.Decoder(list[int]).decode
 _EPOCH = date(1970, 1, 1).toordinal()
 _MONTHS = 12
+_CALENDAR_DAYS = 10_000
+"""Days whose month is remembered, in 1 MB: those of ten years are asked for over and over."""
 _DAY = timedelta(days=1)
 _EDGES = (1, 7)
 _EPOCH_WEEKDAY = 3
@@ -68,10 +72,16 @@ def pack(days: Iterable[int]) -> bytes:
     return _pack(numbers) if numbers else b""
 
 
+@lru_cache(_CALENDAR_DAYS)
 def month_of(day: int) -> int:
     """The month of a day, in whole months since the year 0."""
     on = date.fromordinal(_EPOCH + day)
     return on.year * _MONTHS + on.month - 1
+
+
+def year_of(day: int) -> int:
+    """The year of a day."""
+    return month_of(day) // _MONTHS
 
 
 def middle_of(day: int) -> int | None:
@@ -91,3 +101,9 @@ def days_of_month(month: int) -> range:
     year, past = divmod(month, _MONTHS)
     first = date(year, past + 1, 1).toordinal() - _EPOCH
     return range(first, first + monthrange(year, past + 1)[1])
+
+
+def days_of_year(year: int) -> range:
+    """All days of a year."""
+    first = date(year, 1, 1).toordinal() - _EPOCH
+    return range(first, days_of_month(year * _MONTHS + _MONTHS - 1).stop)

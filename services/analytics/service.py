@@ -167,7 +167,7 @@ class AnalyticsService:
         return deleted > 0
 
     async def sum_up(self) -> bool:
-        """Sum up some of the months that are over; whether to ask again at once.
+        """Sum up some of the months and years that are over; whether to ask again at once.
 
         Raises Unavailable.
         """

@@ -107,8 +107,8 @@ class AnalyticsStore(Protocol):
         ...
 
     async def sum_up(self, before: int) -> bool:
-        """Sum up some of the months that ended before day `before`, so that long spans are read
-        sooner; False when there is nothing left to do. No answer depends on it."""
+        """Sum up some of what ended before day `before`, so that long spans are read sooner; False
+        when there is nothing left to do. No answer depends on it."""
         ...
 
     async def remove(self, codes: Sequence[str]) -> None:

@@ -9,12 +9,7 @@ Rows lie by day first, so that what is written lies together. Which days a link 
 its totals (`runs`), which changes with a link's first visit of a day: so to read a link over ten
 years looks for no row that is not there.
 
-**Months.** Of a month that is over, a link with at least `_LEAST_DAYS` days in it has a row that
-sums them up: its first and its last day, Sundays and Mondays by hour, as months and weeks of other
-time zones begin and end in them, the others of each week as one, names of all. It stays exact by
-being made from the days' rows in one transaction, and by going in the transaction that changes one
-of those: whoever reads then reads the days. `due_months` has the months that are to be looked
-through, again where something changed.
+Months and years are summed up in rows of their own (`sums_sqlite`), once they are over.
 
 **Keys.** A key is deleted in three steps: it is overwritten by nothing (`secure_delete` of
 `services.runtime.sqlite`), the write-ahead log is moved into the file and emptied, and its row
@@ -29,9 +24,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
-from typing import TypeVar
-
-from msgspec import Raw, msgpack
 
 from services.analytics import sketch
 from services.analytics.domain import (
@@ -50,44 +42,34 @@ from services.analytics.domain import (
 from services.analytics.metrics import note_gathered
 from services.analytics.runs import (
     days_of,
-    days_of_month,
-    middle_of,
     month_of,
     pack,
     with_day,
     without_days,
+    year_of,
+)
+from services.analytics.sums_sqlite import (
+    DAY,
+    MONTHS,
+    PERIODS,
+    YEARS,
+    Counts,
+    Period,
+    Row,
+    add,
+    days_in,
+    pack_counts,
+    rows_of,
+    unpack_counts,
 )
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
 from services.runtime.sqlite import Database, Migration
 
-_Hours = dict[int, int]
-_Names = dict[int, dict[str, int]]
-"""People by name in each dimension, by the dimension's value."""
-_Counts = tuple[_Hours, _Hours, _Names]
-"""What is counted of a day: people and bots, each by hour of the day, and names."""
-_DaySums = tuple[int, _Hours, _Hours, int]
-"""A day, or several that are told as one of them, with people, bots and visitors."""
-_Month = tuple[list[_DaySums], _Names]
-"""Its days, and names of all."""
-_Key = TypeVar("_Key")
-pack_counts = msgpack.Encoder().encode
-"""`_Counts` or a `_Month` as they are stored."""
-_unpack = msgpack.Decoder(_Counts).decode
-# Names are most of what there is, so where nobody asks for them they stay as they are.
-_unpack_hours = msgpack.Decoder(tuple[_Hours, _Hours, Raw]).decode
-_unpack_month = msgpack.Decoder(tuple[list[_DaySums], Raw]).decode
-_unpack_names = msgpack.Decoder(_Names).decode
-
-_DIMENSIONS = {dimension.value: dimension for dimension in Dimension}
-_LEAST_DAYS = 8
-"""A month of a link with fewer days is read as quickly by day, and a row of it would not pay."""
 _CODES_AT_ONCE = 250
 """Most links whose days are looked up while others wait for the reader."""
 _ROWS_AT_ONCE = 400
 """Most rows of days that are read while others wait for the reader: about 20 ms."""
-_SUMMED_AT_ONCE = 20
-"""Links of which a month is summed up while other writers wait: about 20 ms."""
 _FORGOTTEN_AT_ONCE = 500
 """Days that are deleted while other writers wait."""
 
@@ -104,7 +86,7 @@ def _merge_into_days(connection: sqlite3.Connection) -> None:
         hosts = connection.execute(
             "SELECT host, people FROM referrers WHERE (day, code) = (?, ?)", key
         ).fetchall()
-        counts: _Counts = (
+        counts: Counts = (
             {hour: people for hour, people, _ in visits if people},
             {hour: bots for hour, _, bots in visits if bots},
             {Dimension.REFERRER.value: dict(hosts)} if hosts else {},
@@ -138,12 +120,28 @@ def _note_days(connection: sqlite3.Connection) -> None:
         connection.execute(_SET_DAYS, (code, pack(day for _, day in visited)))
     visited_days = [day for (day,) in connection.execute(_VISITED_DAYS)]
     for month in {month_of(day) for day in visited_days}:
-        connection.execute(_MONTH_IS_DUE, (month,))
+        MONTHS.mark_due(connection, month)
     if visited_days:
         today = int(time.time()) // 86_400
         connection.execute(
             "INSERT INTO counted_from VALUES (?)", (min(visited_days[-1], today) + 1,)
         )
+
+
+def _make_years(connection: sqlite3.Connection) -> None:
+    """Make room for years, and let those that are over be summed up."""
+    connection.execute(
+        "CREATE TABLE years (year INTEGER NOT NULL, code TEXT NOT NULL, counts BLOB NOT NULL, "
+        "PRIMARY KEY (year, code)) WITHOUT ROWID"
+    )
+    connection.execute(
+        "CREATE TABLE due_years (year INTEGER PRIMARY KEY, sweeping INTEGER NOT NULL)"
+    )
+    (first,) = connection.execute("SELECT min(day) FROM days").fetchone()
+    if first is not None:
+        today = int(time.time()) // 86_400
+        for year in range(year_of(first), year_of(today) + 1):
+            YEARS.mark_due(connection, year)
 
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -191,6 +189,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     -- How often visits of a day were counted.
     CREATE TABLE day_changes (day INTEGER PRIMARY KEY, changes INTEGER NOT NULL);
     """,
+    _make_years,
 )
 
 _GATEWAY = "SELECT last_batch, seen_at FROM gateways WHERE id = ?"
@@ -211,24 +210,12 @@ _SET_DAYS = """
     ON CONFLICT (code) DO UPDATE SET days = excluded.days
 """
 _DAYS_OF = "SELECT days FROM totals WHERE code = ?"
-_DAY = "SELECT counts, sketch FROM days WHERE (day, code) = (?, ?)"
 _SET_DAY = "INSERT OR REPLACE INTO days (day, code, counts, sketch) VALUES (?, ?, ?, ?)"
 _DELETE_DAY = "DELETE FROM days WHERE (day, code) = (?, ?)"
-_MONTH = "SELECT counts FROM months WHERE (month, code) = (?, ?)"
-_SET_MONTH = "INSERT OR REPLACE INTO months (month, code, counts) VALUES (?, ?, ?)"
-_DELETE_MONTH = "DELETE FROM months WHERE (month, code) = (?, ?)"
-_MONTH_IS_DUE = """
-    INSERT INTO due_months (month, sweeping) VALUES (?, 0)
-    ON CONFLICT (month) DO UPDATE SET sweeping = 0 WHERE sweeping = 1
-"""
 _CHANGES = "SELECT day, changes FROM day_changes WHERE day BETWEEN ? AND ?"
 _COUNT_CHANGE = """
     INSERT INTO day_changes (day, changes) VALUES (?, 1)
     ON CONFLICT (day) DO UPDATE SET changes = changes + 1
-"""
-_BUSY_LINKS = f"""
-    SELECT code FROM days WHERE day BETWEEN ? AND ? GROUP BY code HAVING count(*) >= {_LEAST_DAYS}
-    EXCEPT SELECT code FROM months WHERE month = ?
 """
 # One step into the key for each day that has a row at all.
 _VISITED_DAYS = """
@@ -240,9 +227,6 @@ _VISITED_DAYS = """
     )
     SELECT day FROM visited WHERE day IS NOT NULL
 """
-
-_Rows = tuple[int, str, Sequence[int] | None]
-"""What is read of a link: a day and the code; or a month that may have a row, and its days."""
 
 
 class SqliteAnalyticsStore:
@@ -269,8 +253,8 @@ class SqliteAnalyticsStore:
                     new.setdefault(key[1], []).append(key[0])
             _add_to_totals(connection, totals, new)
             connection.executemany(_COUNT_CHANGE, [(day,) for day in {day for day, _ in days}])
-            for month, keys in groupby(days, lambda key: month_of(key[0])):
-                _outdate(connection, month, keys)
+            for period in PERIODS:
+                period.outdate(connection, days)
             announce(connection, FEED, [code for code, _, _ in totals], now)
             return True
 
@@ -303,11 +287,12 @@ class SqliteAnalyticsStore:
         named: bool = True,
         apart: bool = False,
     ) -> None:
-        # Names always come with a day of their month.
+        # Without years, names come with a day of their month.
+        as_rows = partial(rows_of, years=not apart) if coarse else _days_alone
         for some in _chunks(codes):
             wanted = await self._database.read(
                 "analytics_days_of",
-                partial(_rows_of, codes=some, first=first, last=last, coarse=coarse),
+                partial(_rows_of, codes=some, first=first, last=last, as_rows=as_rows),
             )
             for rows in _pieces(wanted):
                 await self._database.read(
@@ -401,20 +386,27 @@ class SqliteAnalyticsStore:
         return await self._database.write("analytics_forget_days", operation)
 
     async def sum_up(self, before: int) -> bool:
-        month = await self._database.read(
-            "analytics_due_months", partial(_due_month, before=month_of(before))
-        )
-        if month is None:
-            return False
-        await self._database.write("analytics_sum_up", partial(_begin_month, month=month))
-        codes = await self._database.read("analytics_busy_links", partial(_busy, month=month))
-        for start in range(0, len(codes), _SUMMED_AT_ONCE):
-            some = codes[start : start + _SUMMED_AT_ONCE]
-            await self._database.write(
-                "analytics_sum_up", partial(_sum_up, month=month, codes=some)
+        for period in PERIODS:  # Years are made of months, so of these none is due any more.
+            number = await self._database.read(
+                "analytics_due", partial(period.next_due, before=period.of_day(before))
             )
-        await self._database.write("analytics_sum_up", partial(_end_month, month=month))
-        return True
+            if number is not None:
+                await self._sum_up(period, number)
+                return True
+        return False
+
+    async def _sum_up(self, period: Period, number: int) -> None:
+        """Sum up a month or year of all links that are worth it."""
+        await self._database.write("analytics_sum_up", partial(period.begin, number=number))
+        codes = await self._database.read(
+            "analytics_busy_links", partial(period.lacking, number=number)
+        )
+        for start in range(0, len(codes), period.at_once):
+            some = codes[start : start + period.at_once]
+            await self._database.write(
+                "analytics_sum_up", partial(period.sum_up, number=number, codes=some)
+            )
+        await self._database.write("analytics_sum_up", partial(period.end, number=number))
 
     async def remove(self, codes: Sequence[str]) -> None:
         def operation(connection: sqlite3.Connection) -> None:
@@ -432,8 +424,8 @@ class SqliteAnalyticsStore:
 
 def _add_to_day(connection: sqlite3.Connection, key: tuple[int, str], sums: DaySums) -> bool:
     """Add what a batch has for a day of a link; whether it is the link's first of that day."""
-    row = connection.execute(_DAY, key).fetchone()
-    counts: _Counts = _unpack(row[0]) if row else ({}, {}, {})
+    row = connection.execute(DAY, key).fetchone()
+    counts: Counts = unpack_counts(row[0]) if row else ({}, {}, {})
     visitors: bytes = row[1] if row else b""
     _add_sums(counts, sums)
     if sums.visitors:
@@ -459,17 +451,11 @@ def _add_to_totals(
             connection.execute(_ADD_WITH_DAYS, (*row, packed))
 
 
-def _outdate(connection: sqlite3.Connection, month: int, keys: Iterator[tuple[int, str]]) -> None:
-    """Note that days of a month changed, and drop its sums of those links."""
-    connection.execute(_MONTH_IS_DUE, (month,))
-    if connection.execute("SELECT 1 FROM months WHERE month = ? LIMIT 1", (month,)).fetchone():
-        connection.executemany(_DELETE_MONTH, {(month, code) for _, code in keys})
-
-
 def _delete_days(connection: sqlite3.Connection, keys: Sequence[tuple[int, str]]) -> None:
-    """Delete days of links, and the sums of their months."""
+    """Delete days of links, and the sums of their months and years."""
     connection.executemany(_DELETE_DAY, keys)
-    connection.executemany(_DELETE_MONTH, {(month_of(day), code) for day, code in keys})
+    for period in PERIODS:
+        period.delete(connection, keys)
 
 
 def _chunks(codes: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -516,30 +502,29 @@ def _first_days(connection: sqlite3.Connection, codes: Sequence[str]) -> list[in
     return [runs[0][0] for _, runs in _runs_of(connection, codes)]
 
 
+def _days_alone(code: str, days: Sequence[int], first: int, last: int) -> Iterator[Row]:
+    return ((day, code, None) for day in days)
+
+
 def _rows_of(
-    connection: sqlite3.Connection, codes: Sequence[str], first: int, last: int, coarse: bool
-) -> list[_Rows]:
+    connection: sqlite3.Connection,
+    codes: Sequence[str],
+    first: int,
+    last: int,
+    as_rows: Callable[[str, Sequence[int], int, int], Iterable[Row]],
+) -> list[Row]:
     """What is to be read of some links from a day to another, in the order in which it lies."""
-    rows: list[_Rows] = []
+    rows: list[Row] = []
     for code, runs in _runs_of(connection, codes):
         days = [day for run in _clipped(runs, first, last) for day in run]
-        if not coarse or len(days) < _LEAST_DAYS:
-            rows += ((day, code, None) for day in days)
-            continue
-        for month, of_month in groupby(days, month_of):
-            some = list(of_month)
-            whole = days_of_month(month)
-            if len(some) >= _LEAST_DAYS and first <= whole[0] and whole[-1] <= last:
-                rows.append((some[0], code, some))
-            else:
-                rows += ((day, code, None) for day in some)
+        rows += as_rows(code, days, first, last)
     rows.sort(key=lambda row: row[:2])
     return rows
 
 
-def _pieces(rows: Sequence[_Rows]) -> Iterator[list[_Rows]]:
+def _pieces(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """At most about `_ROWS_AT_ONCE` rows each."""
-    piece: list[_Rows] = []
+    piece: list[Row] = []
     size = 0
     for row in rows:
         piece.append(row)
@@ -553,116 +538,22 @@ def _pieces(rows: Sequence[_Rows]) -> Iterator[list[_Rows]]:
 
 def _hand_out(
     connection: sqlite3.Connection,
-    rows: Sequence[_Rows],
+    rows: Sequence[Row],
     take: Callable[[str, Day], None],
     named: bool,
 ) -> None:
-    for first, code, days in rows:
-        if days is not None:
-            row = connection.execute(_MONTH, (month_of(first), code)).fetchone()
-            if row:
-                for one in _days_of_month(row[0], named):
-                    take(code, one)
-                continue
-        for day in days or (first,):
-            row = connection.execute(_DAY, (day, code)).fetchone()
-            if row:  # It may have been removed meanwhile.
-                take(code, _day(day, row[0], row[1], named))
+    for row in rows:
+        for day in days_in(connection, row, named):
+            take(row[1], day)
 
 
-def _days_of_month(counts: bytes, named: bool) -> Iterator[Day]:
-    """What a row of a month has, its first day with the names of all."""
-    days, names = _unpack_month(counts)
-    breakdowns = _breakdowns(_unpack_names(names)) if named else {}
-    for day, people, bots, visitors in days:
-        yield Day(day, people, bots, breakdowns, visitors)
-        breakdowns = {}
-
-
-def _due_month(connection: sqlite3.Connection, before: int) -> int | None:
-    row = connection.execute("SELECT min(month) FROM due_months WHERE month < ?", (before,))
-    month: int | None = row.fetchone()[0]
-    return month
-
-
-def _begin_month(connection: sqlite3.Connection, month: int) -> None:
-    connection.execute("UPDATE due_months SET sweeping = 1 WHERE month = ?", (month,))
-
-
-def _end_month(connection: sqlite3.Connection, month: int) -> None:
-    """It stays due where a day of it changed since it was begun."""
-    connection.execute("DELETE FROM due_months WHERE month = ? AND sweeping = 1", (month,))
-
-
-def _busy(connection: sqlite3.Connection, month: int) -> list[str]:
-    """The links that lack their row of a month.
-
-    Where not all is counted from its start, it is to be told which of its days had people.
-    """
-    row = connection.execute("SELECT day FROM counted_from").fetchone()
-    if row and month_of(row[0]) == month:
-        return []
-    days = days_of_month(month)
-    return [code for (code,) in connection.execute(_BUSY_LINKS, (days[0], days[-1], month))]
-
-
-def _sum_up(connection: sqlite3.Connection, month: int, codes: Sequence[str]) -> None:
-    calendar = days_of_month(month)
-    for code in codes:
-        days: list[_DaySums] = []
-        names: _Names = {}
-        for day in calendar:
-            row = connection.execute(_DAY, (day, code)).fetchone()
-            if row:
-                people, bots, breakdowns = _unpack(row[0])
-                visitors = min(sketch.estimate(row[1]), sum(people.values()))
-                days.append((day, people, bots, visitors))
-                for dimension, breakdown in breakdowns.items():
-                    _add(names.setdefault(dimension, {}), breakdown)
-        if len(days) >= _LEAST_DAYS:  # Some may have been deleted meanwhile.
-            counts = pack_counts((_coarse(days), names))
-            connection.execute(_SET_MONTH, (month, code, counts))
-
-
-def _coarse(days: Iterable[_DaySums]) -> list[_DaySums]:
-    """The days of a month, those between two edges as one."""
-    told: list[_DaySums] = []
-    for week, days_of_week in groupby(days, lambda one: middle_of(one[0])):
-        some = list(days_of_week)
-        told += some if week is None else [_as_one(some)]
-    return told
-
-
-def _as_one(days: Sequence[_DaySums]) -> _DaySums:
-    """Days as one of them, all their visits in its first hour."""
-    people = sum(sum(day[1].values()) for day in days)
-    bots = sum(sum(day[2].values()) for day in days)
-    visitors = sum(day[3] for day in days)
-    return days[0][0], {0: people} if people else {}, {0: bots} if bots else {}, visitors
-
-
-def _add_sums(counts: _Counts, sums: DaySums) -> None:
+def _add_sums(counts: Counts, sums: DaySums) -> None:
     """Add what a batch has for a day to what is counted of it."""
     people, bots, breakdowns = counts
-    _add(people, sums.people)
-    _add(bots, sums.bots)
+    add(people, sums.people)
+    add(bots, sums.bots)
     for dimension, added in sums.names.items():
         known = breakdowns.setdefault(dimension.value, {})
         counted = count_names(added, known)
         note_gathered(dimension, added, counted)
-        _add(known, counted)
-
-
-def _add(counts: dict[_Key, int], added: Mapping[_Key, int]) -> None:
-    for key, count in added.items():
-        counts[key] = counts.get(key, 0) + count
-
-
-def _day(day: int, counts: bytes, visitors: bytes, named: bool) -> Day:
-    people, bots, names = _unpack_hours(counts)
-    breakdowns = _breakdowns(_unpack_names(names)) if named else {}
-    return Day(day, people, bots, breakdowns, sketch.estimate(visitors))
-
-
-def _breakdowns(names: _Names) -> dict[Dimension, dict[str, int]]:
-    return {_DIMENSIONS[value]: people for value, people in names.items()}
+        add(known, counted)

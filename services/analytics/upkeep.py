@@ -1,4 +1,4 @@
-"""What goes on in the process by itself: what is past its time goes, and months are summed up."""
+"""What goes on in the process by itself: what is past its time goes, what is over is summed up."""
 
 from __future__ import annotations
 

@@ -57,6 +57,7 @@ REFERRER = Dimension.REFERRER
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = 20_513
 HOUR = DAY * 24
+EPOCH = date(1970, 1, 1).toordinal()
 CODE = "abcdefgh"
 
 
@@ -936,6 +937,73 @@ async def test_on_sqlite_a_month_that_changed_is_summed_up_again(tmp_path: Path)
         assert await added_up(store, [CODE], DAY, DAY + 50) == after
         summed = await added_up(store, [CODE], DAY, DAY + 50, coarse=True)
         assert summed.coarse() == after.coarse()
+
+
+async def test_on_sqlite_a_year_of_many_names_is_summed_up_and_again_where_it_changed(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "store.sqlite3"
+    first, after = (date(year, 1, 1).toordinal() - EPOCH for year in (2023, 2024))
+    days = range(first - 40, after + 40)
+    visits = [
+        visit(code, 24 * day + day % 24, host=f"host-{day}-{n}.example")
+        for code, names in ((CODE, 20), ("fewnames", 1))
+        for day in days
+        for n in range(names)
+    ]
+    visitors = {(day, CODE): frozenset({day % 9 << 20}) for day in days}
+
+    def years() -> list[str]:
+        with closing(sqlite3.connect(path)) as connection:
+            return [code for (code,) in connection.execute("SELECT code FROM years")]
+
+    async with (
+        opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store,
+        opened_at(f"sqlite:///{tmp_path}/plain", "analytics", ADAPTERS) as plain,
+    ):
+
+        async def is_the_same() -> None:
+            """As where nothing was ever summed up, of spans with the year and within it."""
+            for begin, end in ((days[0], days[-1]), (first, after - 1), (first + 1, after + 5)):
+                told = await added_up(plain, [CODE, "fewnames"], begin, end)
+                assert await added_up(store, [CODE, "fewnames"], begin, end) == told
+                coarse = await added_up(store, [CODE, "fewnames"], begin, end, coarse=True)
+                assert coarse.coarse() == told.coarse()
+
+        async def read() -> int:
+            """How many days of the year are handed out."""
+            handed: list[int] = []
+            await store.days(
+                [CODE], first, after - 1, lambda _, day: handed.append(day.day), coarse=True
+            )
+            return len(handed)
+
+        for one in (store, plain):
+            await one.apply(Batch("one", 1, tuple(visits), visitors), NOW)
+        await summed_up(store, after - 1)
+        assert years() == [], "it is not over"
+        await is_the_same()
+        await summed_up(store, after + 1)
+        assert years() == [CODE]
+        assert await read() < 200
+        await is_the_same()
+
+        late = (visit(hour=24 * (first + 200), host="late.example"),)
+        for one in (store, plain):
+            await one.apply(Batch("one", 2, late), NOW)
+        assert years() == []
+        await is_the_same()
+        await summed_up(store, after + 1)
+        assert years() == [CODE]
+        await is_the_same()
+
+        for one in (store, plain):
+            await forgotten(one, first + 30)
+        assert years() == []
+        await is_the_same()
+        for one in (store, plain):
+            await one.remove([CODE])
+        await is_the_same()
 
 
 async def test_on_sqlite_many_days_are_read_a_few_at_a_time(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import pytest
 from deploy.local import child
 from services.analytics import store_sqlite as analytics
 from services.analytics.domain import Batch, Day, Dimension, Totals, VisitCount, VisitKind
+from services.analytics.sums_sqlite import pack_counts
 from services.auth import store_sqlite as auth
 from services.auth.domain import Account
 from services.links import domain as owners
@@ -350,7 +351,7 @@ async def test_days_of_version_3_are_found_by_their_links_again(tmp_path: Path) 
         for code, days in visited.items():
             connection.execute("INSERT INTO totals VALUES (?, ?, 0)", (code, len(days)))
             for day in days:
-                counts = analytics.pack_counts(({7: 1}, {}, {Dimension.REFERRER.value: {"a": 1}}))
+                counts = pack_counts(({7: 1}, {}, {Dimension.REFERRER.value: {"a": 1}}))
                 connection.execute("INSERT INTO days VALUES (?, ?, ?)", (day, code, counts))
     connection.close()
 

@@ -109,13 +109,15 @@ async def fill_analytics(setting: str) -> None:
     names = dict.fromkeys(Dimension, "name.example")
     many = frozenset(number << 20 for number in range(1 << 12))
     async with opened_at(setting, "analytics", ANALYTICS) as store:
-        # Days enough, and all of them long ago, for what a store makes of days that are over.
+        # Days and names enough, and all of them long ago, for what a store makes of what is over.
         for number, day in enumerate(range(DAY, DAY + 40), 1):
             person = VisitCount("abcdefgh", 24 * day, VisitKind.PERSON, names, 5000)
             bot = VisitCount("abcdefgh", 24 * day, VisitKind.BOT, {}, 1)
+            hosts = ({Dimension.REFERRER: f"{day}-{n}".ljust(253, "x")} for n in range(10))
+            others = [replace(person, names=host, count=1) for host in hosts]
             visitors = {(day, "abcdefgh"): many if number % 2 else frozenset({number})}
-            await store.apply(Batch("gateway", number, (person, bot), visitors), NOW)
-        while await store.sum_up(DAY + 100):
+            await store.apply(Batch("gateway", number, (person, bot, *others), visitors), NOW)
+        while await store.sum_up(DAY + 400):
             pass
         await store.visitor_key(DAY, bytes(32))
         await store.counted_from()

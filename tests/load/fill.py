@@ -13,7 +13,7 @@ from pathlib import Path
 
 from services.analytics import store_sqlite as analytics
 from services.analytics.runs import pack
-from services.analytics.store_sqlite import pack_counts
+from services.analytics.sums_sqlite import pack_counts
 from services.links import store_sqlite as links
 from services.runtime import sqlite
 from tests.product import ALPHABET

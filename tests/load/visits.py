@@ -34,7 +34,8 @@ from services.analytics.documents_mongo import DayAddition, id_of, with_days
 from services.analytics.domain import MAX_NAMES, DaySums, Dimension, count_names
 from services.analytics.runs import month_of, pack
 from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
-from services.analytics.store_sqlite import MIGRATIONS, pack_counts
+from services.analytics.store_sqlite import MIGRATIONS
+from services.analytics.sums_sqlite import MONTHS, YEARS, pack_counts
 from services.runtime import client, mongo, stores
 from services.runtime.mongo import Document, Documents
 from tests.load.fill import code_of, opened
@@ -48,9 +49,10 @@ LINKS = 1_000_000
 _BOTS = 0.2
 _BROWSERS = ("Chrome", "Safari", "Firefox", "Edge", "Samsung Internet")
 _SYSTEMS = ("Android", "Windows", "iOS", "macOS", "Linux")
-_POOLED = 10
-"""Link days with so many visits and fewer are drawn from some that were made before."""
-_POOL = 2000
+_FEW = 10
+_POOL, _LARGE_POOL = 2000, 16
+"""How many link days with so `_FEW` visits are made, and with each larger number of them. From then
+on one of those comes again: to draw each anew would take hours."""
 _BATCH = 5000
 _WARM_BATCHES = 20
 """Of which nothing is measured: with a tenth of the links in the store, it has what batches add
@@ -59,7 +61,7 @@ _BATCHES = 20
 _TRIES = 5
 _FILLED_BY = "fill"
 """The gateway whose batches filled a store."""
-_INSERTED_AT_ONCE = 1000
+_INSERTED_AT_ONCE = 200
 _SERVICE = pb.DESCRIPTOR.services_by_name["AnalyticsService"]
 _RANGES = {
     "24 hours": pb.RECENT_SPAN_24_HOURS,
@@ -79,12 +81,12 @@ class LinkDay:
     people: dict[int, int]
     bots: dict[int, int]
     names: dict[Dimension, dict[str, int]]
-    visitors: Sequence[int]
+    visitors: npt.NDArray[np.uint32]
 
     @property
     def document(self) -> Document:
         """As MongoDB has it, but for its `_id`, when one batch brings all of it."""
-        sums = DaySums(self.people, self.bots, self.names, self.visitors)
+        sums = DaySums(self.people, self.bots, self.names, self.visitors.tolist())
         return {**DayAddition(sums).new(), "seen": {_FILLED_BY: 1}}
 
     @cached_property
@@ -93,7 +95,7 @@ class LinkDay:
         names = {dimension.value: found for dimension, found in self.names.items()}
         counts = pack_counts((self.people, self.bots, names))
         people, bots = sum(self.people.values()), sum(self.bots.values())
-        return counts, sketch.add(b"", self.visitors), people, bots
+        return counts, sketch.add(b"", self.visitors.tolist()), people, bots
 
 
 class Mix:
@@ -112,28 +114,40 @@ class Mix:
             Dimension.LANGUAGE: _named([f"{a}{b}" for a in "esptfr" for b in "nstre"]),
             Dimension.COUNTRY: _named([f"{a}{b}" for a in "CUESMXAR" for b in "LSERXPTG"]),
         }
-        self._pool = {
-            visits: [self._draw(visits) for _ in range(_POOL)] for visits in range(1, _POOLED + 1)
-        }
+        self._pool: dict[int, list[LinkDay]] = {}
         """By the number of visits."""
 
-    def day(self, visits: int) -> Iterator[tuple[int, LinkDay]]:
-        """The links that have visits on one day, so many in all, each with what it holds."""
-        drawn = np.searchsorted(self._links, self._random.random(visits))
+    def day(self, visits: int) -> tuple[npt.NDArray[np.int32], list[LinkDay]]:
+        """The links that have visits on one day, so many in all, and what each holds.
+
+        They come in no order, as batches bring them.
+        """
+        drawn = np.searchsorted(self._links, np.sort(self._random.random(visits)))
         links, counts = np.unique(np.minimum(drawn, LINKS - 1), return_counts=True)
-        chosen = self._random.integers(0, _POOL, len(links))
-        for link, count, choice in zip(
-            links.tolist(), counts.tolist(), chosen.tolist(), strict=True
-        ):
-            yield link, self._pool[count][choice] if count <= _POOLED else self._draw(count)
+        order = self._random.permutation(len(links))
+        chosen = self._random.random(len(links))
+        held = [
+            self._one_with(count, choice)
+            for count, choice in zip(counts[order].tolist(), chosen.tolist(), strict=True)
+        ]
+        return links[order].astype(np.int32), held
 
     def once(self) -> Iterator[tuple[int, dict[Dimension, tuple[str, ...]]]]:
         """Links at random, each visited by one person."""
         while True:
-            one = self._pool[1][self._random.integers(0, _POOL)]
+            one = self._one_with(1, self._random.random())
             if one.people:
                 names = {dimension: tuple(found) for dimension, found in one.names.items()}
                 yield int(self._random.integers(0, LINKS)), names
+
+    def _one_with(self, visits: int, choice: float) -> LinkDay:
+        """A link's day with so many visits, by a choice from 0 to 1."""
+        pool = self._pool.setdefault(visits, [])
+        place = int(choice * (_POOL if visits <= _FEW else _LARGE_POOL))
+        if place >= len(pool):
+            pool.append(self._draw(visits))
+            return pool[-1]
+        return pool[place]
 
     def _draw(self, visits: int) -> LinkDay:
         bots = int(self._random.binomial(visits, _BOTS))
@@ -150,7 +164,7 @@ class Mix:
             self._counted(people, hours, self._hours),
             self._counted(bots, hours, self._hours),
             names,
-            came.tolist(),
+            came,
         )
 
     def _told_apart(self, people: dict[str, int]) -> dict[str, int]:
@@ -172,30 +186,34 @@ class Mix:
 def fill_sqlite(path: Path, visits: int, days: int = DAYS) -> None:
     """Store visits of some days that end today, as the store would, and sum up its months.
 
-    Rows of a day come in no order, as batches bring them: so pages are as full as they would be.
-    What is written may be lost with the machine.
+    As rows of a day come in no order, pages are as full as they would be. What is written may be
+    lost with the machine.
     """
     mix = Mix()
+    codes = [code_of(link) for link in range(LINKS)]
     today = int(time.time()) // 86_400
     people, bots = (np.zeros(LINKS, dtype=np.int64) for _ in range(2))
     visited: list[tuple[int, npt.NDArray[np.int32]]] = []
     with closing(opened(path, MIGRATIONS)) as connection:
         for day in range(today - days + 1, today + 1):
-            rows = []
-            links = []
-            for link, one in mix.day(visits // days):
-                counts, visitors, of_people, of_bots = one.stored
-                rows.append((day, code_of(link), counts, visitors))
-                people[link] += of_people
-                bots[link] += of_bots
-                links.append(link)
-            random.Random(day).shuffle(rows)
-            connection.executemany("INSERT INTO days VALUES (?, ?, ?, ?)", rows)
+            links, held = mix.day(visits // days)
+            stored = [one.stored for one in held]
+            connection.executemany(
+                "INSERT INTO days VALUES (?, ?, ?, ?)",
+                (
+                    (day, codes[link], counts, visitors)
+                    for link, (counts, visitors, _, _) in zip(links.tolist(), stored, strict=True)
+                ),
+            )
             connection.commit()
-            visited.append((day, np.array(links, dtype=np.int32)))
+            people[links] += [of_people for _, _, of_people, _ in stored]
+            bots[links] += [of_bots for _, _, _, of_bots in stored]
+            visited.append((day, links))
         _fill_totals(connection, people, bots, visited)
         months = {month_of(day) for day, _ in visited}
-        connection.executemany("INSERT INTO due_months VALUES (?, 0)", [(m,) for m in months])
+        for period, numbers in ((MONTHS, months), (YEARS, {month // 12 for month in months})):
+            for number in numbers:
+                period.mark_due(connection, number)
         connection.commit()
     asyncio.run(_sum_up(f"sqlite:///{path}", today))
 
@@ -221,17 +239,15 @@ async def _fill_mongodb(url: str, visits: int, days: int) -> float:
         store = MongoAnalyticsStore(database)
         await store.counted_from()  # Noted ahead of the first batch.
         for day in range(today - days + 1, today + 1):
-            documents: list[Document] = []
-            links = []
-            for link, one in mix.day(visits // days):
-                document = {"_id": id_of(code_of(link), day), **one.document}
-                people[link] += document["people"]
-                bots[link] += document["bots"]
-                links.append(link)
-                documents.append(document)
-            random.Random(day).shuffle(documents)
+            links, held = mix.day(visits // days)
+            documents: list[Document] = [
+                {"_id": id_of(code_of(link), day), **one.document}
+                for link, one in zip(links.tolist(), held, strict=True)
+            ]
             await _insert(database, "days", documents)
-            visited.append((day, np.array(links, dtype=np.int32)))
+            people[links] += [document["people"] for document in documents]
+            bots[links] += [document["bots"] for document in documents]
+            visited.append((day, links))
         totals = [
             {
                 "_id": code_of(link),

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from services.analytics.runs import (
     days_of,
     days_of_month,
+    days_of_year,
     month_of,
     pack,
     with_day,
     without_days,
+    year_of,
 )
 
 LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()
@@ -58,3 +60,10 @@ def test_a_month_has_its_days_on_the_calendar(first: date) -> None:
     assert {(day.year, day.month) for day in found} == {(first.year, first.month)}
     assert all(month_of(day) == month for day in days_of_month(month))
     assert found[-1] == date.max or month_of(days_of_month(month)[-1] + 1) == month + 1
+
+
+@pytest.mark.parametrize("year", [1970, 2023, 2024, 9999])
+def test_a_year_has_the_days_of_its_months(year: int) -> None:
+    months = [day for month in range(12) for day in days_of_month(12 * year + month)]
+    assert list(days_of_year(year)) == months
+    assert {year_of(day) for day in months} == {year}
