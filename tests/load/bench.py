@@ -157,6 +157,12 @@ def memory_megabytes(pid: int) -> float:
     return int(found[1]) / 1024
 
 
+def cpu_seconds(pid: int) -> float:
+    """Seconds of a core that the threads of a process took, those that are there still."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
+
 def need(*tools: str) -> None:
     """Raises SystemExit with one line when a tool is missing."""
     missing = [tool for tool in tools if not shutil.which(tool)]

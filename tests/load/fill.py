@@ -21,6 +21,7 @@ from tests.product import ALPHABET
 LINKS_OF_AN_ACCOUNT = 500
 LISTED_ACCOUNT = "list"
 """Who has the links of `fill_list`."""
+_FIRST_LISTED = 1 << 40
 _CHUNK = 100_000
 
 
@@ -50,24 +51,45 @@ def fill_links(path: Path, first: int, last: int) -> None:
             connection.commit()
 
 
-def fill_list(path: Path, count: int) -> None:
-    """Store that many links of one account, with titles, tags and views, in no order of theirs."""
+def fill_list(
+    path: Path, count: int, account: str = LISTED_ACCOUNT, first: int = _FIRST_LISTED
+) -> list[str]:
+    """Store that many links of one account, with titles, tags and views, in no order of theirs.
+
+    Returns their codes, those of links from `first` on.
+    """
     micros = time.time_ns() // 1000 - count * 1_000_000
     numbers = list(range(count))
     random.Random(1).shuffle(numbers)
     rows = []
     for n in numbers:
-        code, url = code_of((1 << 40) + n), f"https://example.org/list/{n}?from=bench"
+        code, url = code_of(first + n), f"https://example.org/list/{n}?from=bench"
         title, tags = f"{'Año' if n % 10 == 0 else 'Year'} {n}", "news\nlist"
         folded = None if n % 10 else f"{code}\n{url}\n{title}\n{tags}".casefold()
         at = micros + n * 1_000_000
-        rows.append((code, url, LISTED_ACCOUNT, at, title, tags, folded, n * 7 % 1000))
+        rows.append((code, url, account, at, title, tags, folded, n * 7 % 1000))
     with closing(opened(path, links.MIGRATIONS)) as connection:
         connection.executemany(
             "INSERT INTO links (code, url, creator, created_at, title, tags, folded, people) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
+        connection.commit()
+    return [row[0] for row in rows]
+
+
+def fill_days(path: Path, codes: Sequence[str], days: int) -> None:
+    """Store visits of these links on each of some days before today."""
+    today = int(time.time()) // 86_400
+    ago = range(today - days, today)
+    counts = pack_counts(({7: 1}, {}, {1: {"news.example": 1}}))
+    with closing(opened(path, analytics.MIGRATIONS)) as connection:
+        visited = pack(ago)
+        totals = sorted((code, days, 0, visited) for code in codes)
+        connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?)", totals)
+        for day in ago:
+            rows = ((day, code, counts, b"") for code, *_ in totals)
+            connection.executemany("INSERT INTO days VALUES (?, ?, ?, ?)", rows)
         connection.commit()
 
 

@@ -7,11 +7,16 @@ account with 500 links, one after the other; batches of 5,000 visits of as many 
 the analytics service keeps visits already, one after the other. Medians. Prints a table and
 writes `reports/bench-scale.json`.
 
+A core's time is that of the services and the gateway together: on a machine that does other things
+meanwhile it says more than the clock.
+
 Beside them one account has 100,000 links. Of its lists, asked for at the links service one after
 the other, the table has the 95th percentile: a page of 100 links, newest and oldest first, the most
 viewed, and those with a text that one link has; each with the number of all. Then cold redirects
 are measured once more, while in each second ten such pages are read, and two searches and a
-ranking made.
+ranking made. At last another account with as many links, each visited on ten days, is removed by
+its owner: how long until nothing is left of it, what that takes of a core in each process, and how
+long a redirect and a look-up of totals take ahead of it and meanwhile.
 
 Ten million links take about ten minutes to fill in, and 4 GB.
 
@@ -41,8 +46,9 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 
 import jwt
@@ -57,6 +63,7 @@ from tests.load import visits
 from tests.load.bench import (
     LOAD_CORE,
     SERVER_CORE,
+    cpu_seconds,
     memory_megabytes,
     need,
     pin,
@@ -68,6 +75,7 @@ from tests.load.fill import (
     LISTED_ACCOUNT,
     code_of,
     fill_counts,
+    fill_days,
     fill_links,
     fill_list,
     write_codes,
@@ -103,6 +111,8 @@ BEFORE_STATISTICS = "d9eefee"
 MOST_VISITS = 100_000_000
 BATCH = 5_000
 _ROUNDS = 3
+_REMOVAL_SECONDS = 3600
+_QUIET_ROUNDS = 20
 
 
 def main() -> None:
@@ -119,15 +129,21 @@ def main() -> None:
     parser.add_argument(
         "--mongodb-visits", type=int, default=200_000, help="the same on MongoDB; 0 for none"
     )
+    parser.add_argument(
+        "--filled",
+        type=Path,
+        metavar="FILE",
+        help="an SQLite store that has them already",
+    )
     options = parser.parse_args()
     need("wrk", "taskset")
     with tempfile.TemporaryDirectory() as name:
         if options.sizes:
-            report(measure(Path(name), sorted(options.sizes), options.seconds))
+            report_removal(measure(Path(name), sorted(options.sizes), options.seconds))
     found: dict[str, dict[str, float]] = {}
     if options.visits:
         with tempfile.TemporaryDirectory() as name:
-            found |= statistics_on_sqlite(Path(name), options.visits)
+            found |= statistics_on_sqlite(Path(name), options.visits, options.filled)
     if options.mongodb_visits:
         with tempfile.TemporaryDirectory() as name, server.running() as url:
             found |= statistics_on_mongodb(Path(name), url, options.mongodb_visits)
@@ -135,8 +151,8 @@ def main() -> None:
         report_statistics(found)
 
 
-def measure(folder: Path, sizes: list[int], seconds: int) -> dict[int, dict[str, float]]:
-    """Milliseconds of each operation, by the number of links kept."""
+def measure(folder: Path, sizes: list[int], seconds: int) -> dict[str, float]:
+    """Report on each operation, by the number of links kept; returns what a removal took then."""
     found: dict[int, dict[str, float]] = {}
     settings = {
         "ATAJO_LIMITS": "off",
@@ -162,8 +178,8 @@ def measure(folder: Path, sizes: list[int], seconds: int) -> dict[int, dict[str,
             for service in SERVICES:
                 pin(product.pid(service), LOAD_CORE)
             found[size] = _round(product, token, size, seconds)
-            print(f"{size:>12,} links measured", flush=True)
-    return found
+            report(found)  # A run may be ended before its last size.
+        return _removal(product)
 
 
 def _give_first_links_to(path: Path, account: str) -> None:
@@ -178,30 +194,51 @@ def _round(product: Product, token: str, size: int, seconds: int) -> dict[str, f
     scripts = write_scripts(product.folder, codes)
     url = product.url.replace("localhost", "127.0.0.1")
     taken: dict[str, list[float]] = {name: [] for name in COLUMNS}
+    cores: dict[str, list[float]] = {name: [] for name in COLUMNS}
+
+    def of_a_core(name: str, measure: Callable[[], tuple[list[float], float]]) -> None:
+        before = _cpu_seconds(product)
+        times, operations = measure()
+        taken[name] += times
+        cores[name].append((_cpu_seconds(product) - before) / operations)
+
     for number in range(_ROUNDS):
-        taken["create"].append(_per_answer(url, seconds, scripts["create"]))
-        taken["cold_redirect"].append(_per_answer(url, seconds, scripts["cold"]))
+        for name, script in (("create", "create"), ("cold_redirect", "cold")):
+            of_a_core(name, partial(_answers, url, seconds, scripts[script]))
         _await_no_visits_pending(product)
-        taken["show_profile"] += _times(20, lambda: _show_profile(product, token))
-        taken["visit_batch"] += asyncio.run(_batches(product, size, f"bench-{size}-{number}"))
-        taken["redirect_beside_lists"].append(
-            asyncio.run(_beside_lists(product, lambda: _per_answer(url, seconds, scripts["cold"])))
+        of_a_core("show_profile", lambda: _times(20, lambda: _show_profile(product, token)))
+        gateway = f"bench-{size}-{number}"
+        of_a_core("visit_batch", partial(_batches, product, size, gateway))
+        beside, _ = asyncio.run(
+            _beside_lists(product, lambda: _answers(url, seconds, scripts["cold"]))
         )
+        taken["redirect_beside_lists"] += beside
         _await_no_visits_pending(product)
-    listed = asyncio.run(_lists(product))
+    listed, listed_cores = asyncio.run(_lists(product))
     files = (product.folder / f"{name}.sqlite3" for name in ("links", "analytics"))
     return {
         **{name: statistics.median(times) * 1000 for name, times in taken.items()},
         **{name: statistics.quantiles(times, n=20)[-1] * 1000 for name, times in listed.items()},
+        **{_core(name): statistics.median(one) * 1000 for name, one in cores.items() if one},
+        **{_core(name): seconds * 1000 for name, seconds in listed_cores.items()},
         "file_megabytes": sum(path.stat().st_size for path in files) / 1e6,
         "memory_megabytes": sum(memory_megabytes(product.pid(n)) for n in (*SERVICES, "gateway")),
     }
 
 
-def _per_answer(url: str, seconds: int, script: Path) -> float:
+def _core(name: str) -> str:
+    return f"{name}, of a core"
+
+
+def _cpu_seconds(product: Product) -> float:
+    return sum(cpu_seconds(product.pid(name)) for name in (*SERVICES, "gateway"))
+
+
+def _answers(url: str, seconds: int, script: Path) -> tuple[list[float], float]:
+    """Seconds by answers, and how many answers there were."""
     row = wrk(url, seconds, script)
     assert not row["failed"], row
-    return 1 / row["per_second"]
+    return [1 / row["per_second"]], row["requests"]
 
 
 def _await_no_visits_pending(product: Product) -> None:
@@ -215,16 +252,21 @@ def _show_profile(product: Product, token: str) -> None:
     assert len(product.data("showProfile", {"token": token})["data"]) == LINKS_OF_AN_ACCOUNT
 
 
-def _times(count: int, operation: Callable[[], None]) -> list[float]:
+def _times(count: int, operation: Callable[[], None]) -> tuple[list[float], float]:
     times = []
     for _ in range(count):
         started = time.perf_counter()
         operation()
         times.append(time.perf_counter() - started)
-    return times
+    return times, count
 
 
-async def _batches(product: Product, size: int, gateway: str) -> list[float]:
+def _batches(product: Product, size: int, gateway: str) -> tuple[list[float], float]:
+    times = asyncio.run(_record_batches(product, size, gateway))
+    return times, len(times)
+
+
+async def _record_batches(product: Product, size: int, gateway: str) -> list[float]:
     client = AnalyticsClient(product.address("analytics"))
     hour = int(time.time()) // 3600
     times = []
@@ -258,12 +300,80 @@ async def _links(product: Product) -> AsyncIterator[Callable[[str], Awaitable[fl
         yield read
 
 
-async def _lists(product: Product) -> dict[str, list[float]]:
+async def _lists(product: Product) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """Seconds of each reading, and seconds of a core that one takes."""
+    times: dict[str, list[float]] = {}
+    cores: dict[str, float] = {}
     async with _links(product) as read:
-        return {name: [await read(name) for _ in range(40)] for name in LISTS}
+        for name in LISTS:
+            before = cpu_seconds(product.pid("links"))
+            times[name] = [await read(name) for _ in range(40)]
+            cores[name] = (cpu_seconds(product.pid("links")) - before) / len(times[name])
+    return times, cores
 
 
-async def _beside_lists(product: Product, measure: Callable[[], float]) -> float:
+def _removal(product: Product) -> dict[str, float]:
+    """What it takes to remove an account with many links."""
+    email = product.register()
+    token = product.log_in(email)
+    account = str(jwt.decode(token, options={"verify_signature": False})["sub"])
+    for service in ("gateway", "links", "analytics", "reconciler"):
+        product.stop(service)
+    codes = fill_list(product.folder / "links.sqlite3", LISTED, account, 1 << 41)
+    fill_days(product.folder / "analytics.sqlite3", codes, 10)
+    product.start("links", "analytics", "gateway", "reconciler")
+    pids = {name: product.pid(name) for name in (*SERVICES, "gateway", "reconciler")}
+    for pid in pids.values():
+        pin(pid, LOAD_CORE)
+    pin(pids["gateway"], SERVER_CORE)
+    quiet = asyncio.run(_others(product, iter(range(_QUIET_ROUNDS))))
+    before = {name: cpu_seconds(pid) for name, pid in pids.items()}
+    started = time.monotonic()
+    gone = {"token": token, "password": "Camino-42"}
+    assert product.data("removeAccount", gone) == {"success": True}
+    beside = asyncio.run(_others(product, _until_removed(product)))
+    found = {"seconds": time.monotonic() - started}
+    found |= {_core(name): cpu_seconds(pid) - before[name] for name, pid in pids.items()}
+    for when, taken in (("before it", quiet), ("beside it", beside)):
+        found |= {f"{name} {when}": number for name, number in taken.items()}
+    return found
+
+
+def _until_removed(product: Product) -> Iterator[int]:
+    """Counts up until the reconciler removed an account."""
+    deadline = time.monotonic() + _REMOVAL_SECONDS
+    for number in itertools.count():
+        if product.metric("atajo_accounts_removed_total", "reconciler") >= 1:
+            return
+        assert time.monotonic() < deadline
+        yield number
+
+
+async def _others(product: Product, rounds: Iterator[int]) -> dict[str, float]:
+    """Milliseconds of what others do, a second or so in each round."""
+    taken: dict[str, list[float]] = {"redirect": [], "totals": []}
+    analytics = AnalyticsClient(product.address("analytics"))
+    for _ in rounds:
+        for _ in range(40):
+            code = code_of(random.randrange(min(SIZES)))
+            started = time.perf_counter()
+            assert (await asyncio.to_thread(product.visit, code)).status_code == 302
+            redirected = time.perf_counter()
+            await analytics.totals([code])
+            taken["redirect"].append(redirected - started)
+            taken["totals"].append(time.perf_counter() - redirected)
+            await asyncio.sleep(0.02)
+    await analytics.close()
+    return {
+        f"{name}, p{part}": 1000 * sorted(times)[len(times) * part // 100]
+        for name, times in taken.items()
+        for part in (50, 99)
+    }
+
+
+async def _beside_lists(
+    product: Product, measure: Callable[[], tuple[list[float], float]]
+) -> tuple[list[float], float]:
     """What is measured while lists are read."""
 
     async def read_lists() -> None:
@@ -279,7 +389,7 @@ async def _beside_lists(product: Product, measure: Callable[[], float]) -> float
 
 
 def report(found: dict[int, dict[str, float]]) -> None:
-    """Print the table and write the file."""
+    """Print the table of the sizes so far, and write the file."""
     print(f"{'links':>12}" + "".join(f"{title:>24}" for title in COLUMNS.values()) + "    files")
     for size, row in found.items():
         print(
@@ -292,17 +402,34 @@ def report(found: dict[int, dict[str, float]]) -> None:
     print(f"{'lists, p95':>12}" + "".join(f"{name.replace('_', ' '):>24}" for name in LISTS))
     for size, row in found.items():
         print(f"{size:12,}" + "".join(f"{row[name]:21.3f} ms" for name in LISTS))
+    print(f"{'of a core':>12}")
+    for size, row in found.items():
+        of_operations = (f"{row.get(_core(name), 0):21.3f} ms" for name in COLUMNS)
+        print(f"{size:12,}" + "".join(of_operations))
+        print(f"{'lists':>12}" + "".join(f"{row[_core(name)]:21.3f} ms" for name in LISTS))
     goals = (f"under {LIST_GOALS[name]} ms" if name in LIST_GOALS else "" for name in LISTS)
     print(f"{'goal':>12}" + "".join(f"{goal:>24}" for goal in goals))
     _write("bench-scale", {str(size): row for size, row in found.items()})
 
 
-def statistics_on_sqlite(folder: Path, count: int) -> dict[str, dict[str, float]]:
+def report_removal(found: dict[str, float]) -> None:
+    """Print what a removal took, and write its file."""
+    print(f"removal of an account with {LISTED:,} links")
+    for name, number in found.items():
+        print(f"{name:>32} {number:12,.1f}")
+    _write("bench-removal", found)
+
+
+def statistics_on_sqlite(
+    folder: Path, count: int, filled_before: Path | None
+) -> dict[str, dict[str, float]]:
     """What statistics of so many visits take, by what was measured."""
-    path = folder / "analytics.sqlite3"
-    started = time.monotonic()
-    visits.fill_sqlite(path, count)
-    filled = {"visits": count, "seconds to fill": time.monotonic() - started}
+    path = filled_before or folder / "analytics.sqlite3"
+    filled: dict[str, float] = {"visits": count}
+    if not filled_before:
+        started = time.monotonic()
+        visits.fill_sqlite(path, count)
+        filled["seconds to fill"] = time.monotonic() - started
     found = visits.measure(f"sqlite:///{path}", folder)
     files = (f"sqlite:///{folder}/now.sqlite3", f"sqlite:///{folder}/before.sqlite3")
     batches = visits.measure_batches(files, _tree_before(folder), folder)
@@ -348,7 +475,7 @@ def report_statistics(found: dict[str, dict[str, float]]) -> None:
     _write("bench-statistics", found)
 
 
-def _write(name: str, found: dict[str, dict[str, float]]) -> None:
+def _write(name: str, found: Mapping[str, object]) -> None:
     file = ROOT / "reports" / f"{name}.json"
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(found, indent=2))

@@ -28,16 +28,16 @@ import numpy.typing as npt
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from services.analytics import sketch
-from services.analytics.__main__ import ADAPTERS
 from services.analytics.days_mongo import chunks
 from services.analytics.documents_mongo import DayAddition, id_of, with_days
 from services.analytics.domain import MAX_NAMES, DaySums, Dimension, count_names
-from services.analytics.runs import month_of, pack
+from services.analytics.runs import pack
 from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
 from services.analytics.store_sqlite import MIGRATIONS
-from services.analytics.sums_sqlite import MONTHS, YEARS, pack_counts
-from services.runtime import client, mongo, stores
+from services.analytics.sums_sqlite import PERIODS, pack_counts
+from services.runtime import client, mongo
 from services.runtime.mongo import Document, Documents
+from tests.load.bench import cpu_seconds
 from tests.load.fill import code_of, opened
 from tests.processes import Process
 
@@ -210,12 +210,7 @@ def fill_sqlite(path: Path, visits: int, days: int = DAYS) -> None:
             bots[links] += [of_bots for _, _, _, of_bots in stored]
             visited.append((day, links))
         _fill_totals(connection, people, bots, visited)
-        months = {month_of(day) for day, _ in visited}
-        for period, numbers in ((MONTHS, months), (YEARS, {month // 12 for month in months})):
-            for number in numbers:
-                period.mark_due(connection, number)
-        connection.commit()
-    asyncio.run(_sum_up(f"sqlite:///{path}", today))
+        _sum_up(connection, range(today - days + 1, today))
 
 
 def fill_mongodb(url: str, visits: int, days: int = DAYS) -> float:
@@ -305,10 +300,13 @@ def _by_link(visited: list[tuple[int, npt.NDArray[np.int32]]]) -> Iterator[tuple
         yield link, days[start:end].tolist()
 
 
-async def _sum_up(setting: str, before: int) -> None:
-    async with stores.opened(setting, "analytics", ADAPTERS) as (store, _):
-        while await store.sum_up(before):
-            pass
+def _sum_up(connection: sqlite3.Connection, over: range) -> None:
+    """Sum up what lies in these days as the store does it in the background."""
+    for period in PERIODS:
+        numbers = {period.of_day(day) for day in over}
+        for number in sorted(numbers - {period.of_day(over.stop)}):
+            period.sum_up(connection, number, period.lacking(connection, number))
+            connection.commit()
 
 
 def _zipf(count: int) -> _Shares:
@@ -329,30 +327,32 @@ def measure(setting: str, folder: Path) -> dict[str, dict[str, float]]:
     """Milliseconds of each range, of one link and of many, in a store that was filled.
 
     Of one link: the most visited ones, and some as they are visited, in turn; the 95th percentile.
-    Of many: when nothing is remembered of them, and then again.
+    Of many: when nothing is remembered of them, and then again. Of both also how many of a core in
+    the service: a machine that does other things meanwhile does not add to those.
     """
     env = {"ATAJO_STORE": setting, "ATAJO_LOG_LEVEL": "warning"}
     with Process.start("services.analytics", env, folder / "analytics.log") as process:
-        found = asyncio.run(_measure(process.grpc))
+        found = asyncio.run(_measure(process))
         assert process.stop() == 0, process.stderr()
     return found
 
 
-async def _measure(address: str) -> dict[str, dict[str, float]]:
+async def _measure(process: Process) -> dict[str, dict[str, float]]:
     drawn = np.searchsorted(np.cumsum(_zipf(LINKS)), np.random.default_rng(2).random(60))
     groups = {"1 link": [[code_of(n)] for n in (*range(40), *drawn.tolist())]}
     for count in (100, 1000, 100_000):
         codes = [[code_of(n * LINKS // 100_000) for n in range(count)]]
         groups |= {f"{count:,} links, first": codes, f"{count:,} links, again": codes}
     found: dict[str, dict[str, float]] = {}
-    async with client.open_channel(address, _SERVICE) as channel:
+    async with client.open_channel(process.grpc, _SERVICE) as channel:
         stub: pb_grpc.AnalyticsServiceAsyncStub = pb_grpc.AnalyticsServiceStub(channel)
         for title, asked_of in groups.items():
             beside: list[float] = []
             small = asyncio.create_task(_small_calls(stub, beside))
-            found[title] = {
-                name: await _asked(stub, asked_of, asked) for name, asked in _spans().items()
-            }
+            found[title], found[f"{title}, of a core"] = {}, {}
+            for name, asked in _spans().items():
+                taken, of_a_core = await _asked(stub, asked_of, asked, process.popen.pid)
+                found[title][name], found[f"{title}, of a core"][name] = taken, of_a_core
             small.cancel()
             await asyncio.wait([small])
             beside.sort()
@@ -364,18 +364,24 @@ async def _asked(
     stub: pb_grpc.AnalyticsServiceAsyncStub,
     groups: Sequence[Sequence[str]],
     asked: pb.GetStatisticsRequest,
-) -> float:
-    """Milliseconds, of 95 in 100, that it takes to be told a span of these groups of links."""
+    pid: int,
+) -> tuple[float, float]:
+    """Milliseconds, of 95 in 100, that it takes to be told a span of these groups of links; and
+    those of a core in the service."""
     taken = []
+    of_a_core = []
     for codes in groups:
         request = pb.GetStatisticsRequest(codes=codes, timezone="America/Santiago")
         request.MergeFrom(asked)
         request.top = 100 if len(codes) > 1 else 0
+        before = cpu_seconds(pid)
         started = time.perf_counter()
         await stub.GetStatistics(request, timeout=_SECONDS)
         taken.append(1000 * (time.perf_counter() - started))
+        of_a_core.append(1000 * (cpu_seconds(pid) - before))
     taken.sort()
-    return taken[len(taken) * 95 // 100]
+    of_a_core.sort()
+    return taken[len(taken) * 95 // 100], of_a_core[len(taken) * 95 // 100]
 
 
 async def _small_calls(stub: pb_grpc.AnalyticsServiceAsyncStub, taken: list[float]) -> None:
@@ -399,7 +405,8 @@ def _spans() -> dict[str, pb.GetStatisticsRequest]:
 
 
 def measure_batches(settings: tuple[str, str], tree: Path, folder: Path) -> dict[str, float]:
-    """Milliseconds that 5,000 visits of as many links take, now and in another tree of the product.
+    """Milliseconds that 5,000 visits of as many links take, now and in another tree of the product,
+    and those of a core in the services.
 
     Each has a store of its own, both with the same visits in them; the same batches go to both in
     turn, with all that is known of each visit. The other tree passes over what it does not know.
@@ -407,27 +414,28 @@ def measure_batches(settings: tuple[str, str], tree: Path, folder: Path) -> dict
     other = {"PYTHONPATH": os.pathsep.join((str(tree), str(tree / "proto/gen")))}
     envs: tuple[dict[str, str], ...] = ({}, {**other, "PYTHONSAFEPATH": "1"})
     with ExitStack() as stack:
-        addresses = [
+        processes = [
             stack.enter_context(
                 Process.start(
                     "services.analytics",
                     {"ATAJO_STORE": setting, "ATAJO_LOG_LEVEL": "warning", **env},
                     folder / f"batches-{number}.log",
                 )
-            ).grpc
+            )
             for number, (setting, env) in enumerate(zip(settings, envs, strict=True))
         ]
-        return asyncio.run(_batches(addresses))
+        return asyncio.run(_batches(processes))
 
 
-async def _batches(addresses: Sequence[str]) -> dict[str, float]:
+async def _batches(processes: Sequence[Process]) -> dict[str, float]:
     taken: tuple[list[float], list[float]] = ([], [])
+    cores: tuple[list[float], list[float]] = ([], [])
     async with AsyncExitStack() as stack:
         stubs: list[pb_grpc.AnalyticsServiceAsyncStub] = [
             pb_grpc.AnalyticsServiceStub(
-                await stack.enter_async_context(client.open_channel(address, _SERVICE))
+                await stack.enter_async_context(client.open_channel(process.grpc, _SERVICE))
             )
-            for address in addresses
+            for process in processes
         ]
         requests = _requests(Mix())
         for number in range(1, _WARM_BATCHES + _BATCHES + 1):
@@ -435,13 +443,18 @@ async def _batches(addresses: Sequence[str]) -> dict[str, float]:
             request.batch_number = number
             # Each is first as often as second.
             for which in (0, 1) if number % 2 else (1, 0):
+                core = cpu_seconds(processes[which].popen.pid)
                 started = time.perf_counter()
                 await _record(stubs[which], request)
                 if number > _WARM_BATCHES:
                     taken[which].append(1000 * (time.perf_counter() - started))
-    now, before = (statistics.median(one) for one in taken)
-    ratios = [one / other for one, other in zip(*taken, strict=True)]
-    return {"now": now, "before": before, "ratio in pairs": statistics.median(ratios)}
+                    cores[which].append(1000 * (cpu_seconds(processes[which].popen.pid) - core))
+    found: dict[str, float] = {}
+    for kind, (now, before) in (("", taken), (", of a core", cores)):
+        found |= {f"now{kind}": statistics.median(now), f"before{kind}": statistics.median(before)}
+        ratios = [one / other for one, other in zip(now, before, strict=True)]
+        found[f"ratio in pairs{kind}"] = statistics.median(ratios)
+    return found
 
 
 async def _record(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.RecordVisitsRequest) -> None:
