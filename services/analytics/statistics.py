@@ -79,8 +79,7 @@ class Sums:
         for number, step in enumerate(self._steps):
             self._step_of_hour += [number] * len(step.hours)
         self._step_of_hour += [outside] * (len(span.days) * HOURS_A_DAY - len(self._step_of_hour))
-        firsts = [step.first for step in self._steps]
-        self._step_of_day = [self._place_of(day, firsts) for day in span.days]
+        self._step_of_day = self._places_of_days()
         self._people = [0] * (outside + 1)
         self._bots = [0] * (outside + 1)
         self._visitors = [0] * (outside + 1)
@@ -167,17 +166,25 @@ class Sums:
             counted_from,
         )
 
-    def _place_of(self, day: int, firsts: list[date]) -> int:
-        """The step to which the visitors of a UTC day count, or one past the last.
+    def _places_of_days(self) -> list[int]:
+        """The step to which the visitors of each UTC day count, or one past the last."""
+        days, running = self._span.days, self._span.running
+        if self._span.step is StepLength.HOUR:
+            # It is only known whether they are in the span.
+            return [0 if self._counts(day) else len(self._steps) for day in days]
+        # Those of a day count to the date of its noon, which is an hour's beginning (`date_of`).
+        places = self._step_of_hour[HOURS_A_DAY // 2 :: HOURS_A_DAY]
+        if running in days:
+            place = len(self._steps)
+            if self._counts(running):
+                firsts = [step.first for step in self._steps]
+                place = bisect_right(firsts, self._span.date_of(running)) - 1
+            places[running - self._first] = place
+        return places
 
-        `firsts` has the first date of each step.
-        """
-        counted_to = self._span.date_of(day)
-        if not self._span.first <= counted_to <= self._span.last:
-            return len(self._steps)
-        if self._span.step is StepLength.HOUR:  # It is only known that they are in the span.
-            return 0
-        return bisect_right(firsts, counted_to) - 1
+    def _counts(self, day: int) -> bool:
+        """Whether the visitors of a UTC day count to a date of the span."""
+        return self._span.first <= self._span.date_of(day) <= self._span.last
 
     def _add(self, sums: list[int], number: int, by_hour: Mapping[int, int], total: int) -> int:
         """Add a day's visits to their steps; how many of them are in the span."""
