@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
+
+from tests.processes import ROOT
+from tests.product import free_port
 
 NAME = os.environ.get("KIND_CLUSTER") or "atajo"
 CONTEXT = f"kind-{NAME}"
@@ -28,10 +32,10 @@ KINDS = {
 """Each workload of the product, and what keeps its pods."""
 SHARING = tuple(name for name in KINDS if name != "reconciler")
 """Those whose pods share the work. Of the reconciler one does it all."""
+HTTP_PORT, ADMIN_PORT, METRICS_PORT = 8000, 50052, 9090
 PATIENCE = 240.0
 FOUND_SECONDS = 20.0
 """Until a name that led nowhere is found: the time of gateways for it, and of the DNS inside."""
-_METRICS_PORT = 9090
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ def _api_answers() -> bool:
 
 def samples(pod: Pod) -> list[tuple[str, dict[str, str], float]]:
     """A pod's metrics: name, labels and value."""
-    path = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod.name}:{_METRICS_PORT}/proxy/metrics"
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod.name}:{METRICS_PORT}/proxy/metrics"
     families = text_string_to_metric_families(kubectl("get", "--raw", path))
     return [
         (sample.name, sample.labels, sample.value)
@@ -210,19 +214,67 @@ def await_found(service: str) -> None:
     await_that(lambda: all(map(is_found, pods("gateway"))), f"{service} is found", FOUND_SECONDS)
 
 
+class PortForward:
+    """A port of this machine that leads to a port of a pod. Raises OSError where it does not."""
+
+    def __init__(self, pod: Pod, port: int) -> None:
+        local = free_port()
+        self.address = f"127.0.0.1:{local}"
+        command = ["kubectl", "--context", CONTEXT, "--namespace", NAMESPACE, "port-forward"]
+        self._process = subprocess.Popen(
+            [*command, f"pod/{pod.name}", f"{local}:{port}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        await_that(lambda: self.is_lost or _takes(local), f"{pod.name} is reached")
+        if self.is_lost:
+            raise OSError(f"{pod.name} is not reached")
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it leads nowhere any more: kubectl ends once it finds nobody at the other end."""
+        return self._process.poll() is not None
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+
+def _takes(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
 @contextmanager
-def forwarded(pod: Pod) -> Iterator[str]:
-    """The host:port on this machine at which a pod shows its metrics."""
-    command = ["kubectl", "--context", CONTEXT, "--namespace", NAMESPACE, "port-forward"]
-    command += [f"pod/{pod.name}", f":{_METRICS_PORT}"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert " -> " in line, line
-            yield line.removeprefix("Forwarding from ").partition(" -> ")[0]
-        finally:
-            process.terminate()
+def operating() -> Iterator[Callable[..., str]]:
+    """The operator's command, in the pod that is started for it: docs/kubernetes.md.
+
+    It returns what the command says, which is repeated where a pod that it called was killed.
+    Raises RuntimeError.
+    """
+    deployment = "deployment/atajo-admin"
+
+    def admin(*arguments: str) -> str:
+        command = ("exec", deployment, "--", "python", "-m", "services.admin", *arguments)
+        for _ in range(3):
+            with suppress(RuntimeError):
+                return kubectl(*command)
+        return kubectl(*command)
+
+    kubectl("scale", deployment, "--replicas=1")
+    try:
+        kubectl("rollout", "status", deployment, f"--timeout={PATIENCE:.0f}s")
+        yield admin
+    finally:
+        kubectl("scale", deployment, "--replicas=0")
+
+
+def upgrade(setting: str) -> None:
+    """Change one value of the release, and wait until every workload is complete."""
+    chart = str(ROOT / "charts" / "atajo")
+    helm("upgrade", "atajo", chart, "--reuse-values", "--set", setting, "--wait", "--timeout=8m")
+    await_all()
 
 
 def work(pod: Pod) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from tests.cluster.conftest import Note
 from tests.cluster.load import VISITORS, assert_nothing_failed, bounded_load
 from tests.cluster.product import ClusterProduct
 from tests.processes import ROOT
-from tests.product import free_port
+from tests.product import Client, free_port, new_code
 from tests.waiting import CHANGED
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1500)]
@@ -49,12 +51,7 @@ def test_an_upgrade_to_a_new_image_fails_nothing(product: ClusterProduct, note: 
         cluster.run("kind", "load", "docker-image", image, "--name", cluster.NAME)
     started = time.monotonic()
     with bounded_load(product) as account:
-        chart = str(ROOT / "charts" / "atajo")
-        setting = f"image.tag={tag}"
-        cluster.helm(
-            "upgrade", "atajo", chart, "--reuse-values", "--set", setting, "--wait", "--timeout=8m"
-        )
-        cluster.await_all()
+        cluster.upgrade(f"image.tag={tag}")
     running = {pod.image for pod in cluster.pods() if pod.component != "mongodb"}
     assert running == {f"atajo/app:{tag}", f"atajo/web:{tag}"}
     note(f"{account}; {time.monotonic() - started:.0f} s")
@@ -126,31 +123,24 @@ def test_a_pod_that_is_killed_loses_nothing(product: ClusterProduct, note: Note)
     assert account.surplus <= account.load.unanswered.total() + VISITORS * len(victims)
 
 
-def test_what_the_operator_blocks_holds_though_links_is_killed(
+def test_a_block_holds_on_every_gateway_though_links_is_killed(
     product: ClusterProduct, note: Note
 ) -> None:
     """A link and an address, by the command in the pod that the operator starts for it."""
     link = product.shorten("https://example.com/")
     page = product.shorten("https://www.evil.example/login")
-    deployment = "deployment/atajo-admin"
+    with ExitStack() as kept:
+        gateways = [product, *(_reached(kept, pod) for pod in cluster.pods("gateway"))]
 
-    def admin(*arguments: str) -> str:
-        """What the command says, which is repeated where a pod that it called was killed."""
-        command = ("exec", deployment, "--", "python", "-m", "services.admin", *arguments)
-        for _ in range(3):
-            with suppress(RuntimeError):
-                return cluster.kubectl(*command)
-        return cluster.kubectl(*command)
+        def all_answer(status: int) -> bool:
+            return all(
+                gateway.visit(code).status_code == status
+                for gateway in gateways
+                for code in (link, page)
+            )
 
-    def all_answer(status: int) -> bool:
-        """Whether gateways do, each of which is asked by chance."""
-        asked = [link, page] * 4 * len(cluster.pods("gateway"))
-        return all(product.visit(code).status_code == status for code in asked)
-
-    assert all_answer(302)
-    cluster.kubectl("scale", deployment, "--replicas=1")
-    try:
-        cluster.kubectl("rollout", "status", deployment, f"--timeout={cluster.PATIENCE:.0f}s")
+        admin = kept.enter_context(cluster.operating())
+        assert all_answer(302)
         with ThreadPoolExecutor(1) as pool:
             killed = pool.submit(cluster.kill, cluster.pods("links")[0])
             admin("block", f"{cluster.URL}/{link}", "spam", "kind-test")
@@ -158,14 +148,109 @@ def test_what_the_operator_blocks_holds_though_links_is_killed(
             cluster.await_that(lambda: all_answer(451), "the blocks hold", CHANGED)
             killed.result()
         assert all_answer(451)
+        assert product.data("accessLink", {"code": page})["reason"] == "phishing"
         told = admin("decisions")
         admin("unblock", link)
         admin("unblock", "evil.example")
         cluster.await_that(lambda: all_answer(302), "what was freed leads on", CHANGED)
+    note(f"asked of nginx and {len(gateways) - 1} gateways; decided: {told.strip()}")
+    assert link in told
+    assert "evil.example" in told
+
+
+def _reached(kept: ExitStack, gateway: cluster.Pod) -> Client:
+    """A gateway without nginx in front."""
+    client = Client(f"http://{_forwarded(kept, gateway, cluster.HTTP_PORT)}")
+    kept.callback(client.http.close)
+    return client
+
+
+def _forwarded(kept: ExitStack, pod: cluster.Pod, port: int) -> str:
+    """The host:port on this machine that leads to a port of a pod for as long as it is kept."""
+    return kept.enter_context(closing(cluster.PortForward(pod, port))).address
+
+
+def test_a_report_waits_for_the_operator_though_links_is_killed(
+    product: ClusterProduct, note: Note
+) -> None:
+    code = product.shorten("https://example.com/")
+    report = {
+        "code": code,
+        "reason": "phishing",
+        "details": "asks for a PIN",
+        "contact": "ana@example.com",
+    }
+    first = product.data("reportLink", report)
+    for pod in cluster.pods("links"):
+        cluster.kill(pod)
+    cluster.await_found("links")
+    assert product.data("reportLink", report) == first, "one report, told twice"
+    with cluster.operating() as admin:
+        (told,) = [each for each in _all_pages(admin, "reports").split("\n\n") if code in each]
+        admin("dismiss", code, "kind-test")
+        left = _all_pages(admin, "reports")
+        decided = next(line for line in admin("decisions").splitlines() if code in line)
+    note(f"{' '.join(told.split())}; {decided}")
+    assert "phishing, 2 times" in told
+    assert told.count("ana@example.com: asks for a PIN") == 2
+    assert code not in left, "what was dismissed waits no more"
+    assert "dismiss" in decided
+
+
+def _all_pages(admin: Callable[..., str], command: str) -> str:
+    """All pages that a command of the operator has."""
+    pages = [admin(command)]
+    while f"page {len(pages) + 1}." in pages[-1]:
+        pages.append(admin(command, str(len(pages) + 1)))
+    return "\n\n".join(pages)
+
+
+_LISTS = "atajo-kind-test-lists"
+
+
+def test_a_list_in_a_config_map_is_followed(product: ClusterProduct, note: Note) -> None:
+    """As it is mounted by an upgrade, when it changes, which replaces no pod, and when it goes."""
+    listed, later = (
+        product.shorten(f"https://shop.{host}/") for host in ("listed.example", "later.example")
+    )
+
+    def answers(first: int, second: int) -> bool:
+        asked = [product.visit(code).status_code for code in (listed, later)]
+        return asked == [first, second]
+
+    try:
+        with bounded_load(product) as account:
+            _publish("listed.example")
+            cluster.upgrade(f"links.blocklists.configMap={_LISTS}")
+            cluster.await_that(lambda: answers(451, 302), "what is listed is blocked")
+            refused = product.call(
+                "createShortLink", {"code": new_code(), "url": "https://listed.example/new"}
+            )
+            pods = {pod.container for pod in cluster.pods("links")}
+            changed = time.monotonic()
+            _publish("later.example")
+            cluster.await_that(lambda: answers(302, 451), "the change is followed")
+            seconds = time.monotonic() - changed
+            assert {pod.container for pod in cluster.pods("links")} == pods
+            cluster.upgrade("links.blocklists.configMap=")
+            cluster.await_that(lambda: answers(302, 302), "what no list names leads on")
     finally:
-        cluster.kubectl("scale", deployment, "--replicas=0")
-    note(told.strip())
-    assert "kind-test" in told
+        cluster.kubectl("delete", "configmap", _LISTS, "--ignore-not-found")
+    note(f"a change of the ConfigMap was followed in {seconds:.0f} s; {account}")
+    assert refused.status_code == 400
+    assert refused.json()["error"]["details"]["reason"] == "URL_REFUSED"
+    assert_nothing_failed(account)
+
+
+def _publish(host: str) -> None:
+    """Have a ConfigMap with one list, of one host."""
+    lists = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": _LISTS},
+        "data": {"phishing.txt": f"{host}\n"},
+    }
+    cluster.kubectl("apply", "-f", "-", given=json.dumps(lists))
 
 
 def test_a_replaced_gateway_hands_over_what_it_had(product: ClusterProduct, note: Note) -> None:
@@ -260,9 +345,9 @@ def test_network_policies_refuse_a_stranger(note: Note) -> None:
 def test_prometheus_scrapes_every_pod(tmp_path: Path, note: Note) -> None:
     pods = [pod for pod in cluster.pods() if pod.component != "mongodb"]
     names = {pod.name.removeprefix("atajo-") for pod in pods}
-    with ExitStack() as forwarded:
+    with ExitStack() as kept:
         targets = {
-            pod.name.removeprefix("atajo-"): forwarded.enter_context(cluster.forwarded(pod))
+            pod.name.removeprefix("atajo-"): _forwarded(kept, pod, cluster.METRICS_PORT)
             for pod in pods
         }
         prometheus = Prometheus(tmp_path, free_port(), rules("docs/runbooks"))
