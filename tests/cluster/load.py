@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.faults.operator import Operator
+from tests.faults.reporters import Reporters
 from tests.load_generator import Load
 from tests.product import Product
 
 VISITORS = 4
 _MAKERS = 1
 _OWNERS = 1
+_REPORTERS = 1
 _PAUSE = 0.2
+_PAUSE_OF_FEW = 1.0
+"""Between two decisions of the operator, or two reports."""
 _CODES = 10
 _SECONDS_TO_COUNT = 90.0
 
@@ -35,11 +41,18 @@ class Account:
             owners=_OWNERS,
             pause=_PAUSE,
         )
+        self.operator = Operator(product, 2, pause=_PAUSE_OF_FEW)
+        self.reporters = Reporters(
+            product, codes[:2], random.Random(), count=_REPORTERS, pause=_PAUSE_OF_FEW
+        )
+        self.kills = 0
+        """How often requests under way may have been broken off."""
         self._counted: Counter[str] = Counter()
 
     def settle(self) -> None:
         """Wait until every answered visit is counted, and see that every creation is kept, and what
-        an owner changed, removed, restored and claimed."""
+        an owner changed, removed, restored and claimed, people reported, and the operator decided.
+        """
         deadline = time.monotonic() + _SECONDS_TO_COUNT
         while True:
             self._counted = Counter(self._product.views(self._token))
@@ -52,6 +65,8 @@ class Account:
         assert not lost, f"acknowledged links that are not there: {lost}"
         self.load.check_owned()
         assert not self.load.failures, self.load.failures
+        self.operator.compare()
+        self.reporters.compare(self.kills)
 
     @property
     def surplus(self) -> int:
@@ -70,19 +85,25 @@ class Account:
         }
 
     def __str__(self) -> str:
+        edits = ", ".join(f"{name} {number}" for name, number in sorted(self.load.edits.items()))
         return (
             f"{self.load.answered.total()} visits answered, {self._counted.total()} counted, "
-            f"{len(self.load.created)} links made and kept, {self.load.edits.total()} edits kept, "
-            f"failed requests: {self.broken or 0}"
+            f"{len(self.load.created)} links made and kept, edits kept: {edits}, "
+            f"{self.reporters.acknowledged.total()} reports and {self.operator.decisions} "
+            f"decisions kept, failed requests: {self.broken or 0}"
         )
 
 
 @contextmanager
 def bounded_load(product: Product) -> Iterator[Account]:
-    """Visits, creations and edits, some twenty a second, for as long as the block takes."""
+    """Visits, creations and edits, some twenty a second, for as long as the block takes.
+
+    Beside them links are reported, and the operator blocks and frees others.
+    """
     account = Account(product)
-    with account.load as load:
+    with account.load as load, account.operator, account.reporters:
         load.await_more(visits=20, created=3)
+        account.reporters.await_more(1)
         yield account
         load.await_more(visits=40, created=5)
     account.settle()
@@ -91,4 +112,5 @@ def bounded_load(product: Product) -> Iterator[Account]:
 def assert_nothing_failed(account: Account) -> None:
     """Every request was answered, every answered visit counted once."""
     assert not account.broken, account.broken
+    assert not account.reporters.unanswered, account.reporters.unanswered
     assert account.surplus == 0, "visits were counted that nobody was answered"

@@ -119,6 +119,7 @@ def test_a_pod_that_is_killed_loses_nothing(product: ClusterProduct, note: Note)
         victims = [pod for pod in cluster.pods() if pod.component != "mongodb"]
         for pod in victims:
             cluster.kill(pod)
+            account.kills += 1
     note(f"SIGKILL to {len(victims)} pods; {account}; counted unanswered: {account.surplus}")
     assert account.surplus <= account.load.unanswered.total() + VISITORS * len(victims)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -72,15 +73,18 @@ def unblock_address(address: str) -> Act:
 class Operator(Crew):
     """Goes round some links and addresses while the block lasts, and decides on each in turn.
 
-    `visitors` follow the links meanwhile, at all `gateways`; `lives` as of `Visitors`.
+    They are this one's own. Between two decisions there is a pause, in seconds. `visitors` follow
+    the links meanwhile, at all `gateways`; `lives` as of `Visitors`.
     """
 
     def __init__(
         self,
         product: Product,
         count: int,
-        gateways: Sequence[str],
-        lives: Mapping[str, Callable[[], int]],
+        gateways: Sequence[str] = (),
+        lives: Mapping[str, Callable[[], int]] | None = None,
+        *,
+        pause: float = _PAUSE,
     ) -> None:
         super().__init__([self._decide])
         self.decisions = 0
@@ -88,7 +92,9 @@ class Operator(Crew):
         self.slowest = 0.0
         """Seconds that the last gateway to follow some of them took, at most."""
         self._product = product
-        self._urls = {f"h{n}.example": f"http://h{n}.example/" for n in range(2 * count)}
+        self._pause = pause
+        hosts = [f"{secrets.token_hex(8)}.example" for _ in range(2 * count)]
+        self._urls = {host: f"http://{host}/" for host in hosts}
         self._codes = {host: product.shorten(url) for host, url in self._urls.items()}
         self._blocked: set[str] = set()
         self._deciding = threading.Lock()
@@ -124,14 +130,16 @@ class Operator(Crew):
                 if not page:
                     break
                 kept += page
-        assert len(kept) >= self.decisions > 0, f"{len(kept)} of {self.decisions} decisions"
+        own = {*self._codes, *self._codes.values()}
+        found = sum((decision.code or decision.address) in own for decision in kept)
+        assert found >= self.decisions > 0, f"{found} of {self.decisions} decisions"
 
     def _answers(self, code: str, status: int) -> bool:
         return self._product.visit(code).status_code == status
 
     def _decide(self) -> None:
         for number, (host, code) in itertools.cycle(enumerate(self._codes.items())):
-            if self._over.wait(_PAUSE):
+            if self._over.wait(self._pause):
                 return
             with self._deciding:
                 self._toggle(host, code, is_link=number % 2 == 0)

@@ -87,7 +87,7 @@ class Reporters(Crew):
         assert self.acknowledged.total() <= total <= most
 
     def _waiting(self) -> dict[Place, pb.Report]:
-        """All reports that wait, as the operator sees them."""
+        """All reports of the links that wait, as the operator sees them."""
         found: list[pb.Report] = []
         after = ""
         with grpc.insecure_channel(self._product.admin_address("links")) as channel:
@@ -98,7 +98,11 @@ class Reporters(Crew):
                 after = page.next
                 if not after:
                     break
-        return {(one.link.code, REASONS[one.reason - 1]): one for one in found}
+        return {
+            (one.link.code, REASONS[one.reason - 1]): one
+            for one in found
+            if one.link.code in self._codes
+        }
 
     def _report(self) -> None:
         with closing(Connection(self._product.url, PATIENCE)) as connection:
