@@ -24,6 +24,7 @@ from typing import TypeVar
 import grpc
 import numpy as np
 import numpy.typing as npt
+from pymongo.errors import BulkWriteError
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
@@ -36,6 +37,7 @@ from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
 from services.analytics.store_sqlite import MIGRATIONS
 from services.analytics.sums_sqlite import PERIODS, pack_counts
 from services.runtime import client, mongo
+from services.runtime.errors import Unavailable
 from services.runtime.mongo import Document, Documents
 from tests.load.bench import cpu_seconds
 from tests.load.fill import code_of, opened
@@ -62,6 +64,7 @@ _TRIES = 5
 _FILLED_BY = "fill"
 """The gateway whose batches filled a store."""
 _INSERTED_AT_ONCE = 200
+_DUPLICATE = 11000
 _SERVICE = pb.DESCRIPTOR.services_by_name["AnalyticsService"]
 _RANGES = {
     "24 hours": pb.RECENT_SPAN_24_HOURS,
@@ -266,11 +269,22 @@ async def _fill_mongodb(url: str, visits: int, days: int) -> float:
 
 async def _insert(database: mongo.Database, collection: str, documents: list[Document]) -> None:
     for some in chunks(documents, _INSERTED_AT_ONCE):
-        await database.write("fill", partial(_inserted, collection=collection, documents=some))
+        insert = partial(_inserted, collection=collection, documents=some)
+        for left in reversed(range(_TRIES)):
+            try:
+                await database.write("fill", insert)
+                break
+            except Unavailable:  # The server has much to do, and may have done it.
+                if not left:
+                    raise
 
 
 async def _inserted(db: Documents, collection: str, documents: list[Document]) -> None:
-    await db[collection].insert_many(documents, ordered=False)
+    try:
+        await db[collection].insert_many(documents, ordered=False)
+    except BulkWriteError as error:
+        if any(one["code"] != _DUPLICATE for one in error.details["writeErrors"]):
+            raise
 
 
 def _fill_totals(
