@@ -10,6 +10,7 @@ Redirects            GET and HEAD of a short address, ahead of everything
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.callable import Decoder, failure, success
-from gateway.edge import Edge
+from gateway.edge import Edge, RawHeaders
 from gateway.functions.table import Function
 from gateway.identify import identified
 from gateway.looked_up import LookedUpPages
@@ -29,7 +30,7 @@ from gateway.metrics import HTTP_SECONDS
 from gateway.site import Site
 from gateway.status import StatusPage
 from services.runtime import logs, request_id
-from services.runtime.errors import AppError, Internal, InvalidArgument, NotFound
+from services.runtime.errors import AppError, Internal, InvalidArgument, NotFound, Unavailable
 
 log = logs.get(__name__)
 refusals = logs.Throttled(__name__)
@@ -71,6 +72,7 @@ def create_functions_app(
     async def respond_to_fault(_request: Request, _error: Exception) -> Response:
         return failure(Internal(), edge.function_headers)  # `Requests` logs it.
 
+    app.add_middleware(_Stopping, headers=edge.function_headers)
     app.add_middleware(
         CORSMiddleware,
         allow_origins=origins,
@@ -89,6 +91,30 @@ def _endpoint(function: Function, edge: Edge) -> Callable[..., Any]:
         return success(request, await function.call(payload, request), edge.function_headers)
 
     return endpoint
+
+
+class _Stopping:
+    """Answers calls that are cancelled: as it stops, uvicorn does that to those that outlast it."""
+
+    def __init__(self, app: ASGIApp, headers: RawHeaders) -> None:
+        self._app = app
+        self._headers = headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_note)
+        except asyncio.CancelledError:
+            if has_begun:
+                raise
+            scope[_REFUSAL] = error = Unavailable("The gateway stops.", "STOPPING")
+            await failure(error, self._headers)(scope, receive, send)
 
 
 class Requests:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from starlette.types import Receive, Scope, Send
@@ -36,6 +37,8 @@ class LookedUpPages:
         except AppError as error:
             seconds = round(time.perf_counter() - started, 6)
             self._log.error("page_failed", reason=error.reason, call=error.call, duration=seconds)
+            await self._site.failing(scope, receive, send)
+        except asyncio.CancelledError:  # By uvicorn, which stops and does not wait any more.
             await self._site.failing(scope, receive, send)
         else:
             await (self._site if resolution else self._site.missing)(scope, receive, send)

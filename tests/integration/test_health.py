@@ -292,6 +292,23 @@ def test_the_gateway_drains_for_parts_of_a_second_too(tmp_path: Path) -> None:
             started = time.monotonic()
             assert product.stop("gateway") == 0
             assert time.monotonic() - started >= 0.9, "a call was under way for all that time"
+            answer = under_way.recv(65536)
+            assert answer.startswith(b"HTTP/1.1 503 ")
+            assert b'"status":"UNAVAILABLE"' in answer
+            assert b'"reason":"STOPPING"' in answer
+
+
+def test_a_page_whose_look_up_outlasts_the_gateway_is_answered_as_one_that_failed(
+    tmp_path: Path,
+) -> None:
+    with Product(tmp_path, {"ATAJO_DRAIN_SECONDS": "0.1"}) as product:
+        product.start()
+        address = ("127.0.0.1", int(product.url.rpartition(":")[2]))
+        with product.asleep("links"), socket.create_connection(address) as under_way:
+            under_way.sendall(b"GET /zzzzzzzz+ HTTP/1.1\r\nhost: x\r\n\r\n")
+            product.http.get(f"{product.url}/")  # Answered after the page was asked for.
+            assert product.stop("gateway") == 0
+            assert under_way.recv(65536).startswith(b"HTTP/1.1 503 ")
 
 
 async def test_a_loop_that_stands_still_is_told_by_a_thread(
