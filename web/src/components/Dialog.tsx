@@ -2,7 +2,7 @@ import { useEffectEvent, useId, useLayoutEffect, useRef, type ReactNode } from '
 import styles from './Dialog.module.css';
 
 interface DialogProps {
-  title: string;
+  title: ReactNode;
   /** Escape, or a click beside it. */
   onClose: () => void;
   children: ReactNode;

@@ -4,7 +4,8 @@ import { Button } from './Button';
 import { Dialog, DialogActions } from './Dialog';
 
 interface RemoveDialogProps {
-  title: string;
+  /** What is removed, in a few words. */
+  what: ReactNode;
   /** Links that are to be removed. */
   count: number;
   /** Those of them that have a scan code, which may be on paper. */
@@ -16,9 +17,9 @@ interface RemoveDialogProps {
 
 /** Asks once more before links are removed. */
 export function RemoveDialog(props: RemoveDialogProps) {
-  const { title, count, printed, children, onClose, onRemove } = props;
+  const { what, count, printed, children, onClose, onRemove } = props;
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={<>Remove {what}?</>} onClose={onClose}>
       {printed > 0 && <p>Printed codes of {whose(count, printed)} will stop working.</p>}
       {children}
       <DialogActions>

@@ -96,7 +96,7 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
       )}
       {open === 'remove' && (
         <RemoveDialog
-          title={`Remove ${links(chosen.length)}?`}
+          what={links(chosen.length)}
           count={chosen.length}
           printed={printed}
           onClose={() => setOpen(null)}

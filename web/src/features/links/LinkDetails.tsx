@@ -22,7 +22,7 @@ const LONGEST_TITLE = 100;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Most links have no scan code, and are removed without a question. */
-const loadQuestion = () => import('./question');
+const loadDialog = () => import('./RemoveLinkDialog');
 
 interface LinkDetailsProps {
   owner: Owner;
@@ -38,7 +38,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
   const edits = { owner, link };
   const scanCode = knownScanCode(owner, link);
   const [asked, setAsked] = useState(false);
-  const question = usePart(loadQuestion, scanCode !== undefined);
+  const dialog = usePart(loadDialog, scanCode !== undefined);
 
   const removeIt = () => {
     setAsked(false);
@@ -179,14 +179,8 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
           </TextButton>
         </p>
       )}
-      {asked && question && (
-        <question.RemoveDialog
-          title={`Remove ${shortAddress(code)}?`}
-          count={1}
-          printed={1}
-          onClose={() => setAsked(false)}
-          onRemove={removeIt}
-        />
+      {asked && dialog && (
+        <dialog.RemoveLinkDialog code={code} onClose={() => setAsked(false)} onRemove={removeIt} />
       )}
       {history !== undefined && history.length > 0 && <History history={history} />}
       {!isRemoved && <PublicSwitch {...edits} />}

@@ -6,7 +6,6 @@ import { Button } from '../../components/Button';
 import { Choice } from '../../components/Choice';
 import { Field } from '../../components/Field';
 import { Offline } from '../../components/Offline';
-import { RemoveDialog } from '../../components/RemoveDialog';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
@@ -19,6 +18,7 @@ import type { LineOfLink, RowActions } from './LinkRow';
 import { LinkTable } from './LinkTable';
 import { belongs, remove, restore } from './links';
 import { emptyWords, loadError, viewsUnknown } from './messages';
+import { RemoveLinkDialog } from './RemoveLinkDialog';
 import { useLinkList } from './useLinkList';
 import { LONGEST_SEARCH, orders, states, useListQuery } from './useListQuery';
 
@@ -216,10 +216,8 @@ function Links({ owner, Line, query, list, loadMore }: LinksProps) {
         loadMore={loadMore}
       />
       {asked && (
-        <RemoveDialog
-          title={`Remove ${shortAddress(asked.code)}?`}
-          count={1}
-          printed={1}
+        <RemoveLinkDialog
+          code={asked.code}
           onClose={() => setAsked(null)}
           onRemove={() => removeNow(asked)}
         />

@@ -55,7 +55,7 @@ export function LinkActions({ link, guest, onRemoved }: LinkActionsProps) {
       </TextButton>
       {asked && (
         <RemoveDialog
-          title={`Remove ${shortAddress(code)}?`}
+          what={<ShortAddress code={code} />}
           count={1}
           printed={1}
           onClose={() => setAsked(false)}
