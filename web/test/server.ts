@@ -16,7 +16,7 @@ export interface Call {
   payload: Record<string, unknown>;
 }
 
-const realAdapter = axios.defaults.adapter;
+let inTheWay: number | undefined;
 let answers: Promise<unknown>[] = [];
 
 export const data = (value: object): Reply => ({ body: { data: value } });
@@ -55,11 +55,16 @@ export function serve(handlers: Record<string, Handler>, only?: string): Call[] 
       config,
     };
   };
-  axios.defaults.adapter = (config) => {
-    const answer = reply(config);
-    answers.push(answer);
-    return answer;
-  };
+  closeServer();
+  // However a call is to be sent, it comes here.
+  inTheWay = axios.interceptors.request.use((config) => ({
+    ...config,
+    adapter: (sent) => {
+      const answer = reply(sent);
+      answers.push(answer);
+      return answer;
+    },
+  }));
   return calls;
 }
 
@@ -69,5 +74,6 @@ export async function answered(): Promise<void> {
 }
 
 export function closeServer(): void {
-  if (realAdapter) axios.defaults.adapter = realAdapter;
+  if (inTheWay !== undefined) axios.interceptors.request.eject(inTheWay);
+  inTheWay = undefined;
 }

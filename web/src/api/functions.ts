@@ -16,6 +16,8 @@ const code = v.pipe(v.string(), v.check(isCode));
 const moment = v.pipe(v.string(), v.isoTimestamp());
 const isNoOwner = ['invalid token', 'no logged'] as const;
 const isNotTheirs = [...isNoOwner, 'no exist'] as const;
+/** Of calls that change what is there. */
+const act = { outlives: true };
 
 export async function createShortLink(
   link: { code: string; url: string },
@@ -163,7 +165,7 @@ export async function changeLink(
   changes: LinkChanges,
 ): Promise<Link> {
   const payload = { ...credentials(owner), code: shortCode, changes };
-  return (await succeed('changeLink', payload, { link }, isNotTheirs)).data.link;
+  return (await succeed('changeLink', payload, { link }, isNotTheirs, act)).data.link;
 }
 
 /** The second code of a link, which makes smaller QR symbols: the one that it has, or else a new one. */
@@ -182,12 +184,12 @@ export const MOST_CODES = 100;
 
 export async function removeLinks(owner: Owner, codes: readonly string[]): Promise<void> {
   const payload = { ...credentials(owner), codes };
-  await succeed('removeLinks', payload, { removed: v.array(code) }, isNotTheirs);
+  await succeed('removeLinks', payload, { removed: v.array(code) }, isNotTheirs, act);
 }
 
 export async function restoreLinks(owner: Owner, codes: readonly string[]): Promise<void> {
   const payload = { ...credentials(owner), codes };
-  await succeed('restoreLinks', payload, { restored: v.array(code) }, isNotTheirs);
+  await succeed('restoreLinks', payload, { restored: v.array(code) }, isNotTheirs, act);
 }
 
 /** A span that ends now. */
@@ -300,14 +302,14 @@ export interface LinkReport {
 /** Tells the operator what is wrong with a link. */
 export async function reportLink({ contact, ...report }: LinkReport): Promise<void> {
   const payload = { ...report, contact: contact === '' ? null : contact };
-  await succeed('reportLink', payload, { report: v.string() }, ['no exist']);
+  await succeed('reportLink', payload, { report: v.string() }, ['no exist'], act);
 }
 
 /** Gives a guest's links to an account; answers how many moved now. */
 export async function claimLinks(account: Account, guest: Guest): Promise<number> {
   const payload = { token: account.token, guest: guest.key };
   const entries = { claimed: v.number() };
-  return (await succeed('claimLinks', payload, entries, isNoOwner)).data.claimed;
+  return (await succeed('claimLinks', payload, entries, isNoOwner, act)).data.claimed;
 }
 
 const session = {

@@ -31,11 +31,16 @@ export type {
 } from './functions';
 export { loadAnew, Outdated } from './loading';
 
+let loading: Promise<Functions> | undefined;
+
+/** Once it has come it is given at once: an import() takes a turn, which a page that is left has not. */
 function load(): Promise<Functions> {
-  return import('./functions').catch((error: unknown) => {
+  loading ??= import('./functions').catch((error: unknown) => {
+    loading = undefined;
     const code = error instanceof Outdated ? 'outdated' : 'failed';
     throw new Failure('load', code, 'the code of the call did not load');
   });
+  return loading;
 }
 
 /** The function of this name, whose code is loaded when it is called. */

@@ -243,12 +243,25 @@ function isOfLinks({ queryKey: [, kind] }: { queryKey: Key }): boolean {
 /** What is being made of links at the server: an answer that comes meanwhile may not know of it. */
 const underWay = new Map<string, (link: Link) => Link>();
 
-/** Changes of one link follow each other, so that the last one wins here and at the server. */
+/** Ends once the page is left, which a browser may show again as it was. */
+let left = whenLeft();
+addEventListener('pageshow', () => {
+  left = whenLeft();
+});
+
+function whenLeft(): Promise<unknown> {
+  return new Promise((resolve) => addEventListener('pagehide', resolve, { once: true }));
+}
+
+/**
+ * Changes of one link follow each other, so that the last one wins here and at the server. Who leaves
+ * the page waits for none: what is not sent then is never sent.
+ */
 const turns = new Map<string, Promise<unknown>>();
 
 async function inTurn<T>(codes: readonly string[], work: () => Promise<T>): Promise<T> {
   const before = codes.flatMap((code) => turns.get(code) ?? []);
-  const mine = Promise.allSettled(before).then(work);
+  const mine = Promise.race([Promise.allSettled(before), left]).then(work);
   const done = mine.catch(() => undefined);
   for (const code of codes) turns.set(code, done);
   try {
