@@ -1,5 +1,6 @@
 import { type RefObject, useCallback, useEffect, useEffectEvent, useState } from 'react';
 import { loadToasts } from '../../components/toast';
+import { savesData } from '../../lib/savesData';
 import { framed, loadDecoder, measurePicture } from './decoder';
 import { type Design, SIZE } from './drawing';
 import type { MarginReading } from './verdict';
@@ -56,15 +57,17 @@ export function useReading(
 
 /**
  * What is needed later comes while nothing else is to be done: the page then works offline. At last
- * comes what `loadAhead` loads and its answer ends, but not for those who pay for every byte.
+ * comes what `loadAhead` loads and its answer ends. Nothing comes ahead for those who pay for every
+ * byte.
  */
 export function useIdleLoading(loadAhead: () => Promise<() => void>): void {
   useEffect(() => {
+    if (savesData()) return undefined;
     const leaving = new AbortController();
     const isLeft = () => leaving.signal.aborted;
     const onLeave = (act: () => void) => leaving.signal.addEventListener('abort', act);
     const loadOptions = async () => {
-      if (savesData() || isLeft()) return;
+      if (isLeft()) return;
       try {
         const end = await loadAhead();
         if (isLeft()) end();
@@ -96,10 +99,4 @@ function whenIdle(act: () => void): () => void {
   }
   const idle = requestIdleCallback(act, { timeout: 5_000 });
   return () => cancelIdleCallback(idle);
-}
-
-function savesData(): boolean {
-  // Not in every browser.
-  const { connection } = navigator as { connection?: { saveData?: boolean } };
-  return connection?.saveData === true;
 }

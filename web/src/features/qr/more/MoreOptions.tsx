@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId } from 'react';
 import { Spinner } from '../../../components/Spinner';
+import { savesData } from '../../../lib/savesData';
 import { usePart } from '../../../lib/usePart';
 import { loadBatch } from '../batch/batch';
 import { loadWorker } from '../batch/worker';
@@ -40,7 +41,7 @@ export function MoreOptions(props: MoreOptionsProps) {
   const { text, onText, symbol, name, logo, style, onStyle, pixels, width } = props;
   const batch = usePart(loadBatch, true);
   // The page then works without a network.
-  useEffect(loadWorker, []);
+  useEffect(() => (savesData() ? undefined : loadWorker()), []);
 
   return (
     <div className={styles.parts}>
