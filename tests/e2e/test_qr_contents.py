@@ -206,7 +206,7 @@ def test_a_list_is_a_zip_of_svgs_or_pdfs(qr: Page, readers: Readers) -> None:
     rows = "\n".join(f"{name},{content}" for name, content in contents.items())
     qr.get_by_role("radio", name="Rounded", exact=True).first.check()
     qr.get_by_label("Rows: a name, a comma, and what the code says").fill(rows)
-    qr.get_by_label("Printed width in millimetres").fill("30")
+    qr.get_by_label("Printed width in mm").fill("30")
     files = qr.get_by_role("group", name="Each file is")
     for kind in ("SVG", "PDF"):
         files.get_by_role("radio", name=kind).check()

@@ -185,7 +185,7 @@ def test_a_pdf_is_as_wide_as_it_is_asked_for(studio: Studio, readers: Readers) -
     studio.take("dots")
     studio.choose(logo("pale"))
     studio.write("WIFI:T:WPA;S:camino;P:sendero-12;;")
-    studio.page.get_by_label("Printed width in millimetres").fill("80,5")
+    studio.page.get_by_label("Printed width in mm").fill("80,5")
     pdf = studio.download("PDF").content
     (page,) = pypdfium2.PdfDocument(pdf)
     assert page.get_width() == pytest.approx(80.5 / 25.4 * 72, abs=0.01)

@@ -24,7 +24,7 @@ def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio
     expect(studio.line).to_contain_text("Scans: well")
     expect(studio.line).to_contain_text("Printed 50 mm wide, it reads from up to 52 cm.")
     studio.more()
-    width = studio.page.get_by_label("Printed width in millimetres")
+    width = studio.page.get_by_label("Printed width in mm")
     width.fill("200")
     expect(studio.line).to_contain_text("Printed 200 mm wide, it reads from up to 2.1 m.")
     width.fill("as wide as a door")

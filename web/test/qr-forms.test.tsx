@@ -211,7 +211,7 @@ describe('a list', () => {
     ['PDF', { ending: '.pdf', millimetres: 32.5 }, 'a PDF of 32.5 mm a side'],
   ])('is made of files of the kind %s', async (ending, wanted, words) => {
     const user = await open();
-    const width = screen.getByLabelText('Printed width in millimetres');
+    const width = screen.getByLabelText('Printed width in mm');
     await user.click(await screen.findByRole('radio', { name: ending }));
     await user.clear(width);
     fireEvent.change(width, { target: { value: '32,5' } });
@@ -225,7 +225,7 @@ describe('a list', () => {
   it('of PDFs needs their width', async () => {
     const user = await open();
     await user.click(await screen.findByRole('radio', { name: 'PDF' }));
-    const width = screen.getByLabelText('Printed width in millimetres');
+    const width = screen.getByLabelText('Printed width in mm');
     fireEvent.change(width, { target: { value: '5' } });
     fireEvent.change(rows(), { target: { value: given } });
     await screen.findByText('2 codes to make, 1 that cannot be made.');

@@ -457,7 +457,7 @@ describe('More options', () => {
   it('saves a PDF of a width that there is', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
     const user = await open();
-    const width = screen.getByRole('textbox', { name: 'Printed width in millimetres' });
+    const width = screen.getByRole('textbox', { name: 'Printed width in mm' });
     for (const wrong of ['', '9', '1001', 'wide']) {
       await user.clear(width);
       if (wrong) await user.type(width, wrong);

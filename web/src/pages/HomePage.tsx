@@ -8,7 +8,7 @@ export function HomePage() {
     <Page
       wide
       title="Short links and QR codes"
-      description="Shorten a long link to eight characters, count its visits and make a QR code in your colours. Free, and no account needed."
+      description="Shorten a long link to eight characters, count its visits and make a QR code in your colors. Free, and no account needed."
     >
       <section className={styles.hero}>
         <h1>Long links, cut short.</h1>

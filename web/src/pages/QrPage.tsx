@@ -20,7 +20,7 @@ export default function QrPage() {
   return (
     <Page
       title="Custom QR code generator"
-      description="Make a QR code in your colours, with your logo in its center, and download it as a PNG. It never leaves your browser."
+      description="Make a QR code in your colors, with your logo in its center, and download it as a PNG. It never leaves your browser."
     >
       <h1>CUSTOM QR CODE GENERATOR</h1>
       <QrStudio initialText={typeof state?.url === 'string' ? state.url : ''} />

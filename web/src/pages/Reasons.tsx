@@ -12,7 +12,7 @@ export function Reasons() {
           See the views of every link. People are counted apart from bots, and each visit once.
         </Reason>
         <Reason title="Unique customization" picture={<SampleQr />}>
-          Make a QR code in your colours with your logo in its center.
+          Make a QR code in your colors with your logo in its center.
         </Reason>
         <Reason title="Free and hassle-free" picture={<SmallPlate />}>
           No price, no trial, no form to fill in. Make an account only to keep your links together.

@@ -85,7 +85,7 @@ function ColorText({ color, onColor }: { color: string; onColor: (color: string)
       autoCapitalize="none"
       spellCheck={false}
       value={text}
-      error={parseColor(text) === null ? 'Not a colour yet' : undefined}
+      error={parseColor(text) === null ? 'Not a color yet' : undefined}
       onChange={(event) => {
         const next = event.target.value;
         const parsed = parseColor(next);

@@ -46,7 +46,7 @@ export function FilePart({ pixels, onPixels, width, onWidth, savePdf }: FilePart
         }}
       >
         <Field
-          label="Printed width in millimetres"
+          label="Printed width in mm"
           type="text"
           inputMode="decimal"
           autoComplete="off"
