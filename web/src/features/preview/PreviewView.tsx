@@ -71,7 +71,9 @@ function Known({ preview, over }: { preview: Preview; over: (preview: Preview) =
     <>
       <div className={styles.place}>
         <p className={styles.host} translate="no">
-          {host}
+          {host.split(/(?<=\.)/).map((label, index) => (
+            <span key={index}>{label}</span>
+          ))}
         </p>
         {shown && (
           <p className={styles.shown}>
@@ -88,7 +90,7 @@ function Known({ preview, over }: { preview: Preview; over: (preview: Preview) =
       {state !== 'active' && <div className={styles.over}>{over(preview)}</div>}
       <p className={styles.quiet}>
         <ShortAddress code={code} /> was made on {made}
-        {changed ? ` and changed on ${changed}` : ' and leads there since'}.
+        {changed ? ` and changed on ${changed}` : state === 'active' && ' and has led there since'}.
         {title && (
           <>
             {' '}
