@@ -11,7 +11,7 @@ interface PartProps {
   /** What the button that opens the editor says, and what of for a screen reader. */
   action: string;
   of: string;
-  /** Nothing can be changed as it is. */
+  /** Nothing can be changed as it is, and what says nothing is left out. */
   fixed?: boolean;
   editor: (close: () => void) => ReactNode;
 }
@@ -29,6 +29,7 @@ export function Part({ name, children, action, of, fixed = false, editor }: Part
     setOpen(false);
     setClosed(true);
   };
+  if (fixed && !children) return null;
   return (
     <div className={styles.part}>
       <dt>{name}</dt>

@@ -58,7 +58,12 @@ export function PublicSwitch({
       />
       {isPublic && (
         <p className={styles.address}>
-          At <span translate="no">{address}</span>{' '}
+          At{' '}
+          <span translate="no">
+            {publicUrl()}
+            <wbr />
+            {linkPath(code)}
+          </span>{' '}
           <TextButton look="sign" onClick={() => copy(address)}>
             {copyWords[copied]} <VisuallyHidden>the address of the statistics</VisuallyHidden>
           </TextButton>
