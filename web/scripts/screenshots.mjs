@@ -68,7 +68,10 @@ const pages = [
       await page.getByLabel('URL').fill(`${origin}/k7Qm2_xB`);
       await page.getByRole('button', { name: 'More options' }).click();
       const choose = (group, option) =>
-        page.getByRole('group', { name: group }).getByText(option, { exact: true }).click();
+        page
+          .getByRole('group', { name: group })
+          .getByRole('radio', { name: option, exact: true })
+          .check();
       await choose('Squares', 'Dots');
       await choose('Eye frames', 'Rounded');
       await page.getByLabel('Frame with words').check();
