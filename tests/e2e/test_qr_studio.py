@@ -284,7 +284,10 @@ def test_nothing_of_it_comes_ahead_to_who_saves_data(page: Page) -> None:
     page.goto("/custom-qr-generator")
     page.wait_for_load_state("networkidle")
     later = ("/more-", "/batch.worker-", "/decoder.worker-", "/worker-pdf-")
-    loaded = lambda: [name for name in later if any(name in url for url in asked)]  # noqa: E731
+
+    def loaded() -> list[str]:
+        return [name for name in later if any(name in url for url in asked)]
+
     assert loaded() == []
     page.get_by_role("textbox", name="URL").fill(LINK)
     expect(page.get_by_text("Scans: well")).to_be_visible()
