@@ -26,6 +26,8 @@ from services.runtime.settings import split_address
 log = logs.get(__name__)
 
 BACKLOG = 2048
+_LAST_SECONDS = 0.2
+"""How long a call that was cancelled may take to end."""
 
 
 class _Server(uvicorn.Server):
@@ -42,6 +44,17 @@ class _Server(uvicorn.Server):
         await self._health.serve()
         ready.announce(self._addresses)
         log.info("serving", **self._addresses)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer nobody any more once it returns: what would be answered then, nobody counts.
+
+        A connection that is taken up while the others are told to end goes on asking.
+        """
+        await super().shutdown(sockets)
+        if self.server_state.tasks:  # They were cancelled, and say so to those who wait.
+            await asyncio.wait(self.server_state.tasks, timeout=_LAST_SECONDS)
+        for connection in list(self.server_state.connections):
+            connection.transport.close()
 
 
 def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import selectors
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import cast
 
 import httpx
 import pytest
 
-from tests.load_generator import Load
+from tests.load_generator import Connection, Load, NotReachedError
 from tests.processes import NO_TLS, PATIENCE
 from tests.product import BROWSER, PROCESSES, Product
 from tests.waiting import SETTLED, await_that
+from tests.web import gateway_beside
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +156,28 @@ def test_a_clean_stop_leaves_no_visit_uncounted(product: Product) -> None:
         assert product.stop(name) == 0
     product.start()
     assert product.views(token) == {code: 30}, "they were there before the gateway came back"
+
+
+def test_a_connection_that_is_not_told_of_the_end_is_answered_nothing_that_is_not_counted(
+    product: Product, tmp_path: Path
+) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    settings = {"ATAJO_DRAIN_SECONDS": "0.2"}
+    with gateway_beside(product, tmp_path, settings, "tests.integration.untold") as ending:
+        connection = Connection(f"http://{ending.addresses['http']}", PATIENCE)
+        answered = 0
+        with product.asleep("analytics"):  # So that its end takes its time.
+            with suppress(NotReachedError, OSError):
+                while connection.ask("GET", f"/{code}")[0] == 302:
+                    answered += 1
+                    if answered == 20:
+                        ending.terminate()
+            assert ending.wait() == 0
+        assert "visits_lost" not in ending.stderr()
+    connection.close()
+    with gateway_beside(product, tmp_path, settings):
+        product.await_views(token, {code: answered})
 
 
 def test_visits_wait_for_analytics_and_redirects_do_not(product: Product) -> None:
