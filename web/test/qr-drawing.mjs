@@ -8,5 +8,6 @@ import { runnerImport } from 'vite';
 const { module } = await runnerImport('./src/features/qr/drawing.ts');
 
 for await (const line of createInterface({ input: process.stdin })) {
-  console.log(JSON.stringify(module.drawDesign(JSON.parse(line))));
+  const { logo, ...design } = JSON.parse(line);
+  console.log(JSON.stringify(module.drawDesign({ ...design, logo: logo ?? undefined })));
 }
