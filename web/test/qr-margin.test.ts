@@ -16,8 +16,10 @@ import { betterDesigns } from '../src/features/qr/mends';
 import { modulesOf } from '../src/features/qr/modules';
 import { readGrey } from '../src/features/qr/pixels';
 import { millimetresOf, reachWords } from '../src/features/qr/print';
-import { PLAIN } from '../src/features/qr/style';
+import { REHEARSED, rehearsed } from '../src/features/qr/rehearsal';
+import { PLAIN, type Style } from '../src/features/qr/style';
 import { symbolFor } from '../src/features/qr/symbol';
+import { careOf, judge } from '../src/features/qr/verdict';
 
 const LINK = 'https://atajo.example/k7Qm2_xB';
 const SIDE = 480;
@@ -39,8 +41,8 @@ function pixelsOf(text: string, dark = 0, light = 255): Uint8ClampedArray {
 }
 
 /** What is measured, and in how many steps. */
-function measured(pixels: Uint8ClampedArray) {
-  const steps = measure(pixels, SIDE);
+function measured(pixels: Uint8ClampedArray, side = SIDE) {
+  const steps = measure(pixels, side);
   let count = 1;
   let step = steps.next();
   for (; !step.done; step = steps.next()) count += 1;
@@ -68,9 +70,71 @@ describe('the margin', () => {
     expect(measured(pixelsOf(LINK, 60, 120))).toMatchObject({ text: LINK, lost: 'noisy' });
   });
 
+  it('is rehearsed with a code that leaves nothing out', () => {
+    expect(measured(rehearsed(), REHEARSED)).toMatchObject({ text: '1', steps: 8 });
+  });
+
   it('has no bounds to tell where nothing is read', () => {
     const white = new Uint8ClampedArray(SIDE * SIDE * 4).fill(255);
     expect(measured(white)).toEqual({ text: null, lost: null, steps: 1 });
+  });
+});
+
+describe('what leaves too little room', () => {
+  const logo = { src: 'data:image/png;base64,eA==', width: 60, height: 60 };
+  const care = (part: Partial<Style> = {}, text = LINK, hasLogo = false) =>
+    careOf(
+      { text, style: { ...PLAIN, ...part }, logo: hasLogo ? logo : undefined, size: 400 },
+      { text, lost: null },
+    );
+  const eye = { shape: 'square', color: null } as const;
+
+  it('is nothing in what many choose', () => {
+    expect(care()).toBeNull();
+    expect(care({ modules: 'rounded' })).toBeNull();
+    expect(care({ modules: 'dots', eyeBall: { shape: 'rounded', color: '#7a0019' } })).toBeNull();
+    expect(care({ background: '#fff3c4', foreground: '#14181f' })).toBeNull();
+    expect(care({}, LINK, true)).toBeNull();
+  });
+
+  it('is a module of few pixels, whatever makes it small', () => {
+    expect(care({ level: 'M' }, 'x'.repeat(106))).toBeNull();
+    expect(care({ level: 'M' }, 'x'.repeat(107))).toBe('modules');
+    expect(care({ level: 'M', quietZone: true }, 'x'.repeat(62))).toBeNull();
+    expect(care({ level: 'M', quietZone: true }, 'x'.repeat(63))).toBe('modules');
+    expect(care({ caption: '' }, 'x'.repeat(32))).toBeNull();
+    expect(care({ caption: '' }, 'x'.repeat(33))).toBe('modules');
+  });
+
+  it('is a logo that hides more than is mended', () => {
+    expect(care({ level: 'Q' })).toBeNull();
+    expect(care({ level: 'H' }, LINK, true)).toBeNull();
+    expect(care({ level: 'Q' }, LINK, true)).toBe('level');
+  });
+
+  it('is an eye that some take for none', () => {
+    expect(care({ eyeFrame: { ...eye, shape: 'rounded' } })).toBe('eyes');
+    expect(care({ eyeBall: { ...eye, shape: 'circle' } })).toBe('eyes');
+  });
+
+  it('is an ink that a shadow on the background comes near to', () => {
+    expect(care({ foreground: '#4a4a4a' })).toBeNull();
+    expect(care({ foreground: '#4b4b4b' })).toBe('colors');
+    expect(care({ background: '#b4b4b4', foreground: '#212121' })).toBeNull();
+    expect(care({ background: '#b4b4b4', foreground: '#222222' })).toBe('colors');
+    expect(care({ background: '#b3b3b3' })).toBe('colors');
+    expect(care({ second: { kind: 'radial', color: '#777777' } })).toBe('colors');
+    expect(care({ eyeBall: { ...eye, color: '#777777' } })).toBe('colors');
+  });
+
+  it('is what the picture was lost in, and makes a code one for care', () => {
+    const drawn = { text: LINK, style: PLAIN, logo: undefined, size: 400 };
+    const lost = { text: LINK, lost: 'noisy' } as const;
+    expect(careOf(drawn, lost)).toBe('noisy');
+    expect(judge(drawn, lost)).toBe('care');
+    expect(judge(drawn, { text: LINK, lost: null })).toBe('well');
+    const round = { ...PLAIN, eyeBall: { ...eye, shape: 'circle' } } as const;
+    expect(judge({ ...drawn, style: round }, { text: LINK, lost: null })).toBe('care');
   });
 });
 

@@ -105,7 +105,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const tooLong = typed.modules === null || symbol.modules === null;
   const [reading, readAgain] = useReading(canvas, design, blank || tooLong);
   const side = sideOf(symbol.modules ?? 0, style);
-  const verdict = blank || tooLong ? null : judge({ ...design, side, size: SIZE }, reading);
+  const verdict = blank || tooLong ? null : judge({ ...design, size: SIZE }, reading);
 
   const scans = verdict === 'well' || verdict === 'care';
   const millimetres = millimetresOf(width);
@@ -142,8 +142,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
     const { file, read = file, size } = await make(wanted, of, canvas.current);
     const result = await readFile(read, Math.min(size, SVG_SIZE));
     save(file, fileName(name, wanted.ending));
-    const shown = sideOf(symbolOf(of).modules ?? 0, of.style);
-    const fault = faultOf({ ...of, side: shown, size }, result);
+    const fault = faultOf({ ...of, size }, result);
     if (fault) showToast(savedWords[fault]);
   };
 

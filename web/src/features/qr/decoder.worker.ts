@@ -1,6 +1,7 @@
 /** Reads codes beside the page, so that typing never waits for it. */
 import { measure, type Measured } from './margin';
 import { readPixels } from './pixels';
+import { REHEARSED, rehearsed } from './rehearsal';
 
 export interface Question {
   id: number;
@@ -16,8 +17,11 @@ export type Message = 'ready' | ({ id: number } & Measured);
 /** Milliseconds a hard one may take. */
 const LIMIT = 1_500;
 
-/** What is being measured. */
-let current: { id: number; steps: ReturnType<typeof measure> } | undefined;
+/** What is being measured: at first something that nobody asked for and nobody is told of. */
+let current: { id: number | null; steps: ReturnType<typeof measure> } | undefined = {
+  id: null,
+  steps: measure(rehearsed(), REHEARSED),
+};
 /** Between two steps, what has come meanwhile has its turn. */
 const { port1: turns, port2: next } = new MessageChannel();
 
@@ -28,7 +32,8 @@ turns.addEventListener('message', () => {
     next.postMessage(null);
     return;
   }
-  postMessage({ id: current.id, ...step.value } satisfies Message);
+  const { id } = current;
+  if (id !== null) postMessage({ id, ...step.value } satisfies Message);
   current = undefined;
 });
 turns.start();
@@ -45,3 +50,4 @@ addEventListener('message', ({ data: { id, kind, side, pixels } }: MessageEvent<
   if (!underWay) next.postMessage(null);
 });
 postMessage('ready' satisfies Message);
+next.postMessage(null);

@@ -22,9 +22,9 @@ export interface Measured {
 }
 
 /**
- * Those that tell most stand first, so that a verdict is soon settled. Their strengths are the least
- * with which every camera finds a reader for what is called 'well': tests/qr/margin.md (make
- * qr-table).
+ * Those that tell most stand first, so that a verdict is soon settled. Each is more than the cameras
+ * of tests/qr do to a code: other decoders bear less than this one. What of their needs no picture
+ * tells, verdict.ts asks of the design.
  */
 const trials: readonly (readonly [Distortion, (picture: Grey) => Grey])[] = [
   ['worn', (picture) => worn(picture, 2)],

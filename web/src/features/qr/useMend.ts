@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { framed, loadDecoder, measurePicture, pictureOf } from './decoder';
-import { type Design, type Drawing, sideOf, SIZE, symbolOf } from './drawing';
+import { type Design, type Drawing, SIZE } from './drawing';
 import { type Better, betterDesigns } from './mends';
 import { svgOf } from './svg';
 import { judge } from './verdict';
@@ -17,11 +17,13 @@ export function useMend(
   const [found, setFound] = useState<{ of: Design; better: Better | null }>();
 
   const scansWell = useEffectEvent(async (tried: Design): Promise<boolean | null> => {
+    const drawn = { ...tried, size: SIZE };
+    // What a picture cannot better needs none.
+    if (judge(drawn, { text: tried.text, lost: null }) !== 'well') return false;
     const file = new Blob([svgOf(draw(tried))], { type: 'image/svg+xml' });
     const picture = framed(await pictureOf(file), SIZE);
     const reading = await measurePicture(await loadDecoder(), picture);
-    const side = sideOf(symbolOf(tried).modules ?? 0, tried.style);
-    return reading && judge({ ...tried, side, size: SIZE }, reading) === 'well';
+    return reading && judge(drawn, reading) === 'well';
   });
 
   useEffect(() => {
