@@ -1,4 +1,4 @@
-"""Decoders of other hands than the page's own: ZXing (C++), OpenCV and jsQR."""
+"""Decoders of other hands than the page's own."""
 
 from __future__ import annotations
 
@@ -17,10 +17,17 @@ from tests.processes import ROOT
 
 Picture = NDArray[np.uint8]
 """Rows of pixels, each red, green and blue."""
+Shades = NDArray[np.uint8]
+"""Rows of pixels, each a shade of grey."""
 
 OTHERS = ("ZXing", "OpenCV", "jsQR")
 PAGE = "qr"
 """The decoder that the page itself uses."""
+SCANNERS = ("ZXing", "quirc", "ArUco")
+"""The three that a margin is measured by: tests/qr/decoders.md says why."""
+
+HERE = ("ZXing", "OpenCV", "ArUco")
+"""Decoders that run in this process; the others run in Node."""
 
 _QR = zxingcpp.BarcodeFormats([zxingcpp.BarcodeFormat.QRCode])
 
@@ -73,11 +80,10 @@ class Readers:
     def read(self, reader: str, picture: Picture) -> str | None:
         """What a decoder reads in a square picture."""
         if reader == "ZXing":
-            found = zxingcpp.read_barcodes(picture, formats=_QR)
-            # A QR code says nothing of its encoding, and the page writes UTF-8.
-            return found[0].bytes.decode(errors="replace") if found else None
+            return read_zxing(picture)
         if reader == "OpenCV":
-            return self._read_opencv(picture)
+            shades = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.uint8, copy=False)
+            return _read_opencv(self._opencv, shades)
         name = "jsqr" if reader == "jsQR" else "qr"
         rgba = np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
         pixels = base64.b64encode(rgba.tobytes()).decode()
@@ -85,14 +91,6 @@ class Readers:
             {"reader": name, "size": len(picture), "pixels": pixels}
         )
         return answer
-
-    def _read_opencv(self, picture: Picture) -> str | None:
-        grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
-        try:
-            text, _, _ = self._opencv.detectAndDecode(grey)
-        except (cv2.error, UnicodeDecodeError):
-            return None
-        return text or None
 
     def who_reads(self, picture: Picture, text: str, readers: Sequence[str] = OTHERS) -> list[str]:
         """The decoders that read a text in a picture."""
@@ -105,6 +103,50 @@ class Readers:
             if len(found) < 2 and self.read(reader, picture) == text:
                 found.append(reader)
         return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._script.close()
+
+
+def read_zxing(picture: Picture | Shades) -> str | None:
+    """What ZXing reads in a picture."""
+    found = zxingcpp.read_barcodes(picture, formats=_QR)
+    # A QR code says nothing of its encoding, and the page writes UTF-8.
+    return found[0].bytes.decode(errors="replace") if found else None
+
+
+def _read_opencv(detector: cv2.GraphicalCodeDetector, shades: Shades) -> str | None:
+    try:
+        text, _, _ = detector.detectAndDecode(shades)
+    except (cv2.error, UnicodeDecodeError):
+        return None
+    return text or None
+
+
+class Scanners:
+    """Decoders as they see the frames of a camera: in shades of grey."""
+
+    def __init__(self) -> None:
+        self._script = Script("qr-readers.mjs")
+        self._opencv = {"OpenCV": cv2.QRCodeDetector(), "ArUco": cv2.QRCodeDetectorAruco()}
+
+    def who_reads(self, shades: Shades, text: str, scanners: Sequence[str] = SCANNERS) -> list[str]:
+        """Those of them that read a text in a square picture."""
+        here = {name: self._read(name, shades) for name in scanners if name in HERE}
+        others = [name for name in scanners if name not in HERE]
+        if others:
+            encoded = base64.b64encode(shades.tobytes()).decode()
+            question = {"readers": others, "side": len(shades), "shades": encoded}
+            here.update(zip(others, self._script.ask(question), strict=True))
+        return [name for name in scanners if here[name] == text]
+
+    def _read(self, scanner: str, shades: Shades) -> str | None:
+        if scanner == "ZXing":
+            return read_zxing(shades)
+        return _read_opencv(self._opencv[scanner], shades)
 
     def __enter__(self) -> Self:
         return self

@@ -1,17 +1,31 @@
 /**
- * Measures margins with the page's own code, for measurements outside a browser: each line of
- * standard input is a JSON object {size, pixels}, the pixels being RGBA in base64 of a square
- * picture; each line of output what was read in it, and the distortion in which it was lost or null.
+ * Judges designs with the page's own code, for measurements outside a browser: each line of
+ * standard input is a JSON object {text, style, logo, size, pixels}, a design and its picture (RGBA
+ * in base64, square). Each line of output is {verdict}: `well`, what keeps readers off, or what
+ * leaves too little room. Without a picture it is what can be told without one, or null.
  */
 import { createInterface } from 'node:readline';
 import { runnerImport } from 'vite';
 
-const { module } = await runnerImport('./src/features/qr/margin.ts');
+const load = async (name) => (await runnerImport(`./src/features/qr/${name}.ts`)).module;
+const { measure } = await load('margin');
+const { SIZE } = await load('drawing');
+const { careOf, faultOf } = await load('verdict');
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { size, pixels } = JSON.parse(line);
-  const steps = module.measure(Uint8ClampedArray.from(Buffer.from(pixels, 'base64')), size);
+function judged({ size, pixels, logo, ...design }) {
+  const drawn = { ...design, logo: logo ?? undefined, size: SIZE };
+  const told = (reading) => faultOf(drawn, reading) ?? careOf(drawn, reading);
+  if (!pixels) return told({ text: design.text, lost: null });
+  return told(measured(Uint8ClampedArray.from(Buffer.from(pixels, 'base64')), size)) ?? 'well';
+}
+
+function measured(pixels, size) {
+  const steps = measure(pixels, size);
   let step = steps.next();
   while (!step.done) step = steps.next();
-  console.log(JSON.stringify(step.value));
+  return step.value;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(JSON.stringify({ verdict: judged(JSON.parse(line)) }));
 }

@@ -1,13 +1,37 @@
 /**
- * Reads with decoders written in JavaScript, for measurements outside a browser: each line of
- * standard input is a JSON object {reader: "jsqr" | "qr", size, pixels}, the pixels being RGBA in
- * base64 of a square picture; each line of output what was read, or null.
+ * Reads with decoders that Node runs, for measurements outside a browser: each line of standard
+ * input is a JSON object {readers, side, shades}, the names of decoders and in base64 a square
+ * picture of a byte a pixel; or {reader, size, pixels}, one name and RGBA. Each line of output is
+ * what each of them read, or null.
  */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
+import { scanGrayBuffer, ZBarConfigType, ZBarScanner, ZBarSymbolType } from '@undecaf/zbar-wasm';
 import jsqr from 'jsqr';
 import decodeQR from 'qr/decode.js';
 
+// Its package names an ES module that is not in it.
+const require = createRequire(import.meta.url);
+const { Quirc } = require('quirc');
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+const zbar = await scannerOfCodes();
+const quirc = await quircOfWasm();
+
 const readers = {
+  ZBar: async (shades, side) => {
+    const [found] = await scanGrayBuffer(shades.buffer, side, side, zbar);
+    return found ? utf8.decode(Uint8Array.from(found.data)) : null;
+  },
+  quirc: (shades, side) => {
+    const found = quirc.decode(shades, side, side).find(({ data }) => data);
+    return found ? utf8.decode(found.data.payload) : null;
+  },
+  jsQR: (shades, side) => jsqr(rgbaOf(shades), side, side)?.data ?? null,
+};
+
+const readersOfColors = {
   jsqr: (data, size) => jsqr(data, size, size)?.data ?? null,
   qr: (data, size) => {
     try {
@@ -18,8 +42,37 @@ const readers = {
   },
 };
 
+/** ZBar, which by itself looks for bar codes, too. */
+async function scannerOfCodes() {
+  const scanner = await ZBarScanner.create();
+  const { ZBAR_NONE, ZBAR_QRCODE } = ZBarSymbolType;
+  scanner.setConfig(ZBAR_NONE, ZBarConfigType.ZBAR_CFG_ENABLE, 0);
+  scanner.setConfig(ZBAR_QRCODE, ZBarConfigType.ZBAR_CFG_ENABLE, 1);
+  return scanner;
+}
+
+async function quircOfWasm() {
+  const file = require.resolve('quirc').replace('cjs/index.js', 'libquirc.wasm');
+  const { instance } = await WebAssembly.instantiate(readFileSync(file));
+  return new Quirc(instance);
+}
+
+function rgbaOf(shades) {
+  const pixels = new Uint8ClampedArray(4 * shades.length).fill(255);
+  for (let at = 0; at < shades.length; at += 1) {
+    pixels.fill(shades[at], 4 * at, 4 * at + 3);
+  }
+  return pixels;
+}
+
+async function answer({ readers: names, side, shades, reader, size, pixels }) {
+  if (reader) {
+    return readersOfColors[reader](Uint8ClampedArray.from(Buffer.from(pixels, 'base64')), size);
+  }
+  const picture = Uint8Array.from(Buffer.from(shades, 'base64'));
+  return Promise.all(names.map((name) => readers[name](picture, side)));
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
-  const { reader, size, pixels } = JSON.parse(line);
-  const data = Uint8ClampedArray.from(Buffer.from(pixels, 'base64'));
-  console.log(JSON.stringify(readers[reader](data, size)));
+  console.log(JSON.stringify(await answer(JSON.parse(line))));
 }
