@@ -168,7 +168,12 @@ bench-scale: $(DEV) ## Measure operations with up to 10 million links, and stati
 .PHONY: qr-table
 qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, and of how many styles what the verdict is worth (LIMIT=300 make qr-table), into tests/qr/table.md and margin.md
 	@$(PY) -m tests.qr.table
+	@$(PY) -m tests.qr.decoders
 	@exec $(PY) -m tests.qr.margin $(if $(LIMIT),--limit $(LIMIT))
+
+.PHONY: qr-time
+qr-time: $(DEV) $(WEB) browser ## Measure how long the verdict on a QR code takes a phone; fails above the budget
+	@exec $(PY) -m tests.e2e.stage node web/scripts/verdict.mjs {url}
 
 .PHONY: check
 check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart ## Lint, types, import direction, format, generated code, budgets
