@@ -98,12 +98,12 @@ describe('what leaves too little room', () => {
   });
 
   it('is a module of few pixels, whatever makes it small', () => {
-    expect(care({ level: 'M' }, 'x'.repeat(106))).toBeNull();
-    expect(care({ level: 'M' }, 'x'.repeat(107))).toBe('modules');
-    expect(care({ level: 'M', quietZone: true }, 'x'.repeat(62))).toBeNull();
-    expect(care({ level: 'M', quietZone: true }, 'x'.repeat(63))).toBe('modules');
-    expect(care({ caption: '' }, 'x'.repeat(32))).toBeNull();
-    expect(care({ caption: '' }, 'x'.repeat(33))).toBe('modules');
+    expect(care({ level: 'M' }, 'x'.repeat(84))).toBeNull();
+    expect(care({ level: 'M' }, 'x'.repeat(85))).toBe('modules');
+    expect(care({ level: 'M', quietZone: true }, 'x'.repeat(42))).toBeNull();
+    expect(care({ level: 'M', quietZone: true }, 'x'.repeat(43))).toBe('modules');
+    expect(care({ caption: '' }, 'x'.repeat(17))).toBeNull();
+    expect(care({ caption: '' }, 'x'.repeat(18))).toBe('modules');
   });
 
   it('is a logo that hides more than is mended', () => {
@@ -118,10 +118,10 @@ describe('what leaves too little room', () => {
   });
 
   it('is an ink that a shadow on the background comes near to', () => {
-    expect(care({ foreground: '#4a4a4a' })).toBeNull();
-    expect(care({ foreground: '#4b4b4b' })).toBe('colors');
-    expect(care({ background: '#b4b4b4', foreground: '#212121' })).toBeNull();
-    expect(care({ background: '#b4b4b4', foreground: '#222222' })).toBe('colors');
+    expect(care({ foreground: '#4d4d4d' })).toBeNull();
+    expect(care({ foreground: '#4e4e4e' })).toBe('colors');
+    expect(care({ background: '#b4b4b4', foreground: '#222222' })).toBeNull();
+    expect(care({ background: '#b4b4b4', foreground: '#232323' })).toBe('colors');
     expect(care({ background: '#b3b3b3' })).toBe('colors');
     expect(care({ second: { kind: 'radial', color: '#777777' } })).toBe('colors');
     expect(care({ eyeBall: { ...eye, color: '#777777' } })).toBe('colors');

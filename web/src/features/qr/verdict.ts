@@ -29,12 +29,12 @@ const LEAST_PIXELS = 4;
  */
 const ROOMY = {
   /** Pixels of a module. */
-  pixels: 9.7,
+  pixels: 10,
   levelWithLogo: 'H',
   /** Brightness of the background. */
   background: 180,
   /** Of what the background is brighter than `above`, the share that an ink may have. */
-  ink: { above: 120, share: 0.55 },
+  ink: { above: 120, share: 0.575 },
 };
 
 /** What leaves too little room for a bad print, bad light and a hand that shakes. */
