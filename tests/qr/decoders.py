@@ -115,7 +115,7 @@ lost. The three that measure a style are {", ".join(SCANNERS[:-1])} and {SCANNER
 could be had from npm and PyPI they are three implementations that share no code, each is built into
 apps and devices that people scan with, and they lose the fewest plain codes.
 
-- ZXing is zxing-cpp, what its makers go on with since they stopped at the Java one; `rxing` and
+- ZXing is zxing-cpp, the port of it that is worked on; `rxing` and
   `@zxing/library` are ports of the same code, and so would be no third voice.
 - quirc is made for small devices with a camera; its grid comes of the eyes alone.
 - ArUco is OpenCV's `QRCodeDetectorAruco`, "OpenCV" its older `QRCodeDetector`.
