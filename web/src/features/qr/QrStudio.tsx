@@ -7,7 +7,7 @@ import { announce } from '../../lib/announce';
 import { save } from '../../lib/save';
 import { usePart } from '../../lib/usePart';
 import { ColorPicker } from './ColorPicker';
-import { mendStyle } from './colors';
+import { contrasted, mendStyle } from './colors';
 import { framed, loadDecoder, pictureOf, readPicture } from './decoder';
 import type { FormWords } from './contents/kinds';
 import { canCopyImages, copyImage, fileName, pngOf, type Wanted } from './download';
@@ -166,7 +166,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
     });
   };
 
-  const repaint = () => setStyle(mendStyle(style));
+  const repaint = () => setStyle(contrasted(mendStyle(style)));
   const blackOnWhite = () => change({ foreground: BLACK, background: WHITE });
   const removeImage: Mend = { words: 'Remove the image', act: remove };
   const automatic: Mend = {
