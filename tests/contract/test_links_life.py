@@ -341,10 +341,12 @@ class History:
         if self.random.random() < 0.2:
             codes = [*codes, self.random.choice([*self.codes, *self.scan_codes])]
         self.told.append(f"purge {codes}")
-        for code in codes:
+        links_of = {link.scan_code: code for code, link in self.links.items()}
+        named = {links_of.get(code, code) for code in codes}
+        for code in named:
             if link := self.links.pop(code, None):
                 self.purged |= {code, link.scan_code}
-        assert set(await self.service.purge(codes)) == self.purged.intersection(codes)
+        assert set(await self.service.purge(codes)) == self.purged & named
 
     async def remove_account(self) -> None:
         account = self.random.choice(ACCOUNTS)
