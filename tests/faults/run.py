@@ -122,6 +122,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
                 ) as load,
             ):
                 load.await_more(visits=50, created=5)
+                operator.visitors.await_round()  # No gateway serves what it was never asked for.
                 while fleet.kills < kills:
                     storm.blow()
                     if chance.random() < 0.7:

@@ -29,8 +29,7 @@ class Visitors(Crew):
 
     `urls` says where each code leads at first. What they are to answer later is said with `expect`,
     in order. `lives` names the gateways that may die, and tells which life of theirs it is, 0 while
-    there is none: what such a one does not know in a life it may say to be away, and what was
-    decided on, as links may die before it says what holds.
+    there is none: what such a one does not know in a life it may say to be away.
     """
 
     def __init__(
@@ -133,15 +132,13 @@ class Visitors(Crew):
                 self._seen[code, answer] = now
                 expected = self._expected[code]
                 is_known = is_same_life and (life_of is None or (life, code) in known)
-                # Of a code without a link, what was believed is not believed for long; and once a
-                # gateway hears that a link changed, only links can say to what, which may be dead.
-                was_decided_on = life_of is not None and len(expected) > 1
-                may_be_away = not is_known or was_decided_on or expected[reached] == PURGED
+                # Of a code without a link, what was believed is not believed for long.
+                may_be_away = not is_known or expected[reached] == PURGED
                 if answer in expected[reached:]:
                     if is_same_life:
                         known.add((life, code))
                     reached = expected.index(answer, reached)
                     self._reached[gateway, code] = max(reached, self._reached[gateway, code])
                 elif not (answer == AWAY and may_be_away):
-                    self.failures.append(f"{code} answered {expected[reached]} and then {answer}")
+                    self.failures.append(f"{gateway}/{code}: {answer}, not {expected[reached]}")
         connection.close()
