@@ -11,17 +11,24 @@ tests/integration/test_redirects.py watches over: it compares the shortcut's ans
 application's own.
 
 What strangers send that is no HTTP is refused and counted, and not logged: uvicorn writes lines for
-each, as many as they like. A request to speak another protocol is read as one that does not ask.
+each, as many as they like. Who sent requests before it gets their answers first: uvicorn refuses at
+once, in the midst of an answer too. A request to speak another protocol is read as one that does
+not ask.
+
+Requests that wait behind another are those of one read at most. uvicorn reads on at each answer:
+who sends small requests faster than they are answered fills its memory.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sized
+from functools import partial
 from typing import Any, Protocol, cast
 
 import httptools
 from starlette.types import Scope
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gateway.metrics import HTTP_REJECTED
@@ -91,13 +98,21 @@ class _Protocol(HttpToolsProtocol):
     _was_hit = False
     _host = ""
     _unread: asyncio.TimerHandle | None = None
+    _refusal: Callable[[], None] | None = None
+    """Ends the connection once what came before is answered; what comes behind is nothing."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        corked = _CorkedTransport(transport, self.loop, self.shortcut.before_sending)
-        super().connection_made(corked)  # type: ignore[arg-type]
+        corked = cast(
+            asyncio.Transport,
+            _CorkedTransport(transport, self.loop, self.shortcut.before_sending),
+        )
+        super().connection_made(corked)
+        self.flow = _Flow(corked, self.pipeline)
         self._host = self.client[0] if self.client else ""
 
     def data_received(self, data: bytes) -> None:
+        if self._refusal is not None:  # It is read all the same: else a reset overtakes answers.
+            return
         self._unset_keepalive_if_required()
         self._head_bytes += len(data)
         try:
@@ -111,9 +126,8 @@ class _Protocol(HttpToolsProtocol):
             else:  # A callback of ours broke: nothing is wrong with what was sent.
                 HTTP_REJECTED.labels("broke").inc()
                 log.error("http_broke", exc_info=cause)
-                self.transport.write(_BROKEN_OFF)
-                self.transport.close()
-        if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
+                self._refuse(self._send_broken_off)
+        if self._head_bytes > MOST_HEAD_BYTES and self._refusal is None:
             self._reject("too_long", "The headers are too long.")
 
     def _feed(self, data: bytes) -> None:
@@ -142,7 +156,31 @@ class _Protocol(HttpToolsProtocol):
 
     def _reject(self, reason: str, message: str) -> None:
         HTTP_REJECTED.labels(reason).inc()
-        self.send_400_response(message)
+        self._refuse(partial(self.send_400_response, message))
+
+    def _send_broken_off(self) -> None:
+        self.transport.write(_BROKEN_OFF)
+        self.transport.close()
+
+    def _refuse(self, refusal: Callable[[], None]) -> None:
+        """End the connection with a refusal of what is read, behind the answers to what was."""
+        self._refusal = refusal
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            refusal()
+        elif cycle.more_body:  # It is the body of this request that cannot be read.
+            if self.pipeline:
+                self.pipeline.popleft()
+            elif cycle.response_started:
+                cycle.keep_alive = False  # It has its answer, which ends the connection.
+            else:
+                refusal()
+
+    def on_response_complete(self) -> None:
+        is_last = not self.pipeline
+        super().on_response_complete()
+        if is_last and self._refusal is not None and not self.transport.is_closing():
+            self._refusal()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -154,6 +192,7 @@ class _Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_unread()
+        self._refusal = None  # It leads back here: no cycle to be collected.
         super().connection_lost(exc)
 
     def _forget_unread(self) -> None:
@@ -188,7 +227,7 @@ class _Protocol(HttpToolsProtocol):
                 if response is not None:
                     self._was_hit = True
                     self.transport.write(response)
-                    self.on_response_complete()
+                    super().on_response_complete()
                     return
                 state[_PLAIN] = True
         # An answer given at once may have begun the wait for the next request: this is it.
@@ -266,6 +305,18 @@ class _Protocol(HttpToolsProtocol):
 
 def _nothing() -> None:
     """There is no more to do."""
+
+
+class _Flow(FlowControl):
+    """Reads on only where no request waits: uvicorn asks for that at each answer."""
+
+    def __init__(self, transport: asyncio.Transport, waiting: Sized) -> None:
+        super().__init__(transport)
+        self._waiting = waiting
+
+    def resume_reading(self) -> None:
+        if self.read_paused and not self._waiting:
+            super().resume_reading()
 
 
 class _CorkedTransport:

@@ -222,6 +222,17 @@ class Server:
         return sum(self.metrics.counts["failed"])
 
 
+def rejections() -> float:
+    """How much this process refused as no HTTP."""
+    return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": "invalid"}) or 0
+
+
+async def rejection(before: float) -> None:
+    """Wait for one more."""
+    while rejections() == before:  # noqa: ASYNC110 - It is a number that nobody tells of.
+        await asyncio.sleep(0)
+
+
 async def get(port: int, *codes: str) -> list[bytes]:
     """Status lines of the answers on one connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -318,3 +329,99 @@ async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
         assert await get(port, "aaaaaaaa", "eeeeeeee") == [FOUND, FOUND]
         assert server.failed() == 3
         assert len(server.visits.codes) == 4
+
+
+class Held:
+    """An application whose answers wait for `release`, as those that links is asked for."""
+
+    def __init__(self, *, begins: bool = False) -> None:
+        self.begins = begins
+        """Whether status and headers are sent before it waits."""
+        self.asked = asyncio.Event()
+        self.released = asyncio.Semaphore(0)
+        self.paths: list[str] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.paths.append(scope["path"])
+        self.asked.set()
+        length = (b"content-length", b"3")
+        start = {"type": "http.response.start", "status": 200, "headers": [length]}
+        if self.begins:
+            await send(start)
+        else:
+            await receive()
+        await self.released.acquire()
+        if not self.begins:
+            await send(start)
+        await send({"type": "http.response.body", "body": b"yes"})
+
+
+POST = b"POST /a/b HTTP/1.1\r\nhost: x\r\n"
+WHOLE = POST + b"content-length: 0\r\n\r\n"
+BROKEN_BODY = POST + b"transfer-encoding: chunked\r\n\r\nno chunk\r\n"
+
+
+@pytest.mark.parametrize("begins", [False, True])
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [
+        (WHOLE + b"hello\r\n\r\n", 1),
+        (WHOLE * 3 + b"hello\r\n\r\n", 3),
+        (WHOLE + BROKEN_BODY, 1),
+    ],
+)
+async def test_what_came_before_what_is_no_http_is_answered_whole(
+    *, begins: bool, sent: bytes, answered: int
+) -> None:
+    """The refusal comes behind the answers, and nothing that stands behind it is answered."""
+    app = Held(begins=begins)
+    async with Server(app).running() as port, asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        before = rejections()
+        writer.write(sent + WHOLE)
+        await rejection(before)
+        for _ in range(answered):
+            app.released.release()
+        answers = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == [b"200"] * answered + [b"400"]
+    assert answers.count(b"\r\n\r\nyes") == answered
+    assert answers.endswith(b"Invalid HTTP request received.")
+    assert len(app.paths) == answered
+
+
+async def test_a_body_that_cannot_be_read_behind_its_answer_ends_the_connection() -> None:
+    app = Held(begins=True)
+    async with Server(app).running() as port, asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(POST + b"transfer-encoding: chunked\r\n\r\n")
+        await app.asked.wait()
+        before = rejections()
+        writer.write(b"no chunk\r\n")
+        await rejection(before)
+        app.released.release()
+        answers = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == [b"200"]
+    assert answers.endswith(b"\r\n\r\nyes")
+
+
+async def test_who_sends_faster_than_is_answered_is_read_no_further() -> None:
+    """Else the requests that wait would fill the memory."""
+    app = Held()
+    async with Server(app).running() as port, asyncio.timeout(30):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        connection = writer.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
+        requests = (32 << 20) // len(WHOLE)
+        writer.write(WHOLE * requests)
+        for _ in range(100):
+            app.released.release()
+            await reader.readuntil(b"\r\n\r\nyes")
+        unsent = writer.transport.get_write_buffer_size()
+        writer.transport.abort()
+        for _ in range(requests):
+            app.released.release()
+    assert unsent > 16 << 20
