@@ -232,7 +232,7 @@ class Load(Crew):
         self._scan_codes = scan_codes or {}
         self._pause = pause
         self._life = life
-        self.guises = tuple(guises)
+        self._guises = tuple(guises)
         self._lock = threading.Lock()
         self._warm: dict[int, set[str]] = defaultdict(set)
         self.answered: Counter[str] = Counter()
@@ -305,7 +305,7 @@ class Load(Crew):
             known = turn % 25 != 0 or not self._pause
             code = self._codes[chance.randrange(len(self._codes))] if known else new_code()
             method = "HEAD" if turn % 20 == 1 else "GET"
-            guise = chance.choice(self._guises_of(code))
+            guise = chance.choice(self.guises_of(code))
             way = self._way(code, guise)
             life, started = self._life(), time.perf_counter()
             status, _ = self._ask(connection, method, f"/{way}", guise=guise)
@@ -485,15 +485,15 @@ class Load(Crew):
         """Visit links once in every guise at a gateway, when the load is over and all is there."""
         connection = Connection(url, 10)
         for code in codes:
-            for guise in self._guises_of(code):
+            for guise in self.guises_of(code):
                 status, body = connection.ask("GET", f"/{self._way(code, guise)}", guise=guise)
                 assert status == 302, body
                 self._note(code, guise, answered=True)
         connection.close()
 
-    def _guises_of(self, code: str) -> list[Guise]:
+    def guises_of(self, code: str) -> list[Guise]:
         """Those in which a link can be visited."""
-        return [guise for guise in self.guises if not guise.scans or code in self._scan_codes]
+        return [guise for guise in self._guises if not guise.scans or code in self._scan_codes]
 
     def _way(self, code: str, guise: Guise) -> str:
         """The code by which a link is visited in a guise."""

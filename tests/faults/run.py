@@ -225,23 +225,23 @@ def compare(product: Product, token: str, load: Load) -> None:
 def compare_statistics(product: Product, codes: list[str], load: Load, since: date) -> None:
     """The same for all that is told of the visits to each code. Raises AssertionError.
 
-    Each guise visited each code while visitors were told apart. Two of them may look like one (in
-    one of a thousand codes), but resends, restarts and other gateways make no more of them, each
-    day since `since`.
+    Each guise that can visit a code did so while visitors were told apart. Two of them may look
+    like one (in one of a thousand codes), but resends, restarts and other gateways make no more of
+    them, each day since `since`.
     """
-    # A visitor is an address with a User-Agent.
-    visitors = len(
-        {
-            (guise.headers["user-agent"], guise.headers.get("x-forwarded-for"))
-            for guise in load.guises
-            if not guise.is_bot
-        }
-    )
     days = (datetime.now(UTC).date() - since).days + 1
     wrong = []
     with grpc.insecure_channel(product.address("analytics")) as channel:
         stub = pb_grpc.AnalyticsServiceStub(channel)
         for code in codes:
+            # A visitor is an address with a User-Agent.
+            visitors = len(
+                {
+                    (guise.headers["user-agent"], guise.headers.get("x-forwarded-for"))
+                    for guise in load.guises_of(code)
+                    if not guise.is_bot
+                }
+            )
             span = pb.GetStatisticsRequest(
                 codes=[code], recent=pb.RECENT_SPAN_7_DAYS, timezone="UTC"
             )
