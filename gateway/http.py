@@ -17,6 +17,9 @@ not ask.
 
 Requests that wait behind another are those of one read at most. uvicorn reads on at each answer:
 who sends small requests faster than they are answered fills its memory.
+
+A request that does not come whole in time is cut off: who sends a byte now and then would hold a
+connection for ever.
 """
 
 from __future__ import annotations
@@ -39,6 +42,9 @@ log = logs.Throttled(__name__)
 
 MOST_HEAD_BYTES = 65_536
 """Of a request's line and headers; a longer one is cut off."""
+
+MOST_REQUEST_SECONDS = 30.0
+"""For how long a request may be under way, from the connection's or its own first byte on."""
 
 MOST_UNREAD_SECONDS = 60.0
 """For how long a client may leave an answer unread that fills the transport; then it is cut off."""
@@ -98,6 +104,10 @@ class _Protocol(HttpToolsProtocol):
     _was_hit = False
     _host = ""
     _unread: asyncio.TimerHandle | None = None
+    _late: asyncio.TimerHandle | None = None
+    """Runs out while a request is under way, the first from the connection's start on."""
+    _is_between = False
+    """Whether the last request came whole and no other has begun."""
     _refusal: Callable[[], None] | None = None
     """Ends the connection once what came before is answered; what comes behind is nothing."""
 
@@ -109,6 +119,7 @@ class _Protocol(HttpToolsProtocol):
         super().connection_made(corked)
         self.flow = _Flow(corked, self.pipeline)
         self._host = self.client[0] if self.client else ""
+        self._await_rest()
 
     def data_received(self, data: bytes) -> None:
         if self._refusal is not None:  # It is read all the same: else a reset overtakes answers.
@@ -127,8 +138,28 @@ class _Protocol(HttpToolsProtocol):
                 HTTP_REJECTED.labels("broke").inc()
                 log.error("http_broke", exc_info=cause)
                 self._refuse(self._send_broken_off)
-        if self._head_bytes > MOST_HEAD_BYTES and self._refusal is None:
+        if self._refusal is not None:
+            return
+        if self._head_bytes > MOST_HEAD_BYTES:
             self._reject("too_long", "The headers are too long.")
+        elif not self._is_between and self._late is None:
+            self._await_rest()
+
+    def _await_rest(self) -> None:
+        self._late = self.loop.call_later(MOST_REQUEST_SECONDS, self._cut_off)
+
+    def _forget_late(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _cut_off(self) -> None:
+        """End the connection behind the answers to what came before the late request."""
+        if self.flow.read_paused:  # It is not read: nothing says that it is late.
+            self._await_rest()
+            return
+        HTTP_REJECTED.labels("late").inc()
+        self._refuse(self.transport.close)
 
     def _feed(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -165,6 +196,7 @@ class _Protocol(HttpToolsProtocol):
     def _refuse(self, refusal: Callable[[], None]) -> None:
         """End the connection with a refusal of what is read, behind the answers to what was."""
         self._refusal = refusal
+        self._forget_late()
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             refusal()
@@ -192,6 +224,7 @@ class _Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_unread()
+        self._forget_late()
         self._refusal = None  # It leads back here: no cycle to be collected.
         super().connection_lost(exc)
 
@@ -203,6 +236,7 @@ class _Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._was_hit = False
+        self._is_between = False
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
@@ -238,6 +272,8 @@ class _Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return
         self._head_bytes = 0
+        self._is_between = True
+        self._forget_late()
         if not self._was_hit:
             super().on_message_complete()
 

@@ -33,12 +33,13 @@ HTTP_SECONDS = Histogram(
 HTTP_REJECTED = Counter(
     "atajo_http_rejected",
     "What came over HTTP and was not served as sent, by reason: invalid, no HTTP request, and "
-    "too_long, headers without end, both answered with 400; upgrade, a request to speak another "
+    "too_long, headers without end, both answered with 400; late, one that did not come whole "
+    "in time, cut off; upgrade, a request to speak another "
     "protocol, answered as if it did not ask; broke, answered with 500 as reading it failed for an "
     "error nobody foresaw, whose traceback is in the log.",
     ["reason"],
 )
-for _reason in ("invalid", "too_long", "upgrade", "broke"):
+for _reason in ("invalid", "too_long", "late", "upgrade", "broke"):
     HTTP_REJECTED.labels(_reason)
 LINKS_CREATED = Counter("atajo_links_created", "Links stored, repetitions of one included.")
 LIMITED = Counter(

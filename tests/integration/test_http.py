@@ -222,14 +222,14 @@ class Server:
         return sum(self.metrics.counts["failed"])
 
 
-def rejections() -> float:
-    """How much this process refused as no HTTP."""
-    return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": "invalid"}) or 0
+def rejections(reason: str) -> float:
+    """How much this process refused."""
+    return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": reason}) or 0
 
 
 async def rejection(before: float) -> None:
-    """Wait for one more."""
-    while rejections() == before:  # noqa: ASYNC110 - It is a number that nobody tells of.
+    """Wait for one more that is no HTTP."""
+    while rejections("invalid") == before:  # noqa: ASYNC110 - It is a number that nobody tells of.
         await asyncio.sleep(0)
 
 
@@ -285,11 +285,8 @@ async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
     def breaks(**_: object) -> None:
         raise RuntimeError("nobody foresaw this")
 
-    def counted(reason: str) -> float | None:
-        return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": reason})
-
     monkeypatch.setattr("gateway.http.log", logs.Throttled("gateway.http"))
-    server, broke, invalid = Server(), counted("broke") or 0, counted("invalid")
+    server, broke, invalid = Server(), rejections("broke"), rejections("invalid")
     async with server.running() as port:
         with capture_logs() as told, monkeypatch.context() as patch:
             patch.setattr("uvicorn.protocols.http.httptools_impl.RequestResponseCycle", breaks)
@@ -304,7 +301,7 @@ async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
     [line] = told
     assert line["event"] == "http_broke"
     assert isinstance(line["exc_info"], RuntimeError)
-    assert (counted("broke"), counted("invalid")) == (broke + 2, invalid)
+    assert (rejections("broke"), rejections("invalid")) == (broke + 2, invalid)
 
 
 @pytest.mark.parametrize("part", ["hit", "lookup", "take"])
@@ -377,7 +374,7 @@ async def test_what_came_before_what_is_no_http_is_answered_whole(
     app = Held(begins=begins)
     async with Server(app).running() as port, asyncio.timeout(10):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        before = rejections()
+        before = rejections("invalid")
         writer.write(sent + WHOLE)
         await rejection(before)
         for _ in range(answered):
@@ -397,7 +394,7 @@ async def test_a_body_that_cannot_be_read_behind_its_answer_ends_the_connection(
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(POST + b"transfer-encoding: chunked\r\n\r\n")
         await app.asked.wait()
-        before = rejections()
+        before = rejections("invalid")
         writer.write(b"no chunk\r\n")
         await rejection(before)
         app.released.release()
@@ -425,3 +422,53 @@ async def test_who_sends_faster_than_is_answered_is_read_no_further() -> None:
         for _ in range(requests):
             app.released.release()
     assert unsent > 16 << 20
+
+
+@pytest.mark.parametrize(
+    ("sent", "statuses"),
+    [
+        (b"", []),
+        (b"GET /aaaaaaaa HTTP/1.1\r\nhost: x\r\n", []),
+        (POST + b"content-length: 9999\r\n\r\nno", []),
+        (b"GET /aaaaaaaa HTTP/1.1\r\nhost: x\r\n\r\nGET /", [b"302"]),
+    ],
+)
+async def test_what_does_not_come_whole_in_time_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, sent: bytes, statuses: list[bytes]
+) -> None:
+    """Though something of it comes now and then."""
+    monkeypatch.setattr("gateway.http.MOST_REQUEST_SECONDS", 0.2)
+    before = rejections("late")
+
+    async def send_on(writer: asyncio.StreamWriter) -> None:
+        while sent:
+            await asyncio.sleep(0.02)
+            writer.write(b"x")
+
+    app = Held()
+    async with Server(app).running() as port, asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        sending = asyncio.create_task(send_on(writer))
+        answers = await reader.read()
+        sending.cancel()
+        app.released.release()
+        writer.close()
+        await writer.wait_closed()
+    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == statuses
+    assert rejections("late") == before + 1
+
+
+async def test_who_waits_for_an_answer_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.http.MOST_REQUEST_SECONDS", 0.1)
+    before, app = rejections("late"), Held()
+    async with Server(app).running() as port, asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(WHOLE)
+        await app.asked.wait()
+        await asyncio.sleep(0.3)  # For the time in which it would be cut off.
+        app.released.release()
+        assert (await reader.readuntil(b"\r\n\r\nyes")).startswith(b"HTTP/1.1 200 ")
+        writer.close()
+        await writer.wait_closed()
+    assert rejections("late") == before
