@@ -112,9 +112,15 @@ class NotReachedError(Exception):
 
 
 class Connection:
-    """A connection kept open, cheap enough for many. Raises NotReachedError or OSError."""
+    """A connection kept open, cheap enough for many. Raises NotReachedError or OSError.
 
-    def __init__(self, url: str, seconds: float) -> None:
+    With `repeats` it sends a request again, once and on a new connection, that the kept one ended
+    without a byte of an answer, as browsers do: a server may close a connection that has rested
+    in the moment in which the next request is under way.
+    """
+
+    def __init__(self, url: str, seconds: float, *, repeats: bool = False) -> None:
+        self._repeats = repeats
         self.location = ""
         """Where the last answer led."""
         self._http = http.client.HTTPConnection(url.removeprefix("http://"), timeout=seconds)
@@ -128,20 +134,23 @@ class Connection:
         """
         if self._http.sock is not None and _ended(self._http.sock):
             self._http.close()
-        if self._http.sock is None:
-            try:
-                self._http.connect()
-            except OSError as error:
-                self._http.close()
-                raise NotReachedError from error
+        is_kept = self._http.sock is not None
+        if not is_kept:
+            self._connect()
         headers = dict((guise or PERSON).headers)
         body = None
         if data is not None:
             headers["content-type"] = "application/json"
             body = json.dumps({"data": data}).encode()
         try:
-            self._http.request(method, path, body, headers)
-            response = self._http.getresponse()
+            try:
+                response = self._send(method, path, body, headers)
+            except ConnectionError:
+                if not (is_kept and self._repeats):
+                    raise
+                self._http.close()
+                self._connect()
+                response = self._send(method, path, body, headers)
             self.location = response.getheader("location", "")
             return response.status, response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -150,6 +159,20 @@ class Connection:
 
     def close(self) -> None:
         self._http.close()
+
+    def _connect(self) -> None:
+        try:
+            self._http.connect()
+        except OSError as error:
+            self._http.close()
+            raise NotReachedError from error
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        """The answer's head. Raises ConnectionError where the connection ended before it."""
+        self._http.request(method, path, body, headers)
+        return self._http.getresponse()
 
 
 def fill_journal(url: str, code: str) -> None:
@@ -198,7 +221,7 @@ class Load(Crew):
     its link.
 
     `life` tells which life of the gateway this is, 0 while there is none: a code that was
-    answered in a life must be answered for the rest of it.
+    answered in a life must be answered for the rest of it. `repeats` is a connection's.
     """
 
     def __init__(
@@ -216,6 +239,7 @@ class Load(Crew):
         life: Callable[[], int] = lambda: 0,
         guises: Sequence[Guise] = (PERSON,),
         scan_codes: Mapping[str, str] | None = None,
+        repeats: bool = False,
     ) -> None:
         super().__init__(
             [
@@ -231,6 +255,7 @@ class Load(Crew):
         self._codes = list(codes)
         self._scan_codes = scan_codes or {}
         self._pause = pause
+        self._repeats = repeats
         self._life = life
         self._guises = tuple(guises)
         self._lock = threading.Lock()
@@ -298,7 +323,7 @@ class Load(Crew):
 
     def _visit(self, number: int) -> None:
         chance = random.Random(number)
-        connection = Connection(self._product.url, 10)
+        connection = self._connection(10)
         for turn in itertools.count(number):
             if self._over.wait(self._pause):
                 break
@@ -331,7 +356,7 @@ class Load(Crew):
 
     def _access(self, number: int) -> None:
         chance = random.Random(-1 - number)
-        connection = Connection(self._product.url, 10)
+        connection = self._connection(10)
         while not self._over.wait(self._pause):
             code = self._codes[chance.randrange(len(self._codes))]
             status, body = self._ask(connection, "POST", "/accessLink", {"code": code})
@@ -348,7 +373,7 @@ class Load(Crew):
         connection.close()
 
     def _create(self, number: int) -> None:
-        connection = Connection(self._product.url, 10)
+        connection = self._connection(10)
         code = ""
         for turn in itertools.count(number):
             if self._over.wait(self._pause):
@@ -373,7 +398,7 @@ class Load(Crew):
 
     def _belong(self) -> None:
         """Register, repeating what failed, and log in to one of the accounts there are."""
-        connection = Connection(self._product.url, 70)
+        connection = self._connection(70)
         template = registration("")
         while not self._over.wait(max(self._pause, 0.1)):
             wanted = {**template, "email": f"{new_code()}@example.com"}
@@ -395,7 +420,7 @@ class Load(Crew):
 
     def _own(self, number: int) -> None:
         """Do one thing after another with links of one's own; what failed is repeated."""
-        connection = Connection(self._product.url, 70)
+        connection = self._connection(70)
         account = {"token": self._token}
         guest = {"guest": secrets.token_urlsafe(32)}
         mine: dict[str, Kept] = {}
@@ -468,6 +493,9 @@ class Load(Crew):
         reply = self._call(connection, "showLink", {"code": code, **kept.owner})
         if reply is not None and kept.sure and (wrong := difference(kept, reply)):
             self.failures.append(f"{code} has {wrong}")
+
+    def _connection(self, seconds: float) -> Connection:
+        return Connection(self._product.url, seconds, repeats=self._repeats)
 
     def _call(self, connection: Connection, name: str, data: object) -> Any:
         """What a function answers, None where a part was away."""

@@ -40,6 +40,7 @@ class Account:
             makers=_MAKERS,
             owners=_OWNERS,
             pause=_PAUSE,
+            repeats=True,
         )
         self.operator = Operator(product, 2, pause=_PAUSE_OF_FEW)
         self.reporters = Reporters(
