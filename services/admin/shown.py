@@ -44,7 +44,8 @@ def reports(page: pb.ListReportsResponse) -> str:
         lines += _report(report)
     if not lines:
         return "No more reports wait." if page.waiting else "No report waits."
-    told = f"{len(page.reports)} of {page.waiting} reports that wait."
+    wait = "report that waits" if page.waiting == 1 else "reports that wait"
+    told = f"{len(page.reports)} of {page.waiting} {wait}."
     others = f" Others: AFTER={page.next}" if page.next else ""
     return "\n".join([*lines, "", told + others]).strip("\n")
 
@@ -94,7 +95,7 @@ def _decision(decision: pb.Decision) -> str:
     if decision.reason:
         parts.append(_NAMES.get(decision.reason, "?"))
     if decision.reports:
-        parts.append(f"({decision.reports} reports)")
+        parts.append(f"({decision.reports} report{'' if decision.reports == 1 else 's'})")
     if decision.cause:
         parts.append(plain(decision.cause))
     return "  ".join(parts)

@@ -166,10 +166,11 @@ def test_reports_are_read_and_decided_on(product: Product) -> None:
         payload = {"code": code, "reason": reason, "details": details, "contact": contact}
         assert product.data("reportLink", payload)["success"]
 
+    report(joke, "other", "\u202eme too")
+    assert written(addresses(product), "reports")[1].endswith("\n\n1 of 1 report that waits.")
     report(bad, "phishing", "It asks for\n\\my word", "ana@b.example")
     report(bad, "phishing")
     report(bad, "spam")
-    report(joke, "other", "\u202eme too")
     code, shown = written(addresses(product), "reports")
     assert code == 0
     lines = [_MOMENT.sub("now", line) for line in shown.split("\n")]
@@ -196,7 +197,7 @@ def test_reports_are_read_and_decided_on(product: Product) -> None:
     assert written(addresses(product), "reports") == (0, "No report waits.")
     assert decided(product, 2) == [
         ["block", bad, "phishing", "(2 reports)"],
-        ["dismiss", joke, "(1 reports)", "A joke."],
+        ["dismiss", joke, "(1 report)", "A joke."],
     ]
     assert product.visit(joke).status_code == 302
 
