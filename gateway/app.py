@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import Depends, FastAPI, Request
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
@@ -73,14 +74,7 @@ def create_functions_app(
         return failure(Internal(), edge.function_headers)  # `Requests` logs it.
 
     app.add_middleware(_Stopping, headers=edge.function_headers)
-    app.add_middleware(
-        CORSMiddleware,
-        allow_origins=origins,
-        allow_methods=["POST"],
-        allow_headers=["authorization", "content-type", "x-firebase-appcheck", request_id.HEADER],
-        expose_headers=["retry-after", request_id.HEADER],
-        max_age=3600,
-    )
+    app.add_middleware(_Cors, origins=origins, headers=edge.function_headers)
     return app
 
 
@@ -91,6 +85,29 @@ def _endpoint(function: Function, edge: Edge) -> Callable[..., Any]:
         return success(request, await function.call(payload, request), edge.function_headers)
 
     return endpoint
+
+
+class _Cors(CORSMiddleware):
+    """Lets the pages of `origins` call. Preflights get the headers of every call's answer, too."""
+
+    def __init__(self, app: ASGIApp, origins: list[str], headers: RawHeaders) -> None:
+        super().__init__(
+            app,
+            allow_origins=origins,
+            allow_methods=["POST"],
+            allow_headers=[
+                *("authorization", "content-type", "firebase-instance-id-token"),
+                *("x-firebase-appcheck", request_id.HEADER),
+            ],
+            expose_headers=["retry-after", request_id.HEADER],
+            max_age=3600,
+        )
+        self._headers = headers
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        response = super().preflight_response(request_headers)
+        response.raw_headers.extend(self._headers)
+        return response
 
 
 class _Stopping:

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.edge import Edge
 from tests.in_process import InProcess
 from tests.processes import NO_TLS
 from tests.product import Product, new_code
@@ -176,7 +177,7 @@ def test_half_a_body_does_not_hold_others_up(product: Product) -> None:
 def test_cors_answers_the_own_origin_and_no_other(product: Product) -> None:
     preflight = {
         "access-control-request-method": "POST",
-        "access-control-request-headers": "content-type,authorization",
+        "access-control-request-headers": "content-type,authorization,firebase-instance-id-token",
     }
     own = product.http.options(
         f"{product.url}/accessLink", headers={"origin": product.url, **preflight}
@@ -192,6 +193,17 @@ def test_cors_answers_the_own_origin_and_no_other(product: Product) -> None:
             f"{product.url}/accessLink", json={"data": {"code": "x"}}, headers={"origin": origin}
         )
         assert "access-control-allow-origin" not in called.headers
+
+
+def test_a_preflight_has_the_headers_of_every_answer(product: Product) -> None:
+    edge = Edge.load()
+    for origin in (product.url, "https://evil.example"):
+        answer = product.http.options(
+            f"{product.url}/accessLink",
+            headers={"origin": origin, "access-control-request-method": "POST"},
+        )
+        told = {(name.lower(), value) for name, value in answer.headers.items()}
+        assert {(name.decode(), value.decode()) for name, value in edge.function_headers} <= told
 
 
 def test_the_authorization_header_is_accepted_and_ignored(product: Product) -> None:
