@@ -22,7 +22,10 @@ Password = Annotated[Text, Field(repr=False)]
 
 
 class VerifyUser(Payload):
-    """`device` is the mark that the browser was last given. One that is not ours counts as none."""
+    """`device` is the mark that the browser was last given. One that is not ours counts as none.
+
+    Only who says `device`, as `null` at first, is given a mark: others expect four keys.
+    """
 
     email: Text
     password: Password
@@ -72,13 +75,15 @@ class Accounts:
         session = await self.auth.login(
             payload.email, payload.password, self.clients.of(request), device
         )
-        return {
+        reply = {
             "success": True,
             "token": session.token,
             "expirationTimestamp": _milliseconds(session.expires_at),
             "username": session.username,
-            "device": session.device,
         }
+        if "device" in payload.model_fields_set:
+            reply["device"] = session.device
+        return reply
 
     async def register_user(self, payload: RegisterUser, request: Request) -> Reply:
         self.registrations.hit(self.clients.networks_of(request))

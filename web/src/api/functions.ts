@@ -320,8 +320,8 @@ const session = {
 export interface Credentials {
   email: string;
   password: string;
-  /** The mark of an earlier log-in in this browser; left out where there is none. */
-  device?: string;
+  /** The mark of an earlier log-in in this browser; null asks for a first one. */
+  device?: string | null;
 }
 
 export interface Login {

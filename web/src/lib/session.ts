@@ -73,9 +73,9 @@ export function rememberDevice(mark: string): void {
   if (mark !== '') writeItem(DEVICE_KEY, mark);
 }
 
-export function deviceMark(): string | undefined {
+export function deviceMark(): string | null {
   const mark = readItem(DEVICE_KEY);
-  return mark === null || mark.length > LONGEST_MARK ? undefined : mark;
+  return mark === null || mark.length > LONGEST_MARK ? null : mark;
 }
 
 export function rememberUsername(username: string): void {

@@ -15,10 +15,8 @@ interface LoginFormProps {
 
 /** A server from before there were marks refuses a log-in with one: it is asked again without. */
 async function verifyWithMark(credentials: Credentials): Promise<Login> {
-  const device = deviceMark();
-  if (device === undefined) return verifyUser(credentials);
   try {
-    return await verifyUser({ ...credentials, device });
+    return await verifyUser({ ...credentials, device: deviceMark() });
   } catch (error) {
     if (failureCode(error) !== 'invalid-argument') throw error;
     return verifyUser(credentials);
