@@ -20,6 +20,11 @@ from gateway import iso
         ("0001-01-01T00:00:00Z", datetime(1, 1, 1, tzinfo=UTC)),
         ("0001-01-01T23:59:00+23:59", datetime(1, 1, 1, tzinfo=UTC)),
         ("9999-12-31T23:59:59Z", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ("2026-07-01T09:30:00+0200", datetime(2026, 7, 1, 7, 30, tzinfo=UTC)),
+        ("2026-07-01T09:30:00,25-03", datetime(2026, 7, 1, 12, 30, 0, 250_000, UTC)),
+        ("20260701T093000+0545", datetime(2026, 7, 1, 3, 45, tzinfo=UTC)),
+        ("20260701T0930-03", datetime(2026, 7, 1, 12, 30, tzinfo=UTC)),
+        ("20260701T093000,5Z", datetime(2026, 7, 1, 9, 30, 0, 500_000, UTC)),
     ],
 )
 def test_a_moment_with_an_offset_is_read(text: str, moment: datetime) -> None:
@@ -30,7 +35,12 @@ def test_a_moment_with_an_offset_is_read(text: str, moment: datetime) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["2026-07-01T09:30:00", "2026-02-29T00:00Z", "0001-01-01T00:00:00+00:01", "9999-12-31T23:59-1"],
+    [
+        *("2026-07-01T09:30:00", "2026-02-29T00:00Z", "0001-01-01T00:00:00+00:01"),
+        *("9999-12-31T23:59-1", "20260701T093000", "20260229T0000Z", "20260701T09Z", "20260701Z"),
+        *("20260701T09:30Z", "2026-07-01T0930Z", "20260701T0930+02:00", "2026-07-01T09:30+02:0"),
+        *("2026-07-01T09:30:00,Z", "20260701T0930+24", "2026-07-01T09:30+2", "2026182T0930Z"),
+    ],
 )
 def test_any_other_text_is_none(text: str) -> None:
     with pytest.raises(ValueError, match=r"moment|day|month"):
