@@ -55,7 +55,7 @@ class Dates:
         except ValueError:
             raise InvalidRange("There is no such date.") from None
         if not _EARLIEST <= dates.first <= dates.last <= _LATEST:
-            raise InvalidRange("The first date comes before the last, neither of them before 1970.")
+            raise InvalidRange(f"The dates are in order, from {_EARLIEST} to {_LATEST}.")
         if (dates.last - dates.first).days >= MAX_DAYS:
             raise InvalidRange(f"At most {MAX_DAYS} days can be asked for at once.")
         return dates
@@ -211,7 +211,8 @@ def span_of(wanted: Recent | Dates, zone: ZoneInfo, now: datetime, first_hour: i
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset(available_timezones())
+    # Some systems name their own zone so, and another machine's is another.
+    return frozenset(available_timezones()) - {"localtime"}
 
 
 def _year_before(day: date) -> date:

@@ -314,6 +314,7 @@ NO_ZONES: tuple[object, ...] = (
     *(7, True, [], {}, "", "Nowhere", "utc ", "America", "america/nowhere", "Etc/", "/", "."),
     *("..", "../UTC", "/etc/localtime", "UTC\0", "\ud800", "a" * 5000, "+02:00", "ñ", "UTC/x"),
     *("tzdata.zi", "zone.tab", "posixrules/", "America/../UTC", "C:\\UTC"),
+    *("localtime", "posix/UTC", "right/UTC"),
 )
 WRONG: dict[str, dict[str, object]] = {
     "an unknown key": {"unknown": None},
