@@ -32,6 +32,19 @@ from services.analytics.store import AnalyticsStore
 from services.auth import domain as auth
 from services.links import domain as links
 from services.links import reports
+from services.links.codes import CodeTaken, check_code, codes_of, drawn_scan_codes
+from services.links.edits import Edit, Expiry, LinkChanges, removal, restoration
+from services.links.listing import (
+    InvalidCursor,
+    LinkOrder,
+    Listing,
+    Place,
+    Position,
+    Wanted,
+    check_limit,
+    text_of,
+)
+from services.links.urls import UrlPolicy
 from services.runtime.errors import Unavailable
 
 SESSION = timedelta(hours=1)
@@ -139,7 +152,7 @@ class FakeLinks(Fake):
         """After so many steps of claims it is away to them."""
         self.people: Counter[str] = Counter()
         """By which links are ranked."""
-        self._urls = links.UrlPolicy(public_url)
+        self._urls = UrlPolicy(public_url)
         self._links: dict[str, links.Link] = {}
         self._histories: dict[str, list[links.FormerUrl]] = {}
         self._rankings: dict[str, list[str]] = {}
@@ -152,19 +165,19 @@ class FakeLinks(Fake):
         self._answers[code] = resolution
         self._announced.append(code)
 
-    def do(self, code: str, edit: links.Edit) -> None:
+    def do(self, code: str, edit: Edit) -> None:
         """What the operator, or time, does to a link."""
         self._edit([self._links[code]], edit, datetime.now(UTC))
 
     async def create(self, code: str, url: str, owner: owners.Owner | None) -> Resolution:
         self._reach("create")
         whose = links.NOBODY if owner is None else _owner(owner)
-        links.check_code(code, whose)
+        check_code(code, whose)
         wanted = links.Link(code, self._urls.normalize(url), whose, datetime.now(UTC))
         if self._scanned(code):
-            raise links.CodeTaken("This code is taken.")
+            raise CodeTaken("This code is taken.")
         if not wanted.repeats(self._links.setdefault(code, wanted)):
-            raise links.CodeTaken("This code is taken.")
+            raise CodeTaken("This code is taken.")
         return _resolution(self._links[code].resolution())
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
@@ -188,8 +201,8 @@ class FakeLinks(Fake):
 
     async def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
         self._reach("of_account")
-        active = links.Wanted(state=links.LinkState.ACTIVE)
-        listing = links.Listing(links.Account(account), active, links.LinkOrder.NEWEST)
+        active = Wanted(state=links.LinkState.ACTIVE)
+        listing = Listing(links.Account(account), active, LinkOrder.NEWEST)
         made = [
             StoredLink(link.code, link.url, link.created_at)
             for link in self._wanted(listing, datetime.now(UTC))
@@ -215,12 +228,12 @@ class FakeLinks(Fake):
     async def query(self, owner: owners.Owner, query: ports.Query) -> ports.Page:
         self._reach("query")
         now = datetime.now(UTC)
-        links.check_limit(query.limit)
+        check_limit(query.limit)
         state = links.LinkState(query.state.value) if query.state else None
-        listing = links.Listing(
+        listing = Listing(
             _owner(owner),
-            links.Wanted(links.text_of(query.text), state),
-            links.LinkOrder(query.order.value),
+            Wanted(text_of(query.text), state),
+            LinkOrder(query.order.value),
         )
         end = listing.end(query.cursor) if query.cursor else None
         found = self._wanted(listing, now)
@@ -229,7 +242,7 @@ class FakeLinks(Fake):
 
     async def owned_codes(self, owner: owners.Owner) -> list[str]:
         self._reach("owned_codes")
-        every = links.Listing(_owner(owner), links.Wanted(), links.LinkOrder.NEWEST)
+        every = Listing(_owner(owner), Wanted(), LinkOrder.NEWEST)
         codes = [link.code for link in self._wanted(every, datetime.now(UTC))]
         if len(codes) > links.MAX_OWNED_CODES:
             raise links.TooManyLinks("These are too many links.")
@@ -247,11 +260,11 @@ class FakeLinks(Fake):
     ) -> ports.Link:
         self._reach("change")
         now = datetime.now(UTC)
-        edit = links.LinkChanges(
+        edit = LinkChanges(
             url=changes.get("url"),
             title=changes.get("title"),
             tags=changes.get("tags"),
-            expiry=links.Expiry(changes["expires_at"]) if "expires_at" in changes else None,
+            expiry=Expiry(changes["expires_at"]) if "expires_at" in changes else None,
             ended_url=(changes["ended_url"] or "") if "ended_url" in changes else None,
             public_statistics=changes.get("public_statistics"),
         ).edit(self._urls, now)
@@ -261,12 +274,12 @@ class FakeLinks(Fake):
     async def remove(self, owner: owners.Owner, codes: Sequence[str]) -> None:
         self._reach("remove")
         now = datetime.now(UTC)
-        self._edit(self._held(owner, codes, now), links.removal(now), now)
+        self._edit(self._held(owner, codes, now), removal(now), now)
 
     async def restore(self, owner: owners.Owner, codes: Sequence[str]) -> None:
         self._reach("restore")
         now = datetime.now(UTC)
-        self._edit(self._held(owner, codes, now), links.restoration(), now)
+        self._edit(self._held(owner, codes, now), restoration(), now)
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         self._reach("report")
@@ -278,7 +291,7 @@ class FakeLinks(Fake):
     async def create_scan_code(self, owner: owners.Owner, code: str) -> str:
         self._reach("create_scan_code")
         [link] = self._held(owner, [code], datetime.now(UTC))
-        free = (one for one in links.drawn_scan_codes() if self._resolution(one) is None)
+        free = (one for one in drawn_scan_codes() if self._resolution(one) is None)
         scan_code = link.scan_code or next(free)
         self._links[code] = replace(link, scan_code=scan_code)
         self._announced.append(scan_code)
@@ -318,54 +331,54 @@ class FakeLinks(Fake):
             raise links.NoLink("There is no such link.")
         return held
 
-    def _edit(self, held: Sequence[links.Link], edit: links.Edit, now: datetime) -> None:
+    def _edit(self, held: Sequence[links.Link], edit: Edit, now: datetime) -> None:
         for link in held:
             edited = self._links[link.code] = edit.of(link)
             if edited.url != link.url:
                 self._histories.setdefault(link.code, []).insert(0, links.FormerUrl(link.url, now))
             if edit.is_announced:
-                self._announced += links.codes_of([link])
+                self._announced += codes_of([link])
 
-    def _wanted(self, listing: links.Listing, now: datetime) -> list[links.Link]:
+    def _wanted(self, listing: Listing, now: datetime) -> list[links.Link]:
         """All links of a listing, in its order."""
         found = [
             link
             for link in self._links.values()
             if link.owner == listing.owner and listing.wanted.includes(link, now)
         ]
-        found.sort(key=_age, reverse=listing.order is not links.LinkOrder.OLDEST)
-        if listing.order is links.LinkOrder.MOST_VIEWED:
+        found.sort(key=_age, reverse=listing.order is not LinkOrder.OLDEST)
+        if listing.order is LinkOrder.MOST_VIEWED:
             found.sort(key=lambda link: -self.people[link.code])
         return found
 
     def _page(
         self,
-        listing: links.Listing,
+        listing: Listing,
         found: list[links.Link],
-        end: links.Position | links.Place | None,
+        end: Position | Place | None,
         limit: int,
     ) -> tuple[list[links.Link], str]:
         """A page from where the last one ended, and the cursor of the next."""
-        if listing.order is not links.LinkOrder.MOST_VIEWED:
-            if isinstance(end, links.Position):
-                oldest = listing.order is links.LinkOrder.OLDEST
+        if listing.order is not LinkOrder.MOST_VIEWED:
+            if isinstance(end, Position):
+                oldest = listing.order is LinkOrder.OLDEST
                 at = (end.created_at, end.code)
                 found = [one for one in found if (_age(one) > at if oldest else _age(one) < at)]
             page = found[:limit]
             if len(found) <= limit:
                 return page, ""
-            return page, listing.cursor(links.Position(page[-1].created_at, page[-1].code))
-        if isinstance(end, links.Place):
+            return page, listing.cursor(Position(page[-1].created_at, page[-1].code))
+        if isinstance(end, Place):
             key, start = end.key, end.start
         else:
             key, start = secrets.token_urlsafe(8), 0
             self._rankings[key] = [link.code for link in found]
         if key not in self._rankings:
-            raise links.InvalidCursor("This ranking is not kept any more.")
+            raise InvalidCursor("This ranking is not kept any more.")
         still = {link.code: link for link in found}
         ranking, to = self._rankings[key], start + limit
         page = [still[code] for code in ranking[start:to] if code in still]
-        return page, listing.cursor(links.Place(key, to)) if to < len(ranking) else ""
+        return page, listing.cursor(Place(key, to)) if to < len(ranking) else ""
 
 
 def _age(link: links.Link) -> tuple[datetime, str]:

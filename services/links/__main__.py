@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from services.links import store_sqlite
 from services.links.blocklists import Blocklists
-from services.links.domain import UrlPolicy
 from services.links.gate import Gate
 from services.links.grpc_api import servicers
 from services.links.moderation import Moderation
@@ -18,6 +17,7 @@ from services.links.settings import LinksSettings
 from services.links.store import LinkStore
 from services.links.sweep import Sweeper
 from services.links.upkeep import keep_up
+from services.links.urls import UrlPolicy
 from services.runtime import server, stores
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from urllib.parse import quote_from_bytes
 
 from services.links.blocklist_format import key_of
-from services.links.domain import InvalidAddress
+from services.links.blocks import InvalidAddress
 from services.links.targets import is_public_suffix
 from services.runtime.text import CONTROLS
 
@@ -43,7 +43,7 @@ def key_of_address(address: str) -> tuple[bytes, bytes]:
 
 
 def host_of_address(address: str) -> str:
-    """The host of an address in its one form, as `services.links.domain.host_of` has it."""
+    """The host of an address in its one form, as `services.links.hosts.host_of` has it."""
     return key_of_address(address)[0].decode()
 
 

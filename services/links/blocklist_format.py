@@ -23,7 +23,7 @@ from urllib.parse import unquote_to_bytes
 
 import ada_url
 
-from services.links.domain import host_of
+from services.links.hosts import host_of
 
 LONGEST_LINE = 4096
 """Bytes. No URL that Atajo takes is as long."""

@@ -27,7 +27,7 @@ from pathlib import Path
 import msgspec
 
 from services.links import blocklist_reader, metrics
-from services.links.domain import BlockReason, Refusal
+from services.links.blocks import BlockReason, Refusal
 from services.links.targets import Host, Target, hosts_of
 from services.runtime import background, logs
 from services.runtime.errors import Unavailable

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from services.links.domain import BlockReason, InvalidCause
+from services.links.blocks import BlockReason, InvalidCause
 from services.runtime.text import CONTROLS
 
 MAX_CAUSE_LENGTH = 1000

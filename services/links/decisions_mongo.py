@@ -20,8 +20,8 @@ import secrets
 from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from services.links.blocks import BlockReason
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
-from services.links.domain import BlockReason
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Database, Document
 

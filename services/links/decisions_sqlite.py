@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 
+from services.links.blocks import BlockReason
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
-from services.links.domain import BlockReason
 from services.runtime.moments import micros_of, moment_of
 
 MIGRATION = """

@@ -11,7 +11,7 @@
     host, ended_host   the hosts of url and ended_url (`Link.hosts`); absent where the version
                        before wrote the document, until they are noted
     host_key, ended_host_key
-                       the same turned round (`domain.host_key`)
+                       the same turned round (`hosts.host_key`)
     bin                true while it is removed, else absent: `removed_at` as a yes or no, which an
                        index of links in their order can have in front
     folded             what a text is looked for in (`Link.searched`); absent for links of nobody,
@@ -45,21 +45,19 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from services.links.blocks import BlockReason
 from services.links.domain import (
     MAX_FORMER_URLS,
     RESTORABLE_FOR,
     Account,
-    BlockReason,
     FormerUrl,
     Guest,
     Link,
     LinkState,
-    Position,
     TooManyUrls,
-    Wanted,
-    host_at,
-    host_key,
 )
+from services.links.hosts import host_at, host_key
+from services.links.listing import Position, Wanted
 from services.links.stored import owner_of, value_of
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Document

@@ -15,8 +15,8 @@ from hashlib import sha256
 from services.links import metrics
 from services.links.addresses import key_of_address
 from services.links.blocklist_format import digest_of, pages_of
+from services.links.blocks import Lists, Refusal
 from services.links.decisions import BlockedAddress
-from services.links.domain import Lists, Refusal
 from services.links.store import LinkStore
 from services.links.targets import Target, hosts_of
 from services.runtime import background, logs

@@ -10,23 +10,11 @@ from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.links.blocks import BlockReason, InvalidReason
 from services.links.decisions import Decision, DecisionKind
-from services.links.domain import (
-    NOBODY,
-    Account,
-    BlockReason,
-    Expiry,
-    Guest,
-    InvalidExpiry,
-    InvalidQuery,
-    InvalidReason,
-    Link,
-    LinkChanges,
-    LinkOrder,
-    LinkState,
-    Owner,
-    Resolution,
-)
+from services.links.domain import NOBODY, Account, Guest, Link, LinkState, Owner, Resolution
+from services.links.edits import Expiry, InvalidExpiry, LinkChanges
+from services.links.listing import InvalidQuery, LinkOrder
 from services.links.moderation import Moderation
 from services.links.reports import Report
 from services.links.service import LinksService

@@ -8,7 +8,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from services.links import metrics
-from services.links.domain import Edit, HostPlace, Link, Lists, heed
+from services.links.blocks import Lists
+from services.links.domain import Link
+from services.links.edits import Edit, heed
+from services.links.hosts import HostPlace
 from services.links.store import LinkStore
 
 T = TypeVar("T")

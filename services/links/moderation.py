@@ -13,6 +13,7 @@ from contextlib import aclosing
 from datetime import datetime
 
 from services.links.addresses import address_of, host_of_address
+from services.links.blocks import BlockReason, InvalidAddress, NoBlock, TooManyAddresses
 from services.links.decisions import (
     DECISIONS_A_PAGE,
     MAX_ADDRESSES,
@@ -21,21 +22,14 @@ from services.links.decisions import (
     DecisionKind,
     check_cause,
 )
-from services.links.domain import (
-    BlockReason,
-    InvalidAddress,
-    Link,
-    NoBlock,
-    NoLink,
-    TooManyAddresses,
-    UrlPolicy,
-    block,
-)
+from services.links.domain import Link, NoLink
+from services.links.edits import block
 from services.links.gate import LIST, Gate
 from services.links.heeding import Heeder
 from services.links.metrics import DECISIONS
 from services.links.reports import NoReport
 from services.links.store import LinkStore
+from services.links.urls import UrlPolicy
 
 HEED_SECONDS = 10.0
 """How long a block of an address looks for links before it is acknowledged: tens of thousands. What

@@ -18,7 +18,8 @@ from datetime import datetime, timedelta
 
 from pymongo.errors import DuplicateKeyError
 
-from services.links.domain import KEPT_RANKINGS, RANKING_KEPT_FOR, Account, Guest
+from services.links.domain import Account, Guest
+from services.links.listing import KEPT_RANKINGS, RANKING_KEPT_FOR
 from services.links.stored import OwnerValue, value_of
 from services.runtime.errors import Unavailable
 from services.runtime.moments import micros_of

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from services.links.domain import BlockReason, InvalidCursor
+from services.links.blocks import BlockReason
+from services.links.listing import InvalidCursor
 from services.runtime.codes import is_code
 from services.runtime.emails import email_of
 from services.runtime.errors import InvalidArgument, NotFound

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import accumulate
 
-from services.links.domain import BlockReason
+from services.links.blocks import BlockReason
 from services.links.reports import MAX_STATEMENTS, Report, ReportPlace, Statement
 from services.runtime.errors import Unavailable
 from services.runtime.moments import micros_of, moment_of

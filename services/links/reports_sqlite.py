@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import accumulate
 
-from services.links.domain import BlockReason
+from services.links.blocks import BlockReason
 from services.links.reports import MAX_STATEMENTS, Report, ReportPlace, Statement
 from services.runtime.moments import micros_of, moment_of
 

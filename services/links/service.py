@@ -16,43 +16,38 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import token_urlsafe
 
+from services.links.blocks import BlockReason
+from services.links.codes import CodeTaken, check_code, drawn_scan_codes
 from services.links.domain import (
     MAX_CODES,
     MAX_NAMED,
     MAX_OWNED_CODES,
     PURGED_AFTER,
     Account,
-    BlockReason,
     Changes,
-    CodeTaken,
-    Edit,
     FormerUrl,
     Guest,
-    InvalidCursor,
     InvalidOwner,
     Link,
-    LinkChanges,
-    LinkOrder,
     LinkState,
-    Listing,
     Nobody,
     NoLink,
     Owner,
-    Place,
-    Position,
     Resolution,
     TooManyCodes,
     TooManyLinks,
     TooManyQueries,
-    UrlPolicy,
-    UrlRefused,
+)
+from services.links.edits import Edit, LinkChanges, removal, restoration
+from services.links.leases import check_lease
+from services.links.listing import (
+    InvalidCursor,
+    LinkOrder,
+    Listing,
+    Place,
+    Position,
     Wanted,
-    check_code,
-    check_lease,
     check_limit,
-    drawn_scan_codes,
-    removal,
-    restoration,
     text_of,
 )
 from services.links.metrics import REFUSED, REPORTS, REPORTS_WAITING
@@ -64,6 +59,7 @@ from services.links.reports import (
     statement_of,
 )
 from services.links.store import LinkStore
+from services.links.urls import UrlPolicy, UrlRefused
 from services.runtime import logs
 from services.runtime.codes import is_code
 from services.runtime.turns import Turns

@@ -6,22 +6,14 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from services.links.blocks import BlockReason
 from services.links.decisions import BlockedAddress, Decision
-from services.links.domain import (
-    Account,
-    BlockReason,
-    Edit,
-    FormerUrl,
-    Guest,
-    HostPlace,
-    Link,
-    LinkOrder,
-    Position,
-    Resolution,
-    Sweep,
-    Wanted,
-)
+from services.links.domain import Account, FormerUrl, Guest, Link, Resolution
+from services.links.edits import Edit
+from services.links.hosts import HostPlace
+from services.links.listing import LinkOrder, Position, Wanted
 from services.links.reports import Report, ReportPlace, Statement
+from services.links.stages import Sweep
 from services.runtime.feed import Told
 
 

@@ -68,6 +68,8 @@ from pymongo import ASCENDING, DESCENDING, IndexModel, ReplaceOne, UpdateOne
 from pymongo.errors import DuplicateKeyError
 from pymongo.results import UpdateResult
 
+from services.links.blocks import BlockReason
+from services.links.codes import NoFreeCode, codes_of
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.decisions_mongo import INDEXES, Decisions
 from services.links.documents_mongo import (
@@ -85,29 +87,15 @@ from services.links.documents_mongo import (
     link_of,
     wanted_of,
 )
-from services.links.domain import (
-    FEED,
-    Account,
-    BlockReason,
-    Edit,
-    FormerUrl,
-    Guest,
-    HostPlace,
-    Link,
-    LinkOrder,
-    NoFreeCode,
-    Position,
-    Resolution,
-    Stage,
-    Sweep,
-    Wanted,
-    codes_of,
-    keys_below,
-)
+from services.links.domain import FEED, Account, FormerUrl, Guest, Link, Resolution
+from services.links.edits import Edit
 from services.links.edits_mongo import Edits
+from services.links.hosts import HostPlace, keys_below
+from services.links.listing import LinkOrder, Position, Wanted
 from services.links.rankings_mongo import Rankings
 from services.links.reports import Report, ReportPlace, Statement
 from services.links.reports_mongo import Reports
+from services.links.stages import Stage, Sweep
 from services.links.stored import OwnerValue, value_of
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told

@@ -17,40 +17,30 @@ from typing import Any
 
 from services.links import decisions_sqlite as decisions
 from services.links import reports_sqlite as reports
+from services.links.blocks import BlockReason
+from services.links.codes import NoFreeCode, codes_of, may_be_scan_code
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.domain import (
     FEED,
-    KEPT_RANKINGS,
     MAX_FORMER_URLS,
     NOBODY,
-    RANKING_KEPT_FOR,
     RESTORABLE_FOR,
     Account,
-    BlockReason,
-    Edit,
     FormerUrl,
     Guest,
-    HostPlace,
     Link,
-    LinkOrder,
     LinkState,
-    NoFreeCode,
     Owner,
-    Position,
     Resolution,
-    Stage,
-    Sweep,
     TooManyUrls,
-    Wanted,
-    codes_of,
-    folded,
-    host_key,
-    host_of_key,
-    keys_below,
-    may_be_scan_code,
 )
+from services.links.edits import Edit
+from services.links.hosts import HostPlace, host_key, host_of_key, keys_below
+from services.links.listing import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Position, Wanted
 from services.links.reports import Report, ReportPlace, Statement
+from services.links.stages import Stage, Sweep
 from services.links.stored import owner_of, value_of
+from services.links.texts import folded
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
 from services.runtime.moments import micros_of, moment_of

@@ -17,8 +17,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from services.links import heeding, metrics
-from services.links.domain import Lists, Stage, Sweep
+from services.links.blocks import Lists
 from services.links.heeding import Heeder, slices
+from services.links.stages import Stage, Sweep
 from services.links.store import LinkStore
 from services.runtime import background, logs
 

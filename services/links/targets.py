@@ -9,7 +9,7 @@ import ada_url
 from publicsuffixlist import PublicSuffixList
 
 from services.links.blocklist_format import digest_of, pages_of, paths_of, query_of
-from services.links.domain import host_of
+from services.links.hosts import host_of
 
 Host = tuple[int, int, bytes]
 """The digest of a host, that of what says that single pages of it are named, and the host."""

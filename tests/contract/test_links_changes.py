@@ -17,15 +17,10 @@ from prometheus_client import REGISTRY
 from pymongo.errors import AutoReconnect, DuplicateKeyError
 
 from services.links import store_mongo, store_sqlite
-from services.links.domain import (
-    FEED,
-    NOBODY,
-    Link,
-    Resolution,
-    UrlPolicy,
-)
+from services.links.domain import FEED, NOBODY, Link, Resolution
 from services.links.service import LinksService
 from services.links.store import LinkStore
+from services.links.urls import UrlPolicy
 from services.runtime import feed_mongo, mongo, sqlite
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told

@@ -10,6 +10,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.blocks import (
+    BlockReason,
+    InvalidAddress,
+    InvalidCause,
+    NoBlock,
+    Refusal,
+    TooManyAddresses,
+)
 from services.links.decisions import (
     DECISIONS_A_PAGE,
     MAX_CAUSE_LENGTH,
@@ -17,32 +25,18 @@ from services.links.decisions import (
     Decision,
     DecisionKind,
 )
-from services.links.domain import (
-    RESTORABLE_FOR,
-    Account,
-    BlockReason,
-    InvalidAddress,
-    InvalidCause,
-    LinkChanges,
-    LinkState,
-    NoBlock,
-    NoLink,
-    Refusal,
-    Resolution,
-    TooManyAddresses,
-    UrlPolicy,
-    UrlRefused,
-    host_at,
-    removal,
-)
+from services.links.domain import RESTORABLE_FOR, Account, LinkState, NoLink, Resolution
+from services.links.edits import LinkChanges, removal
 from services.links.gate import Gate
 from services.links.heeding import LINKS
+from services.links.hosts import host_at
 from services.links.moderation import Moderation
 from services.links.reports import NoReport
 from services.links.service import LinksService
 from services.links.store import LinkStore
 from services.links.store_sqlite import SqliteLinkStore
 from services.links.sweep import LEASE, Sweeper
+from services.links.urls import UrlPolicy, UrlRefused
 from services.runtime.errors import Unavailable
 from tests.contract.conftest import NewStore, opened_anew
 from tests.contract.faulty import Crash, Faulty

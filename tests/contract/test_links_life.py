@@ -14,35 +14,35 @@ from typing import Any
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.blocks import BlockReason
+from services.links.codes import CodeTaken
 from services.links.domain import (
     NOBODY,
-    RANKING_KEPT_FOR,
     Account,
-    BlockReason,
-    CodeTaken,
-    Expiry,
     Guest,
-    InvalidCursor,
-    InvalidLimit,
     InvalidOwner,
-    InvalidQuery,
     Link,
-    LinkChanges,
-    LinkOrder,
     LinkState,
-    NoChanges,
     NoLink,
     Owner,
     Resolution,
     TooManyCodes,
     TooManyQueries,
-    UrlPolicy,
+)
+from services.links.edits import Expiry, LinkChanges, NoChanges
+from services.links.gate import Gate
+from services.links.listing import (
+    RANKING_KEPT_FOR,
+    InvalidCursor,
+    InvalidLimit,
+    InvalidQuery,
+    LinkOrder,
     Wanted,
 )
-from services.links.gate import Gate
 from services.links.moderation import Moderation
 from services.links.service import SEARCHES, SEARCHES_WAITING, LinksService, Page
 from services.links.store import LinkStore
+from services.links.urls import UrlPolicy
 from services.runtime.errors import AppError
 from tests.contract.conftest import NewStore, add_all, opened_anew
 

@@ -10,21 +10,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.blocks import BlockReason
 from services.links.decisions import Decision, DecisionKind
-from services.links.domain import (
-    NOBODY,
-    RESTORABLE_FOR,
-    Account,
-    BlockReason,
-    InvalidCursor,
-    Link,
-    LinkChanges,
-    NoLink,
-    UrlPolicy,
-    block,
-    removal,
-)
+from services.links.domain import NOBODY, RESTORABLE_FOR, Account, Link, NoLink
+from services.links.edits import LinkChanges, block, removal
 from services.links.gate import Gate
+from services.links.listing import InvalidCursor
 from services.links.moderation import Moderation
 from services.links.reports import (
     KEPT_AFTER_DECISION,
@@ -35,6 +26,7 @@ from services.links.reports import (
 )
 from services.links.service import LinksService
 from services.links.store import LinkStore
+from services.links.urls import UrlPolicy
 from tests.contract.conftest import NewStore, opened_anew, opened_at
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]

@@ -11,39 +11,29 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.blocks import BlockReason
+from services.links.codes import CodeTaken, NoFreeCode
 from services.links.domain import (
-    KEPT_RANKINGS,
     MAX_FORMER_URLS,
     NOBODY,
-    RANKING_KEPT_FOR,
     RESTORABLE_FOR,
     Account,
-    BlockReason,
-    CodeTaken,
-    Edit,
-    Expiry,
     FormerUrl,
     Guest,
     InvalidOwner,
     Link,
-    LinkChanges,
-    LinkOrder,
     LinkState,
-    NoFreeCode,
     Owner,
-    Position,
     Resolution,
     TooManyCodes,
     TooManyUrls,
-    UrlPolicy,
-    Wanted,
-    block,
-    folded,
-    removal,
-    restoration,
 )
+from services.links.edits import Edit, Expiry, LinkChanges, block, removal, restoration
+from services.links.listing import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Position, Wanted
 from services.links.service import LinksService
 from services.links.store import LinkStore
+from services.links.texts import folded
+from services.links.urls import UrlPolicy
 from tests.contract.conftest import NewStore, add_all, opened_anew
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]

@@ -11,25 +11,14 @@ import pytest
 from services.links import heeding
 from services.links import sweep as sweeping
 from services.links.__main__ import ADAPTERS
-from services.links.domain import (
-    NOBODY,
-    RESTORABLE_FOR,
-    Account,
-    BlockReason,
-    Expiry,
-    Link,
-    LinkChanges,
-    Refusal,
-    Resolution,
-    UrlPolicy,
-    block,
-    host_at,
-    removal,
-    restoration,
-)
+from services.links.blocks import BlockReason, Refusal
+from services.links.domain import NOBODY, RESTORABLE_FOR, Account, Link, Resolution
+from services.links.edits import Expiry, LinkChanges, block, removal, restoration
+from services.links.hosts import host_at
 from services.links.service import LinksService
 from services.links.store import LinkStore
 from services.links.sweep import Sweeper
+from services.links.urls import UrlPolicy
 from tests.contract.conftest import NewStore, opened_anew
 from tests.contract.faulty import Crash, Faulty
 

@@ -19,23 +19,20 @@ from pymongo import UpdateOne
 from pymongo.errors import AutoReconnect, DuplicateKeyError
 
 from services.links import rankings_mongo, store_mongo
+from services.links.blocks import BlockReason
 from services.links.decisions import Decision, DecisionKind
 from services.links.domain import (
     NOBODY,
     Account,
-    BlockReason,
-    Edit,
     FormerUrl,
     Guest,
     Link,
-    LinkOrder,
     LinkState,
     Owner,
     Resolution,
-    Wanted,
-    removal,
-    restoration,
 )
+from services.links.edits import Edit, removal, restoration
+from services.links.listing import LinkOrder, Wanted
 from services.links.reports import Statement
 from services.links.store_mongo import MongoLinkStore
 from services.runtime import mongo

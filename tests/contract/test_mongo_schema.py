@@ -26,6 +26,9 @@ from services.auth.domain import Account
 from services.links import domain as owners
 from services.links import store_mongo as links
 from services.links.domain import Link
+from services.links.edits import LinkChanges
+from services.links.hosts import HostPlace
+from services.links.urls import UrlPolicy
 from services.runtime import mongo
 from services.runtime.feed import Told
 
@@ -75,7 +78,7 @@ async def test_links(mongo_url: str, before: Any) -> None:
 async def reached(store: links.MongoLinkStore, host: str) -> list[str]:
     """The codes of links that lead to a host or below it."""
     codes: set[str] = set()
-    place: owners.HostPlace | None = None
+    place: HostPlace | None = None
     while True:
         found, place = await store.at_or_below(host, place, 1)
         codes.update(link.code for link in found)
@@ -93,8 +96,8 @@ async def test_hosts_of_links_of_the_version_before_are_noted(mongo_url: str, be
         store = links.MongoLinkStore(database)
         await store.add(Link("after001", "http://a.example/", owners.NOBODY, CREATED))
         # A change by this version writes what changes, and the hosts of that alone.
-        change = owners.LinkChanges(url="d.example")
-        edit = change.edit(owners.UrlPolicy("https://atajo.example"), CREATED)
+        change = LinkChanges(url="d.example")
+        edit = change.edit(UrlPolicy("https://atajo.example"), CREATED)
         assert await store.edit(None, ["before01"], edit, CREATED)
         code: str | None = ""
         while code is not None:

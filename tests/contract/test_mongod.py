@@ -23,6 +23,7 @@ from services.auth.domain import Account
 from services.links import domain as owners
 from services.links import store_mongo as links
 from services.links.domain import Link
+from services.links.listing import LinkOrder, Position, Wanted
 from services.runtime import mongo
 from tests.mongo import server
 
@@ -87,17 +88,17 @@ async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
             await store.add(replace(link, removed_at=removed_at, expires_at=expires_at))
             await store.add(Link(f"free{n:04}", "http://a.example", nobody, NOW))
         await store.rank({f"code{n:04}": n % 7 for n in range(300)}, None)
-        newest, oldest = owners.LinkOrder.NEWEST, owners.LinkOrder.OLDEST
-        all_of_them = owners.Wanted()
-        removed = owners.Wanted(state=owners.LinkState.REMOVED)
-        expired = owners.Wanted(state=owners.LinkState.EXPIRED)
+        newest, oldest = LinkOrder.NEWEST, LinkOrder.OLDEST
+        all_of_them = Wanted()
+        removed = Wanted(state=owners.LinkState.REMOVED)
+        expired = Wanted(state=owners.LinkState.EXPIRED)
 
         await database.write(
             "", lambda db: db.command("profile", 2, filter={"ns": f"{db.name}.links"})
         )
         for wanted, order in ((all_of_them, newest), (all_of_them, oldest), (removed, newest)):
             page = await store.page(owner, wanted, order, None, 20, NOW)
-            after = owners.Position(page[-1].created_at, page[-1].code)
+            after = Position(page[-1].created_at, page[-1].code)
             assert len(await store.page(owner, wanted, order, after, 20, NOW)) == 20
         assert len(await store.page(owner, expired, newest, None, 100, NOW)) == 40
         assert await store.count(owner, all_of_them, NOW) == 200

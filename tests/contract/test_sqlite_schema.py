@@ -25,6 +25,9 @@ from services.auth.domain import Account
 from services.links import domain as owners
 from services.links import store_sqlite as links
 from services.links.domain import Link
+from services.links.edits import LinkChanges, removal
+from services.links.listing import LinkOrder, Wanted
+from services.links.urls import UrlPolicy
 from services.runtime import sqlite
 from services.runtime.feed import Told
 
@@ -143,7 +146,7 @@ async def test_links_of_version_3_are_kept_counted_and_found(tmp_path: Path) -> 
         connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?)", rows)
     connection.close()
 
-    one, everything = owners.Account("one"), owners.Wanted()
+    one, everything = owners.Account("one"), Wanted()
     owners_of_rows: tuple[owners.Owner, ...] = (one, one, guest, owners.NOBODY)
     kept = [
         Link(code, url, owner, CREATED + timedelta(microseconds=n))
@@ -162,13 +165,13 @@ async def test_links_of_version_3_are_kept_counted_and_found(tmp_path: Path) -> 
             (guest, "", ["guests--"]),
             (guest, "ñ", []),
         ):
-            wanted = owners.Wanted(text)
-            page = await store.page(owner, wanted, owners.LinkOrder.OLDEST, None, 10, CREATED)
+            wanted = Wanted(text)
+            page = await store.page(owner, wanted, LinkOrder.OLDEST, None, 10, CREATED)
             assert [link.code for link in page] == codes
             assert await store.count(owner, wanted, CREATED) == len(codes)
         assert await store.claim(guest, one, 10) == 1
         assert await store.count(one, everything, CREATED) == 3
-        assert await store.edit(one, ["notascii"], owners.removal(CREATED), CREATED)
+        assert await store.edit(one, ["notascii"], removal(CREATED), CREATED)
         assert await store.count(one, everything, CREATED) == 2
         assert await store.codes_after("", 10) == ["abcdefgh", "guests--", "notascii"]
 
@@ -240,10 +243,10 @@ async def test_nothing_is_kept_of_an_owner_without_links(tmp_path: Path) -> None
         for owner, code in ((one, "abcdefgh"), (one, "removed-"), (guest, "guests--")):
             await store.add(Link(code, "http://a.example", owner, CREATED))
             await store.keep_ranking(owner, "key", [code], CREATED)
-        changes = owners.LinkChanges(url="b.example", title="t", tags=("a",))
-        edit = changes.edit(owners.UrlPolicy("https://atajo.example"), CREATED)
+        changes = LinkChanges(url="b.example", title="t", tags=("a",))
+        edit = changes.edit(UrlPolicy("https://atajo.example"), CREATED)
         assert await store.edit(one, ["abcdefgh", "removed-"], edit, CREATED)
-        assert await store.edit(one, ["removed-"], owners.removal(CREATED), CREATED)
+        assert await store.edit(one, ["removed-"], removal(CREATED), CREATED)
         assert await store.claim(guest, one, 10) == 1
         assert await store.kept_ranking(one, "key", 0, 1, CREATED)
         with sqlite3.connect(path) as connection:

@@ -19,7 +19,12 @@ from services.auth.domain import Account
 from services.links import domain as links
 from services.links import reports
 from services.links.__main__ import ADAPTERS as LINKS
+from services.links.blocks import BlockReason
+from services.links.codes import NoFreeCode
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
+from services.links.edits import Edit, LinkChanges, block, removal
+from services.links.stages import Sweep
+from services.links.urls import UrlPolicy
 from tests.contract import stored
 from tests.contract.conftest import NewStore, opened_at
 from tests.contract.faulty import Crash, Faulty
@@ -60,32 +65,32 @@ async def fill_links(setting: str) -> None:
             )
             await store.add(whole)
             codes = [whole.code]
-            changes = links.LinkChanges(url="https://b.example/")
-            urls = links.UrlPolicy("https://atajo.example")
+            changes = LinkChanges(url="https://b.example/")
+            urls = UrlPolicy("https://atajo.example")
             await store.edit(None, codes, changes.edit(urls, NOW), NOW)
             if not isinstance(whose, links.Nobody):
                 await store.give_scan_code(whose, whole.code, iter([f"SCAN000{n}"]), NOW)
-            await store.edit(None, codes, links.block(links.BlockReason.SPAM), NOW)
-            await store.edit(None, codes, links.removal(NOW), NOW)
+            await store.edit(None, codes, block(BlockReason.SPAM), NOW)
+            await store.edit(None, codes, removal(NOW), NOW)
         await store.add(links.Link("listed--", "https://example.com/", owner, NOW))
-        await store.edit(None, ["listed--"], links.Edit(_listed, is_announced=True), NOW)
+        await store.edit(None, ["listed--"], Edit(_listed, is_announced=True), NOW)
         database = Faulty(store._database)  # type: ignore[attr-defined]
         database.arm(0, done=True)
         with pytest.raises(Crash):  # Where that is more than one write, it is noted as under way.
-            await type(store)(database).edit(None, ["code0000"], links.block(None), NOW)  # type: ignore[call-arg]
-        for reason in links.BlockReason:
+            await type(store)(database).edit(None, ["code0000"], block(None), NOW)  # type: ignore[call-arg]
+        for reason in BlockReason:
             said = reports.statement_of("Stolen passwords", "ana@b.example", NOW)
             await store.report("listed--", reason, said, f"id-{reason.value}")
-        await store.report("code0000", links.BlockReason.SPAM, said, "decided")
+        await store.report("code0000", BlockReason.SPAM, said, "decided")
         await store.dismiss(Decision(DecisionKind.DISMISS, NOW, "code0000"))
-        with pytest.raises(links.NoFreeCode):
+        with pytest.raises(NoFreeCode):
             await store.give_scan_code(owner, "listed--", iter(["code0000"]), NOW)
-        await store.note_sweep(links.Sweep("contents"))
-        spam = links.BlockReason.SPAM
+        await store.note_sweep(Sweep("contents"))
+        spam = BlockReason.SPAM
         of_link = Decision(DecisionKind.BLOCK, NOW, "code0001", "", spam, "cause")
-        await store.decide(of_link, links.block(spam))
+        await store.decide(of_link, block(spam))
         with pytest.raises(_BrokenOffError):  # Where that is more than one write, it stands open.
-            await store.decide(of_link, links.Edit(_break_off, is_announced=True))
+            await store.decide(of_link, Edit(_break_off, is_announced=True))
         blocked = BlockedAddress("evil.example", spam, NOW)
         of_address = Decision(DecisionKind.BLOCK, NOW, "", blocked.address, spam)
         await store.block_address(blocked, of_address)

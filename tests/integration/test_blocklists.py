@@ -15,7 +15,8 @@ from structlog.testing import capture_logs
 
 from services.links import blocklist_reader
 from services.links.blocklists import Blocklists
-from services.links.domain import BlockReason, Refusal, UrlPolicy, UrlRefused
+from services.links.blocks import BlockReason, Refusal
+from services.links.urls import UrlPolicy, UrlRefused
 from services.runtime.errors import Unavailable
 from tests.processes import PATIENCE, ROOT
 

@@ -15,6 +15,8 @@ import httpx
 import pytest
 
 from services.links import domain as links
+from services.links.blocks import BlockReason
+from services.links.edits import Edit, block
 from tests.fakes import MOST_CLAIMED
 from tests.in_process import InProcess
 from tests.product import BROWSER, new_code, registration
@@ -205,7 +207,7 @@ def test_a_creation_repeated_is_followed_as_the_link_is_now(
 
 def test_a_link_that_is_blocked_says_why(gateway: InProcess, owner: Owner) -> None:
     code = make(gateway, owner)
-    gateway.links.do(code, links.block(links.BlockReason.SPAM))
+    gateway.links.do(code, block(BlockReason.SPAM))
     link = shown(gateway, owner, code)
     assert (link["state"], link["reason"]) == ("blocked", "spam")
     gateway.data("removeLinks", {**owner, "codes": [code]})
@@ -217,7 +219,7 @@ def test_what_was_removed_30_days_ago_is_not_there(gateway: InProcess, owner: Ow
     code = make(gateway, owner)
     gateway.data("removeLinks", {**owner, "codes": [code]})
     long_ago = datetime.now(UTC) - links.RESTORABLE_FOR
-    gateway.links.do(code, links.Edit(lambda link: replace(link, removed_at=long_ago), False))
+    gateway.links.do(code, Edit(lambda link: replace(link, removed_at=long_ago), False))
     assert gateway.data("restoreLinks", {**owner, "codes": [code]}) == NO_EXIST
     assert gateway.data("showLink", {**owner, "code": code}) == NO_EXIST
     assert listed(gateway, owner, state="removed") == []
@@ -289,7 +291,7 @@ def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcess, owner: Owner
     await_that(lambda: followed() == [(410, None)] * 2, SETTLED)
     gateway.data("restoreLinks", {**owner, "codes": [code]})
     await_that(lambda: followed() == [(302, "https://b.example/")] * 2, SETTLED)
-    gateway.links.do(code, links.block(links.BlockReason.SPAM))
+    gateway.links.do(code, block(BlockReason.SPAM))
     await_that(lambda: followed() == [(451, None)] * 2, SETTLED)
     blocked = {"success": True, "longUrl": [], "state": "blocked", "reason": "spam"}
     assert gateway.data("accessLink", {"code": scan_code}) == blocked

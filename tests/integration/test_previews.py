@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from services.links import domain as links
+from services.links.blocks import BlockReason
+from services.links.edits import Edit, block, removal
 from tests.in_process import InProcess
 from tests.product import new_code
 
@@ -68,7 +70,7 @@ def test_a_preview_tells_where_a_link_leads_and_what_to_be_careful_about(
 
 def test_a_blocked_link_has_its_host_alone(gateway: InProcess) -> None:
     code = gateway.shorten(URL)
-    gateway.links.do(code, links.block(links.BlockReason.PHISHING))
+    gateway.links.do(code, block(BlockReason.PHISHING))
     blocked = there(gateway, code)
     assert list(blocked) == [*(key for key in KEYS if key != "long_link"), "warnings"]
     assert (blocked["host"], blocked["state"], blocked["reason"]) == (HOST, "blocked", "phishing")
@@ -78,8 +80,8 @@ def test_a_blocked_link_has_its_host_alone(gateway: InProcess) -> None:
 def test_a_link_that_ended_still_tells_where_it_led(gateway: InProcess) -> None:
     now = datetime.now(UTC)
     for edit, state in (
-        (links.Edit(lambda link: replace(link, expires_at=now), True), "expired"),
-        (links.removal(now), "removed"),
+        (Edit(lambda link: replace(link, expires_at=now), True), "expired"),
+        (removal(now), "removed"),
     ):
         code = gateway.shorten("https://example.com/a")
         gateway.links.do(code, edit)
@@ -89,7 +91,7 @@ def test_a_link_that_ended_still_tells_where_it_led(gateway: InProcess) -> None:
 
 def test_there_is_no_preview_of_what_never_was_or_is_gone_for_good(gateway: InProcess) -> None:
     code = gateway.shorten("https://example.com/")
-    gateway.links.do(code, links.removal(datetime.now(UTC) - links.RESTORABLE_FOR))
+    gateway.links.do(code, removal(datetime.now(UTC) - links.RESTORABLE_FOR))
     for gone in (code, new_code(), "", "no code", "abc", "ñ" * 8):
         assert preview(gateway, gone) is None
 

@@ -13,6 +13,8 @@ import httpx
 import pytest
 
 from services.links import domain as links
+from services.links.blocks import BlockReason
+from services.links.edits import block, removal
 from tests.in_process import InProcess
 from tests.product import new_code
 from tests.waiting import SETTLED, await_that
@@ -195,7 +197,7 @@ def test_all_links_are_added_up_and_the_most_visited_told(gateway: InProcess, ow
     gateway.data("removeLinks", {**owner, "codes": codes[3:]})
     change = {"expires_at": "2020-01-01T00:00Z"}
     gateway.data("changeLink", {**owner, "code": codes[1], "changes": change})
-    gateway.links.do(codes[2], links.block(links.BlockReason.SPAM))
+    gateway.links.do(codes[2], block(BlockReason.SPAM))
     reply = shown(gateway, owner, None)
     assert reply["totals"]["people"] == 3
     assert reply["top"] == expected[1:]
@@ -277,7 +279,7 @@ def test_public_statistics_are_everybodys_until_the_link_is_removed(
 def test_what_was_removed_30_days_ago_is_not_there(gateway: InProcess, owner: Owner) -> None:
     code = make(gateway, owner)
     long_ago = datetime.now(UTC) - links.RESTORABLE_FOR
-    gateway.links.do(code, links.removal(long_ago))
+    gateway.links.do(code, removal(long_ago))
     assert gateway.data("showStatistics", {**owner, "code": code}) == NO_EXIST
 
 

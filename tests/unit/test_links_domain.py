@@ -15,47 +15,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.links.domain import (
+from services.links.blocks import BlockReason
+from services.links.codes import (
     MAX_DRAWN,
+    CodeTaken,
+    InvalidCode,
+    check_code,
+    drawn_scan_codes,
+    may_be_scan_code,
+)
+from services.links.domain import (
     NOBODY,
     Account,
-    BlockReason,
-    CodeTaken,
-    Expiry,
     Guest,
-    InvalidCode,
-    InvalidCursor,
-    InvalidEndedUrl,
-    InvalidLease,
     InvalidOwner,
-    InvalidQuery,
-    InvalidTags,
-    InvalidTitle,
-    InvalidUrl,
     Link,
-    LinkChanges,
-    LinkOrder,
     LinkState,
-    Listing,
-    NoChanges,
     Owner,
+    Resolution,
+)
+from services.links.edits import Expiry, LinkChanges, NoChanges, block, removal, restoration
+from services.links.leases import InvalidLease, check_lease
+from services.links.listing import (
+    InvalidCursor,
+    InvalidQuery,
+    LinkOrder,
+    Listing,
     Place,
     Position,
-    Resolution,
-    UrlPolicy,
     Wanted,
-    block,
-    check_code,
-    check_lease,
-    drawn_scan_codes,
-    folded,
-    may_be_scan_code,
-    removal,
-    restoration,
-    tags_of,
     text_of,
-    title_of,
 )
+from services.links.texts import InvalidTags, InvalidTitle, folded, tags_of, title_of
+from services.links.urls import InvalidEndedUrl, InvalidUrl, UrlPolicy
 from tests.processes import ROOT
 
 FILE = json.loads((ROOT / "tests/contract/url_cases.json").read_text(encoding="utf-8"))

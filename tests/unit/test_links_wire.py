@@ -17,7 +17,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, te
 from atajo.links.v1 import links_pb2 as pb
 from gateway import resolution as gateway
 from gateway.clients import LinksClient
-from services.links.domain import BlockReason, LinkState, Resolution
+from services.links.blocks import BlockReason
+from services.links.domain import LinkState, Resolution
 from services.links.grpc_api import resolution_to_pb
 from services.runtime.errors import Unimplemented
 
