@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from services.links import store_sqlite
+from services.links import schema_sqlite, store_sqlite
 from services.links.blocklists import Blocklists
 from services.links.gate import Gate
 from services.links.grpc_api import servicers
@@ -32,7 +32,7 @@ def _mongo() -> tuple[Callable[[mongo.Database], LinkStore], mongo.Schema]:
 
 ADAPTERS = stores.Adapters[LinkStore](
     store_sqlite.SqliteLinkStore,
-    store_sqlite.MIGRATIONS,
+    schema_sqlite.MIGRATIONS,
     _mongo,
 )
 

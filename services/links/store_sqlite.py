@@ -10,12 +10,13 @@ long, and a third more room. A short address is found by its code in an index fi
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from services.links import decisions_sqlite as decisions
+from services.links import hosts_sqlite as hosts
+from services.links import rankings_sqlite as rankings
 from services.links import reports_sqlite as reports
 from services.links.blocks import BlockReason
 from services.links.codes import NoFreeCode, codes_of, may_be_scan_code
@@ -23,219 +24,38 @@ from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.domain import (
     FEED,
     MAX_FORMER_URLS,
-    NOBODY,
-    RESTORABLE_FOR,
     Account,
     FormerUrl,
     Guest,
     Link,
-    LinkState,
-    Owner,
     Resolution,
     TooManyUrls,
 )
 from services.links.edits import Edit
-from services.links.hosts import HostPlace, host_key, host_of_key, keys_below
-from services.links.listing import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Position, Wanted
+from services.links.hosts import HostPlace
+from services.links.listing import LinkOrder, Position, Wanted
 from services.links.reports import Report, ReportPlace, Statement
-from services.links.stages import Stage, Sweep
-from services.links.stored import owner_of, value_of
-from services.links.texts import folded
+from services.links.rows_sqlite import (
+    COLUMNS,
+    RESOLVED,
+    Select,
+    creator_of,
+    link_of,
+    marks,
+    resolution_of,
+    row_of,
+)
+from services.links.stages import Sweep
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
-
-def _by_owner(connection: sqlite3.Connection) -> None:
-    """Lay links by owner and age, and give them all that they can have today."""
-    for statement in _BY_OWNER:
-        connection.execute(statement)
-    connection.create_function("folded", 1, folded, deterministic=True)
-    connection.execute(f"UPDATE links SET folded = folded({_SEARCHED}) WHERE {_NOT_ASCII}")
-
-
-def _turn_hosts(connection: sqlite3.Connection) -> None:
-    """Lay hosts so that those below a host lie behind it."""
-    connection.create_function("host_key", 1, host_key, deterministic=True)
-    for statement in _TURNED_HOSTS:
-        connection.execute(statement)
-
-
-# Moments are microseconds since the Unix epoch.
-MIGRATIONS = (
-    """
-    CREATE TABLE links (
-        code TEXT PRIMARY KEY,
-        url TEXT NOT NULL,
-        creator TEXT,  -- the owner: id of an account, or as a blob the hash of a guest's key
-        created_at INTEGER NOT NULL  -- microseconds since the Unix epoch
-    ) WITHOUT ROWID;
-    CREATE INDEX links_of_creator ON links (creator, created_at, code) WHERE creator IS NOT NULL;
-    """,
-    """
-    -- Codes whose link was purged: they are never given out again.
-    CREATE TABLE removed_codes (code TEXT PRIMARY KEY) WITHOUT ROWID;
-    """,
-    """
-    -- Which links changed. Numbers have no gap: SQLite gives the one after the highest.
-    CREATE TABLE announcements (
-        number INTEGER PRIMARY KEY,
-        codes TEXT NOT NULL,  -- with a blank between them
-        announced_at INTEGER NOT NULL  -- microseconds since the Unix epoch
-    );
-    """,
-    _by_owner,
-    """
-    ALTER TABLE links ADD COLUMN listed TEXT;  -- the list that blocked it
-    ALTER TABLE links ADD COLUMN spared INTEGER NOT NULL DEFAULT 0;
-    CREATE INDEX links_by_list ON links (code) WHERE listed IS NOT NULL;
-    CREATE TABLE hosts (
-        host TEXT NOT NULL,
-        code TEXT NOT NULL,
-        PRIMARY KEY (host, code)
-    ) WITHOUT ROWID;
-    -- Up to which code the hosts of older links are in there; no row: of all.
-    CREATE TABLE hosts_noted (id INTEGER PRIMARY KEY CHECK (id = 1), code TEXT NOT NULL);
-    INSERT INTO hosts_noted SELECT 1, '' WHERE EXISTS (SELECT 1 FROM links);
-    CREATE TABLE sweep (
-        id INTEGER PRIMARY KEY CHECK (id = 1),
-        contents TEXT NOT NULL,
-        round INTEGER NOT NULL,
-        stage TEXT NOT NULL,
-        after TEXT NOT NULL
-    );
-    """,
-    reports.MIGRATION,
-    decisions.MIGRATION,
-    """
-    ALTER TABLE links ADD COLUMN scan_code TEXT;  -- a code that no other row has as its code
-    CREATE UNIQUE INDEX links_by_scan_code ON links (scan_code) WHERE scan_code IS NOT NULL;
-    """,
-    _turn_hosts,
-)
-_TURNED_HOSTS = (
-    """
-    CREATE TABLE turned_hosts (
-        key TEXT NOT NULL,  -- the host, turned round
-        code TEXT NOT NULL,
-        PRIMARY KEY (key, code)
-    ) WITHOUT ROWID
-    """,
-    "INSERT INTO turned_hosts SELECT host_key(host), code FROM hosts ORDER BY 1, 2",
-    "DROP TABLE hosts",
-    "ALTER TABLE turned_hosts RENAME TO hosts",
-    # How far it is was said in the order of before: it begins anew.
-    "DELETE FROM sweep WHERE stage = 'blocking'",
-)
-_BY_OWNER = (
-    """
-    CREATE TABLE links_by_owner (
-        creator NOT NULL DEFAULT '',  -- as before, and empty for nobody
-        created_at INTEGER NOT NULL,
-        code TEXT NOT NULL,
-        removed_at INTEGER,
-        expires_at INTEGER,
-        blocked TEXT,  -- the reason
-        people INTEGER NOT NULL DEFAULT 0,  -- how often they visited it
-        url TEXT NOT NULL,
-        title TEXT NOT NULL DEFAULT '',
-        tags TEXT NOT NULL DEFAULT '',  -- a line each
-        folded TEXT,  -- what it is searched in, where that is not ASCII
-        changed_at INTEGER,
-        created_url TEXT NOT NULL DEFAULT '',
-        ended_url TEXT NOT NULL DEFAULT '',
-        public_statistics INTEGER NOT NULL DEFAULT 0,
-        PRIMARY KEY (creator, created_at, code)
-    ) WITHOUT ROWID
-    """,
-    """
-    INSERT INTO links_by_owner (creator, created_at, code, url)
-    SELECT coalesce(creator, ''), created_at, code, url FROM links ORDER BY 1, 2, 3
-    """,
-    "DROP TABLE links",
-    "ALTER TABLE links_by_owner RENAME TO links",
-    "CREATE UNIQUE INDEX links_by_code ON links (code)",
-    "CREATE INDEX links_by_removal ON links (removed_at) WHERE removed_at IS NOT NULL",
-    # How many links an owner has that are not removed: to count 100,000 takes 10 ms.
-    "CREATE TABLE owners (creator PRIMARY KEY NOT NULL, links INTEGER NOT NULL) WITHOUT ROWID",
-    "INSERT INTO owners SELECT creator, count(*) FROM links WHERE creator <> '' GROUP BY creator",
-    """
-    CREATE TRIGGER link_counted AFTER INSERT ON links
-    WHEN new.removed_at IS NULL AND new.creator <> ''
-    BEGIN
-        INSERT INTO owners VALUES (new.creator, 1)
-        ON CONFLICT (creator) DO UPDATE SET links = links + 1;
-    END
-    """,
-    """
-    CREATE TRIGGER link_discounted AFTER DELETE ON links
-    WHEN old.removed_at IS NULL AND old.creator <> ''
-    BEGIN
-        UPDATE owners SET links = links - 1 WHERE creator = old.creator;
-        DELETE FROM owners WHERE creator = old.creator AND links = 0;
-    END
-    """,
-    """
-    CREATE TRIGGER link_recounted AFTER UPDATE OF creator, removed_at ON links
-    WHEN (old.creator, old.removed_at IS NULL) IS NOT (new.creator, new.removed_at IS NULL)
-    BEGIN
-        UPDATE owners SET links = links - 1
-        WHERE old.removed_at IS NULL AND creator = old.creator;
-        DELETE FROM owners WHERE creator = old.creator AND links = 0;
-        INSERT INTO owners SELECT new.creator, 1
-        WHERE new.removed_at IS NULL AND new.creator <> ''
-        ON CONFLICT (creator) DO UPDATE SET links = links + 1;
-    END
-    """,
-    """
-    CREATE TABLE former_urls (
-        code TEXT NOT NULL,
-        number INTEGER NOT NULL,  -- from 1 on
-        url TEXT NOT NULL,
-        until INTEGER NOT NULL,
-        PRIMARY KEY (code, number)
-    ) WITHOUT ROWID
-    """,
-    """
-    CREATE TABLE rankings (
-        creator NOT NULL,
-        key TEXT NOT NULL,
-        start INTEGER NOT NULL,  -- the place of the first of the codes
-        codes TEXT NOT NULL,  -- with a blank between them
-        kept_at INTEGER NOT NULL,
-        PRIMARY KEY (creator, key, start)
-    )
-    """,
-    "CREATE INDEX rankings_by_age ON rankings (kept_at)",
-    "CREATE TABLE rank_mark (id INTEGER PRIMARY KEY CHECK (id = 1), mark INTEGER NOT NULL)",
-    """
-    CREATE TABLE leases (
-        job TEXT PRIMARY KEY,
-        holder TEXT NOT NULL,
-        ends_at INTEGER NOT NULL
-    ) WITHOUT ROWID
-    """,
-)
-
-_SEARCHED = "code || char(10) || url || char(10) || title || char(10) || tags"
-_NOT_ASCII = f"({_SEARCHED}) GLOB '*[^' || char(1) || '-' || char(127) || ']*'"
-_COLUMNS = (
-    "code, url, creator, created_at, title, tags, changed_at, created_url, expires_at, ended_url, "
-    "public_statistics, removed_at, blocked, listed, spared, spared_at, scan_code"
-)
-"""What makes a link; `_link` reads it."""
-_RESOLVED = "code, url, removed_at, expires_at, blocked, ended_url"
-"""What decides what a short address answers; `_resolution` reads it."""
 _TAKEN = (
     "SELECT 1 FROM links WHERE code = :code UNION ALL SELECT 1 FROM links WHERE scan_code = :code "
     "UNION ALL SELECT 1 FROM removed_codes WHERE code = :code"
 )
 """Finds something where a code is a link's, the scan code of one, or that of one that is gone."""
-_RANKED_TOGETHER = 1000
-"""Codes of a ranking in one row."""
-_FORGOTTEN = 1000
-"""Most rows of old rankings that the next one clears away: more than it makes, of most owners."""
 
 
 class SqliteLinkStore:
@@ -245,7 +65,7 @@ class SqliteLinkStore:
         self._database = database
 
     async def add(self, link: Link) -> Link | None:
-        row = _row(link)
+        row = row_of(link)
 
         def operation(connection: sqlite3.Connection) -> Link | None:
             added = connection.execute(
@@ -254,7 +74,7 @@ class SqliteLinkStore:
                 row,
             )
             if added.rowcount == 1:
-                _note_hosts(connection, link)
+                hosts.note(connection, link)
                 return link
             return _find(connection, link.code)
 
@@ -269,18 +89,17 @@ class SqliteLinkStore:
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         def operation(connection: sqlite3.Connection) -> list[Resolution]:
             rows = connection.execute(
-                f"SELECT {_RESOLVED} FROM links WHERE code IN ({_marks(codes)})", codes
+                f"SELECT {RESOLVED} FROM links WHERE code IN ({marks(codes)})", codes
             )
-            found = [_resolution(row) for row in rows]
+            found = [resolution_of(row) for row in rows]
             held = {one.code for one in found}
             others = [code for code in codes if code not in held and may_be_scan_code(code)]
             if others:
                 rows = connection.execute(
-                    f"SELECT scan_code, {_RESOLVED} FROM links "
-                    f"WHERE scan_code IN ({_marks(others)})",
+                    f"SELECT scan_code, {RESOLVED} FROM links WHERE scan_code IN ({marks(others)})",
                     others,
                 )
-                found += [_resolution(row).by(scan_code) for scan_code, *row in rows]
+                found += [resolution_of(row).by(scan_code) for scan_code, *row in rows]
             return found
 
         return await self._database.read("links_resolve", operation)
@@ -303,7 +122,7 @@ class SqliteLinkStore:
         # Keyset pages: each goes on below the last link seen, whatever came on top meanwhile.
         after = None
         while True:
-            select = _Select(owner).behind(after, LinkOrder.NEWEST, page_size)
+            select = Select(owner).behind(after, LinkOrder.NEWEST, page_size)
             links = await self._database.read("links_by_owner", select.links)
             if links:
                 yield links
@@ -312,7 +131,7 @@ class SqliteLinkStore:
             after = Position(links[-1].created_at, links[-1].code)
 
     async def owned_codes(self, owner: Account | Guest, most: int) -> list[str]:
-        select = _Select(owner).not_removed().first(most)
+        select = Select(owner).not_removed().first(most)
         return await self._database.read("links_owned_codes", select.codes)
 
     async def history(self, code: str) -> list[FormerUrl]:
@@ -378,9 +197,9 @@ class SqliteLinkStore:
             claimed = connection.execute(
                 "UPDATE links SET creator = ? "
                 "WHERE code IN (SELECT code FROM links WHERE creator = ? LIMIT ?)",
-                (_creator(account), _creator(guest), most),
+                (creator_of(account), creator_of(guest), most),
             )
-            _forget_rankings(connection, [_creator(guest)])
+            rankings.forget(connection, [creator_of(guest)])
             return claimed.rowcount
 
         return await self._database.write("links_claim", operation)
@@ -394,83 +213,48 @@ class SqliteLinkStore:
         limit: int,
         now: datetime,
     ) -> list[Link]:
-        select = _Select(owner).wanted(wanted, now).behind(after, order, limit)
+        select = Select(owner).wanted(wanted, now).behind(after, order, limit)
         return await self._database.read("links_page", select.links)
 
     async def count(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
         def kept(connection: sqlite3.Connection) -> int:
             found = connection.execute(
-                "SELECT links FROM owners WHERE creator = ?", (_creator(owner),)
+                "SELECT links FROM owners WHERE creator = ?", (creator_of(owner),)
             ).fetchone()
             return found[0] if found else 0
 
-        select = _Select(owner).wanted(wanted, now)
+        select = Select(owner).wanted(wanted, now)
         operation = kept if wanted == Wanted() else select.count
         return await self._database.read("links_count", operation)
 
     async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
-        select = _Select(owner).wanted(wanted, now).most_viewed_first()
+        select = Select(owner).wanted(wanted, now).most_viewed_first()
         return await self._database.read("links_ranking", select.codes)
 
     async def keep_ranking(
         self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
     ) -> None:
-        creator, kept_at = _creator(owner), micros_of(now)
-        rows = [
-            (creator, key, start, " ".join(codes[start : start + _RANKED_TOGETHER]), kept_at)
-            for start in range(0, len(codes), _RANKED_TOGETHER)
-        ]
-
-        def operation(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM rankings WHERE creator = ? AND key = ?", (creator, key))
-            connection.executemany("INSERT INTO rankings VALUES (?, ?, ?, ?, ?)", rows)
-            connection.execute(
-                "DELETE FROM rankings WHERE creator = :creator AND key NOT IN (SELECT key "
-                "FROM rankings WHERE creator = :creator AND start = 0 "
-                "ORDER BY kept_at DESC, rowid DESC LIMIT :most)",
-                {"creator": creator, "most": KEPT_RANKINGS},
-            )
-            connection.execute(
-                "DELETE FROM rankings WHERE rowid IN "
-                "(SELECT rowid FROM rankings WHERE kept_at <= ? ORDER BY kept_at LIMIT ?)",
-                (micros_of(now - RANKING_KEPT_FOR), _FORGOTTEN),
-            )
-
-        await self._database.write("links_keep_ranking", operation)
+        await self._database.write(
+            "links_keep_ranking",
+            lambda connection: rankings.keep(connection, owner, key, codes, now),
+        )
 
     async def kept_ranking(
         self, owner: Account | Guest, key: str, start: int, most: int, now: datetime
     ) -> list[str] | None:
-        parameters = {
-            "creator": _creator(owner),
-            "key": key,
-            "first": start - start % _RANKED_TOGETHER,
-            "end": start + most,
-            "from": micros_of(now - RANKING_KEPT_FOR),
-        }
-
-        def operation(connection: sqlite3.Connection) -> list[str] | None:
-            of_key = "FROM rankings WHERE creator = :creator AND key = :key AND kept_at > :from"
-            if not connection.execute(f"SELECT 1 {of_key} AND start = 0", parameters).fetchone():
-                return None
-            rows = connection.execute(
-                f"SELECT codes {of_key} AND start >= :first AND start < :end ORDER BY start",
-                parameters,
-            )
-            codes = [code for (some,) in rows for code in some.split()]
-            skipped = start % _RANKED_TOGETHER
-            return codes[skipped : skipped + most]
-
-        return await self._database.read("links_kept_ranking", operation)
+        return await self._database.read(
+            "links_kept_ranking",
+            lambda connection: rankings.kept(connection, owner, key, start, most, now),
+        )
 
     async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
         def operation(connection: sqlite3.Connection) -> list[Link]:
             # The plus: each is looked up by its code, not all of the owner's looked through.
             rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM links WHERE code IN ({_marks(codes)}) AND +creator = ?",
-                (*codes, _creator(owner)),
+                f"SELECT {COLUMNS} FROM links WHERE code IN ({marks(codes)}) AND +creator = ?",
+                (*codes, creator_of(owner)),
             )
-            found = {link.code: link for link in map(_link, rows)}
+            found = {link.code: link for link in map(link_of, rows)}
             return [found[code] for code in codes if code in found]
 
         return await self._database.read("links_find_all", operation)
@@ -496,23 +280,23 @@ class SqliteLinkStore:
         return await self._database.read("links_rank_mark", operation)
 
     async def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
-        among = f"code IN ({_marks(codes)})"
+        among = f"code IN ({marks(codes)})"
 
         def operation(connection: sqlite3.Connection) -> list[str]:
             found = connection.execute(f"SELECT DISTINCT creator FROM links WHERE {among}", codes)
             creators = [creator for (creator,) in found]
-            found = connection.execute(f"SELECT {_COLUMNS} FROM links WHERE {among}", codes)
-            links = [_link(row) for row in found]
+            found = connection.execute(f"SELECT {COLUMNS} FROM links WHERE {among}", codes)
+            links = [link_of(row) for row in found]
             connection.executemany(
                 "INSERT INTO removed_codes (code) VALUES (?)",
                 [(code,) for code in codes_of(links)],
             )
             for link in links:
-                _forget_hosts(connection, link)
+                hosts.forget(connection, link)
             connection.execute(f"DELETE FROM links WHERE {among}", codes)
             connection.execute(f"DELETE FROM former_urls WHERE {among}", codes)
             reports.purge(connection, codes)
-            _forget_rankings(connection, creators)
+            rankings.forget(connection, creators)
             rows = connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
             purged = [code for (code,) in rows]
             announce(connection, FEED, list(dict.fromkeys([*purged, *codes_of(links)])), now)
@@ -591,92 +375,47 @@ class SqliteLinkStore:
         return await self._database.read("links_codes_after", operation)
 
     async def hosts_after(self, host: str, most: int) -> list[str]:
-        def operation(connection: sqlite3.Connection) -> list[str]:
-            rows = connection.execute(
-                "SELECT key FROM hosts WHERE key > ? ORDER BY key LIMIT ?", (host_key(host), most)
-            )
-            return [host_of_key(key) for key in dict.fromkeys(key for (key,) in rows)]
-
-        return await self._database.read("links_hosts", operation)
+        return await self._database.read(
+            "links_hosts", lambda connection: hosts.after(connection, host, most)
+        )
 
     async def at_host(self, host: str, code: str, most: int) -> list[Link]:
-        def operation(connection: sqlite3.Connection) -> list[Link]:
-            rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM links WHERE code IN (SELECT code FROM hosts "
-                "WHERE key = ? AND code > ? ORDER BY code LIMIT ?) ORDER BY code",
-                (host_key(host), code, most),
-            )
-            return [_link(row) for row in rows]
-
-        return await self._database.read("links_at_host", operation)
+        return await self._database.read(
+            "links_at_host", lambda connection: hosts.links_at(connection, host, code, most)
+        )
 
     async def at_or_below(
         self, host: str, after: HostPlace | None, most: int
     ) -> tuple[list[Link], HostPlace | None]:
-        first, end = keys_below(host)
-        start = after or HostPlace(first, "")
-
-        def operation(connection: sqlite3.Connection) -> tuple[list[Link], HostPlace | None]:
-            places = connection.execute(
-                "SELECT key, code FROM hosts WHERE (key, code) > (?, ?) AND key < ? "
-                "ORDER BY key, code LIMIT ?",
-                (start.key, start.code, end, most),
-            ).fetchall()
-            codes = list(dict.fromkeys(code for _, code in places))
-            rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM links WHERE code IN ({_marks(codes)})", codes
-            )
-            links = [_link(row) for row in rows]
-            return links, HostPlace(*places[-1]) if len(places) == most else None
-
-        return await self._database.read("links_at_or_below", operation)
+        return await self._database.read(
+            "links_at_or_below",
+            lambda connection: hosts.links_at_or_below(connection, host, after, most),
+        )
 
     async def listed_after(self, code: str, most: int) -> list[Link]:
         def operation(connection: sqlite3.Connection) -> list[Link]:
             rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM links WHERE listed IS NOT NULL AND code > ? "
+                f"SELECT {COLUMNS} FROM links WHERE listed IS NOT NULL AND code > ? "
                 "ORDER BY code LIMIT ?",
                 (code, most),
             )
-            return [_link(row) for row in rows]
+            return [link_of(row) for row in rows]
 
         return await self._database.read("links_listed", operation)
 
     async def note_hosts(self, code: str, most: int) -> str | None:
-        def operation(connection: sqlite3.Connection) -> str | None:
-            # No other version writes to the file: what is noted stays so, whoever asks.
-            noted = connection.execute("SELECT code FROM hosts_noted").fetchone()
-            if noted is None:
-                return None
-            rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM links WHERE code > ? ORDER BY code LIMIT ?",
-                (*noted, most),
-            )
-            links = [_link(row) for row in rows]
-            for link in links:
-                _note_hosts(connection, link)
-            if len(links) < most:
-                connection.execute("DELETE FROM hosts_noted")
-                return None
-            connection.execute("UPDATE hosts_noted SET code = ?", (links[-1].code,))
-            return links[-1].code
-
-        return await self._database.write("links_note_hosts", operation)
+        # No other version writes to the file: what is noted stays so, whoever asks.
+        return await self._database.write(
+            "links_note_hosts", lambda connection: hosts.note_more(connection, most)
+        )
 
     async def sweep(self) -> Sweep | None:
-        def operation(connection: sqlite3.Connection) -> Sweep | None:
-            found = connection.execute("SELECT contents, round, stage, after FROM sweep").fetchone()
-            return Sweep(found[0], found[1], Stage(found[2]), found[3]) if found else None
-
-        return await self._database.read("links_sweep", operation)
+        return await self._database.read("links_sweep", hosts.sweep)
 
     async def note_sweep(self, sweep: Sweep) -> None:
-        row = (sweep.contents, sweep.round, sweep.stage.value, sweep.after)
-
-        def operation(connection: sqlite3.Connection) -> None:
-            connection.execute("REPLACE INTO sweep VALUES (1, ?, ?, ?, ?)", row)
-
-        await self._database.write("links_note_sweep", operation)
+        await self._database.write(
+            "links_note_sweep", lambda connection: hosts.note_sweep(connection, sweep)
+        )
 
     async def take_lease(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
         def give_back(connection: sqlite3.Connection) -> bool:
@@ -705,102 +444,11 @@ class SqliteLinkStore:
         )
 
 
-class _Select:
-    """What is read of an owner's links, put together of conditions. Its last methods read it."""
-
-    def __init__(self, owner: Account | Guest) -> None:
-        self._conditions = ["creator = :creator"]
-        self._parameters: dict[str, Any] = {"creator": _creator(owner)}
-        self._end = ""
-
-    def not_removed(self) -> _Select:
-        self._conditions.append("removed_at IS NULL")
-        return self
-
-    def wanted(self, wanted: Wanted, now: datetime) -> _Select:
-        self._parameters["now"] = micros_of(now)
-        self._parameters["gone"] = micros_of(now - RESTORABLE_FOR)
-        self._conditions += {
-            None: ["removed_at IS NULL"],
-            LinkState.ACTIVE: [
-                "removed_at IS NULL AND blocked IS NULL",
-                "(expires_at IS NULL OR expires_at > :now)",
-            ],
-            LinkState.EXPIRED: ["removed_at IS NULL AND blocked IS NULL AND expires_at <= :now"],
-            LinkState.BLOCKED: ["removed_at IS NULL AND blocked IS NOT NULL"],
-            LinkState.REMOVED: ["removed_at > :gone"],
-        }[wanted.state]
-        if wanted.text:
-            # For ASCII, LIKE makes no difference between cases, and is twice as fast as lower().
-            self._parameters["text"] = f"%{_literally(wanted.text)}%"
-            self._conditions.append(f"coalesce(folded, {_SEARCHED}) LIKE :text ESCAPE '!'")
-        return self
-
-    def behind(self, after: Position | None, order: LinkOrder, limit: int) -> _Select:
-        newest = order is LinkOrder.NEWEST
-        if after is not None:
-            self._parameters["at"], self._parameters["code"] = (
-                micros_of(after.created_at),
-                after.code,
-            )
-            self._conditions.append(f"(created_at, code) {'<' if newest else '>'} (:at, :code)")
-        direction = "DESC" if newest else "ASC"
-        self._parameters["limit"] = limit
-        self._end = f"ORDER BY created_at {direction}, code {direction} LIMIT :limit"
-        return self
-
-    def most_viewed_first(self) -> _Select:
-        self._end = "ORDER BY people DESC, created_at DESC, code DESC"
-        return self
-
-    def first(self, most: int) -> _Select:
-        """Up to `most` of them, whichever lie first."""
-        self._parameters["limit"] = most
-        self._end = "LIMIT :limit"
-        return self
-
-    def links(self, connection: sqlite3.Connection) -> list[Link]:
-        return [_link(row) for row in self._read(connection, _COLUMNS, self._end)]
-
-    def count(self, connection: sqlite3.Connection) -> int:
-        (count,) = self._read(connection, "count(*)", "").fetchone()
-        return int(count)
-
-    def codes(self, connection: sqlite3.Connection) -> list[str]:
-        """Their codes alone, as one text, made with the loop let go on meanwhile."""
-        (codes,) = connection.execute(
-            f"SELECT group_concat(code, ' ') FROM (SELECT code FROM links "
-            f"WHERE {' AND '.join(self._conditions)} {self._end})",
-            self._parameters,
-        ).fetchone()
-        return codes.split() if codes else []
-
-    def _read(self, connection: sqlite3.Connection, columns: str, end: str) -> sqlite3.Cursor:
-        where = " AND ".join(self._conditions)
-        return connection.execute(
-            f"SELECT {columns} FROM links WHERE {where} {end}", self._parameters
-        )
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _literally(text: str) -> str:
-    """A text as the part of a pattern of LIKE that matches it alone."""
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-
-
-def _creator(owner: Owner) -> str | bytes:
-    """An owner as the column `creator` has it."""
-    return value_of(owner) or ""
-
-
 def _find(connection: sqlite3.Connection, code: str, column: str = "code") -> Link | None:
     found = connection.execute(
-        f"SELECT {_COLUMNS} FROM links WHERE {column} = ?", (code,)
+        f"SELECT {COLUMNS} FROM links WHERE {column} = ?", (code,)
     ).fetchone()
-    return _link(found) if found else None
+    return link_of(found) if found else None
 
 
 def _edit(
@@ -848,95 +496,11 @@ def _replace(connection: sqlite3.Connection, before: Link, after: Link, now: dat
             (before.code, last + 1, before.url, micros_of(now)),
         )
     if (after.url, after.ended_url) != (before.url, before.ended_url):
-        _forget_hosts(connection, before)
-        _note_hosts(connection, after)
-    row = _row(after)
+        hosts.forget(connection, before)
+        hosts.note(connection, after)
+    row = row_of(after)
     changed = [name for name in row if name not in ("code", "creator", "created_at")]
     connection.execute(
         f"UPDATE links SET {', '.join(f'{name} = :{name}' for name in changed)} WHERE code = :code",
         row,
     )
-
-
-def _note_hosts(connection: sqlite3.Connection, link: Link) -> None:
-    rows = [(host_key(host), link.code) for host in link.hosts()]
-    connection.executemany("INSERT OR IGNORE INTO hosts VALUES (?, ?)", rows)
-
-
-def _forget_hosts(connection: sqlite3.Connection, link: Link) -> None:
-    rows = [(host_key(host), link.code) for host in link.hosts()]
-    connection.executemany("DELETE FROM hosts WHERE key = ? AND code = ?", rows)
-
-
-def _forget_rankings(connection: sqlite3.Connection, creators: Iterable[str | bytes]) -> None:
-    """Delete the rankings of those of the owners who have no links any more."""
-    connection.executemany(
-        "DELETE FROM rankings WHERE creator = :creator "
-        "AND NOT EXISTS (SELECT 1 FROM links WHERE creator = :creator)",
-        [{"creator": creator} for creator in creators],
-    )
-
-
-def _row(link: Link) -> dict[str, Any]:
-    """The columns of a link but `people`."""
-    searched = "\n".join((link.code, link.url, link.title, *link.tags))
-    return {
-        "code": link.code,
-        "url": link.url,
-        "creator": _creator(link.owner),
-        "created_at": micros_of(link.created_at),
-        "title": link.title,
-        "tags": "\n".join(link.tags),
-        "changed_at": _micros(link.changed_at),
-        "created_url": link.created_url,
-        "expires_at": _micros(link.expires_at),
-        "ended_url": link.ended_url,
-        "public_statistics": link.public_statistics,
-        "removed_at": _micros(link.removed_at),
-        "blocked": link.blocked and link.blocked.value,
-        "listed": link.listed or None,
-        "spared": link.spared,
-        "spared_at": _micros(link.spared_at),
-        "scan_code": link.scan_code or None,
-        "folded": None if searched.isascii() else link.searched(),
-    }
-
-
-def _link(row: tuple[Any, ...]) -> Link:
-    return Link(
-        code=row[0],
-        url=row[1],
-        owner=owner_of(row[2]) if row[2] else NOBODY,
-        created_at=moment_of(row[3]),
-        title=row[4],
-        tags=tuple(row[5].split("\n")) if row[5] else (),
-        changed_at=_moment(row[6]),
-        created_url=row[7],
-        expires_at=_moment(row[8]),
-        ended_url=row[9],
-        public_statistics=bool(row[10]),
-        removed_at=_moment(row[11]),
-        blocked=BlockReason(row[12]) if row[12] else None,
-        listed=row[13] or "",
-        spared=bool(row[14]),
-        spared_at=_moment(row[15]),
-        scan_code=row[16] or "",
-    )
-
-
-def _resolution(row: Sequence[Any]) -> Resolution:
-    """What the short address of a link answers."""
-    code, url, removed_at, expires_at, blocked, ended_url = row
-    if blocked is not None:
-        return Resolution(code, LinkState.BLOCKED, reason=BlockReason(blocked))
-    if removed_at is not None:
-        return Resolution(code, LinkState.REMOVED)
-    return Resolution(code, LinkState.ACTIVE, url, _moment(expires_at), ended_url)
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else micros_of(moment)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else moment_of(micros)

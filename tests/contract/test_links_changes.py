@@ -16,7 +16,7 @@ from motor.motor_asyncio import AsyncIOMotorCollection
 from prometheus_client import REGISTRY
 from pymongo.errors import AutoReconnect, DuplicateKeyError
 
-from services.links import store_mongo, store_sqlite
+from services.links import schema_sqlite, store_mongo, store_sqlite
 from services.links.domain import FEED, NOBODY, Link, Resolution
 from services.links.service import LinksService
 from services.links.store import LinkStore
@@ -51,7 +51,7 @@ Opened = Callable[..., AbstractAsyncContextManager[Replicas]]
 @asynccontextmanager
 async def sqlite_replicas(path: Path, count: int = 1) -> AsyncIterator[Replicas]:
     """SQLite has one process alone: the stores share it."""
-    async with sqlite.opened(f"sqlite:///{path}", store_sqlite.MIGRATIONS) as database:
+    async with sqlite.opened(f"sqlite:///{path}", schema_sqlite.MIGRATIONS) as database:
 
         async def write(first: int, codes: Sequence[str], at: datetime) -> None:
             rows = [(first + n, code, micros_of(at)) for n, code in enumerate(codes)]

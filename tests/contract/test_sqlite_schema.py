@@ -23,6 +23,7 @@ from services.analytics.sums_sqlite import pack_counts
 from services.auth import store_sqlite as auth
 from services.auth.domain import Account
 from services.links import domain as owners
+from services.links import schema_sqlite as links_schema
 from services.links import store_sqlite as links
 from services.links.domain import Link
 from services.links.edits import LinkChanges, removal
@@ -85,7 +86,7 @@ FIRST_FILES = {
 MIGRATIONS = {
     "analytics": analytics.MIGRATIONS,
     "auth": auth.MIGRATIONS,
-    "links": links.MIGRATIONS,
+    "links": links_schema.MIGRATIONS,
 }
 
 
@@ -115,15 +116,15 @@ def version_of(path: Path) -> int:
 async def test_links_of_version_1_are_kept_and_can_be_purged(tmp_path: Path) -> None:
     path = tmp_path / "links.sqlite3"
     row = f"INSERT INTO links VALUES ('abcdefgh', 'http://a.example', 'one', {MICROS})"
-    make(path, 1, links.MIGRATIONS, row)
+    make(path, 1, links_schema.MIGRATIONS, row)
 
-    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+    async with sqlite.opened(f"sqlite:///{path}", links_schema.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
         kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
         assert await store.purge(["abcdefgh"], CREATED) == ["abcdefgh"]
         assert await store.add(kept) is None
-    assert version_of(path) == len(links.MIGRATIONS) > 1
+    assert version_of(path) == len(links_schema.MIGRATIONS) > 1
 
 
 async def test_links_of_version_3_are_kept_counted_and_found(tmp_path: Path) -> None:
@@ -138,7 +139,7 @@ async def test_links_of_version_3_are_kept_counted_and_found(tmp_path: Path) -> 
     make(
         path,
         3,
-        links.MIGRATIONS,
+        links_schema.MIGRATIONS,
         "INSERT INTO removed_codes VALUES ('removed1')",
         f"INSERT INTO announcements VALUES (7, 'removed1', {MICROS})",
     )
@@ -152,7 +153,7 @@ async def test_links_of_version_3_are_kept_counted_and_found(tmp_path: Path) -> 
         Link(code, url, owner, CREATED + timedelta(microseconds=n))
         for n, ((code, url, *_), owner) in enumerate(zip(rows, owners_of_rows, strict=True))
     ]
-    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+    async with sqlite.opened(f"sqlite:///{path}", links_schema.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
         assert [await store.find(link.code) for link in kept] == kept
         assert [page async for page in store.by_owner(one, 10)] == [[kept[1], kept[0]]]
@@ -183,8 +184,8 @@ async def test_hosts_of_links_of_version_4_are_noted(tmp_path: Path) -> None:
         f"VALUES ('one', {MICROS}, 'code000{n}', 'http://{host}.example/', '{ended}')"
         for n, (host, ended) in enumerate((("a", ""), ("b", "http://c.example"), ("a", "")))
     ]
-    make(path, 4, links.MIGRATIONS, *rows)
-    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+    make(path, 4, links_schema.MIGRATIONS, *rows)
+    async with sqlite.opened(f"sqlite:///{path}", links_schema.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
         await store.add(Link("after001", "http://b.example/", owners.NOBODY, CREATED))
         code: str | None = ""
@@ -207,8 +208,8 @@ async def test_hosts_of_version_8_are_turned_round(tmp_path: Path) -> None:
             f"INSERT INTO hosts VALUES ('{host}', 'code000{n}')",
         ]
     rows.append("INSERT INTO sweep VALUES (1, 'lists', 1, 'blocking', 'm.example')")
-    make(path, 8, links.MIGRATIONS, *rows)
-    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+    make(path, 8, links_schema.MIGRATIONS, *rows)
+    async with sqlite.opened(f"sqlite:///{path}", links_schema.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
         assert sorted(await store.hosts_after("", 10)) == sorted(hosts)
         found, _ = await store.at_or_below("evil.example", None, 10)
@@ -225,8 +226,8 @@ async def test_links_of_version_5_have_no_scan_code_and_can_be_given_one(tmp_pat
         "INSERT INTO links (creator, created_at, code, url) "
         f"VALUES ('one', {MICROS}, 'abcdefgh', 'http://a.example')"
     )
-    make(path, 5, links.MIGRATIONS, row)
-    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+    make(path, 5, links_schema.MIGRATIONS, row)
+    async with sqlite.opened(f"sqlite:///{path}", links_schema.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
         kept = Link("abcdefgh", "http://a.example", one, CREATED)
         assert await store.find("abcdefgh") == kept
@@ -238,7 +239,7 @@ async def test_links_of_version_5_have_no_scan_code_and_can_be_given_one(tmp_pat
 async def test_nothing_is_kept_of_an_owner_without_links(tmp_path: Path) -> None:
     path, guest = tmp_path / "links.sqlite3", owners.Guest(bytes(range(32)))
     one = owners.Account("one")
-    async with sqlite.opened(f"sqlite:///{path}", links.MIGRATIONS) as database:
+    async with sqlite.opened(f"sqlite:///{path}", links_schema.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
         for owner, code in ((one, "abcdefgh"), (one, "removed-"), (guest, "guests--")):
             await store.add(Link(code, "http://a.example", owner, CREATED))
@@ -284,7 +285,7 @@ async def test_the_first_files_in_use_are_kept_with_all_they_hold(tmp_path: Path
         connection.executescript(f"{script}; PRAGMA user_version = {version}")
         connection.close()
 
-    async with sqlite.opened(f"sqlite:///{tmp_path}/links", links.MIGRATIONS) as database:
+    async with sqlite.opened(f"sqlite:///{tmp_path}/links", links_schema.MIGRATIONS) as database:
         store = links.SqliteLinkStore(database)
         kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
@@ -432,11 +433,11 @@ async def test_a_newer_file_is_refused_in_one_line_and_left_alone(
 async def test_whoever_waits_for_the_process_is_told_that_an_old_file_comes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make(tmp_path / "old", 1, links.MIGRATIONS)
+    make(tmp_path / "old", 1, links_schema.MIGRATIONS)
     told, tell = os.pipe()
     monkeypatch.setenv("ATAJO_READY_FD", str(tell))
     for name in ("new", "old", "old"):
-        async with sqlite.opened(f"sqlite:///{tmp_path}/{name}", links.MIGRATIONS):
+        async with sqlite.opened(f"sqlite:///{tmp_path}/{name}", links_schema.MIGRATIONS):
             pass
     os.close(tell)
     with os.fdopen(told) as lines:

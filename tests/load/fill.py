@@ -14,7 +14,7 @@ from pathlib import Path
 from services.analytics import store_sqlite as analytics
 from services.analytics.runs import pack
 from services.analytics.sums_sqlite import pack_counts
-from services.links import store_sqlite as links
+from services.links import schema_sqlite as links_schema
 from services.runtime import sqlite
 from tests.product import ALPHABET
 
@@ -43,7 +43,7 @@ def fill_links(path: Path, first: int, last: int) -> None:
         )
         for n in range(first, last)
     )
-    with closing(opened(path, links.MIGRATIONS)) as connection:
+    with closing(opened(path, links_schema.MIGRATIONS)) as connection:
         while chunk := sorted(islice(rows, _CHUNK)):
             connection.executemany(
                 "INSERT INTO links (code, url, creator, created_at) VALUES (?, ?, ?, ?)", chunk
@@ -68,7 +68,7 @@ def fill_list(
         folded = None if n % 10 else f"{code}\n{url}\n{title}\n{tags}".casefold()
         at = micros + n * 1_000_000
         rows.append((code, url, account, at, title, tags, folded, n * 7 % 1000))
-    with closing(opened(path, links.MIGRATIONS)) as connection:
+    with closing(opened(path, links_schema.MIGRATIONS)) as connection:
         connection.executemany(
             "INSERT INTO links (code, url, creator, created_at, title, tags, folded, people) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
