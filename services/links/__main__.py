@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def _mongo() -> tuple[Callable[[mongo.Database], LinkStore], mongo.Schema]:
-    from services.links import store_mongo
+    from services.links import schema_mongo, store_mongo
 
-    return store_mongo.MongoLinkStore, store_mongo.SCHEMA
+    return store_mongo.MongoLinkStore, schema_mongo.SCHEMA
 
 
 ADAPTERS = stores.Adapters[LinkStore](

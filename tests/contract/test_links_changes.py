@@ -16,7 +16,7 @@ from motor.motor_asyncio import AsyncIOMotorCollection
 from prometheus_client import REGISTRY
 from pymongo.errors import AutoReconnect, DuplicateKeyError
 
-from services.links import schema_sqlite, store_mongo, store_sqlite
+from services.links import schema_mongo, schema_sqlite, store_mongo, store_sqlite
 from services.links.domain import FEED, NOBODY, Link, Resolution
 from services.links.service import LinksService
 from services.links.store import LinkStore
@@ -70,7 +70,7 @@ async def mongo_replicas(server_url: str, count: int = 1) -> AsyncIterator[Repli
         url = stack.enter_context(server.database(server_url))
         databases = []
         for _ in range(count):
-            opened = mongo.opened(url, "", store_mongo.SCHEMA)
+            opened = mongo.opened(url, "", schema_mongo.SCHEMA)
             databases.append(await stack.enter_async_context(opened))
             await databases[-1].prepared()
 

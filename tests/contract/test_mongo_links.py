@@ -18,7 +18,7 @@ from motor.motor_asyncio import AsyncIOMotorCollection
 from pymongo import UpdateOne
 from pymongo.errors import AutoReconnect, DuplicateKeyError
 
-from services.links import rankings_mongo, store_mongo
+from services.links import collection_mongo, rankings_mongo, schema_mongo
 from services.links.blocks import BlockReason
 from services.links.decisions import Decision, DecisionKind
 from services.links.domain import (
@@ -61,7 +61,7 @@ WRITES = (
 async def replicas(server_url: str, count: int = 1) -> AsyncIterator[list[MongoLinkStore]]:
     """Stores over one new database, as several processes have them."""
     with server.database(server_url) as url:
-        databases = [mongo.opened(url, "", store_mongo.SCHEMA) for _ in range(count)]
+        databases = [mongo.opened(url, "", schema_mongo.SCHEMA) for _ in range(count)]
         opened = []
         try:
             for one in databases:
@@ -526,7 +526,7 @@ async def test_an_edit_that_others_are_always_faster_than_is_given_up(
 
     async with replicas(mongo_server) as (store,):
         await make(store, ONE)
-        monkeypatch.setattr(store_mongo, "_LONGEST_PAUSE", 0.0)
+        monkeypatch.setattr(collection_mongo, "_LONGEST_PAUSE", 0.0)
         monkeypatch.setattr(AsyncIOMotorCollection, "bulk_write", missed)
         assert await store.edit(ONE, CODES, restoration(), NOW), "nothing is to be written"
         with pytest.raises(Unavailable) as refused:

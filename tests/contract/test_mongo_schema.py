@@ -24,6 +24,7 @@ from services.analytics.domain import (
 from services.auth import store_mongo as auth
 from services.auth.domain import Account
 from services.links import domain as owners
+from services.links import schema_mongo as links_schema
 from services.links import store_mongo as links
 from services.links.domain import Link
 from services.links.edits import LinkChanges
@@ -64,7 +65,7 @@ async def test_links(mongo_url: str, before: Any) -> None:
         {"_id": "abcdefgh", "url": "http://a.example", "creator": "one", "created_at": MICROS}
     )
     before.links.insert_one({"_id": "removed1", "removed": True})
-    async with opened(mongo_url, links.SCHEMA, before) as database:
+    async with opened(mongo_url, links_schema.SCHEMA, before) as database:
         store = links.MongoLinkStore(database)
         kept = Link("abcdefgh", "http://a.example", owners.Account("one"), CREATED)
         assert [page async for page in store.by_owner(owners.Account("one"), 10)] == [[kept]]
@@ -92,7 +93,7 @@ async def test_hosts_of_links_of_the_version_before_are_noted(mongo_url: str, be
     before.links.insert_one({"_id": "before01", "url": "http://a.example/", **one, **ended})
     before.links.insert_one({"_id": "before02", "url": "http://b.example/", **one})
     before.links.insert_one({"_id": "purged01", "removed": True})
-    async with opened(mongo_url, links.SCHEMA, before) as database:
+    async with opened(mongo_url, links_schema.SCHEMA, before) as database:
         store = links.MongoLinkStore(database)
         await store.add(Link("after001", "http://a.example/", owners.NOBODY, CREATED))
         # A change by this version writes what changes, and the hosts of that alone.
@@ -120,7 +121,7 @@ async def test_links_of_a_version_without_keys_are_found_by_their_very_hosts(
         ends = {"ended_url": f"http://{ended}/", "ended_host": ended} if ended else {}
         one = {"_id": f"before0{n}", "creator": "one", "created_at": MICROS}
         before.links.insert_one({**one, "url": f"http://{host}/", "host": host, **ends})
-    async with opened(mongo_url, links.SCHEMA, before) as database:
+    async with opened(mongo_url, links_schema.SCHEMA, before) as database:
         store = links.MongoLinkStore(database)
         await store.add(Link("after001", "http://y.a.example/", owners.NOBODY, CREATED))
         ahead = ["after001", "before00", "before01", "before02"]

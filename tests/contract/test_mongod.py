@@ -21,6 +21,7 @@ from services.analytics import store_mongo as analytics
 from services.auth import store_mongo as auth
 from services.auth.domain import Account
 from services.links import domain as owners
+from services.links import schema_mongo as links_schema
 from services.links import store_mongo as links
 from services.links.domain import Link
 from services.links.listing import LinkOrder, Position, Wanted
@@ -53,7 +54,7 @@ async def test_attempts_whose_window_is_long_over_are_cleared_away(url: str) -> 
 
 
 async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
-    async with mongo.opened(url, "", links.SCHEMA) as database:
+    async with mongo.opened(url, "", links_schema.SCHEMA) as database:
         store = links.MongoLinkStore(database)
         for n in range(200):
             owner = (owners.Account("one"), owners.Account("two"), owners.NOBODY)[n % 3]
@@ -79,7 +80,7 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(url: str) -> None:
 async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
     """Of 300 links of an owner every third is removed, every fifth expired."""
     owner, nobody = owners.Account("one"), owners.NOBODY
-    async with mongo.opened(url, "", links.SCHEMA) as database:
+    async with mongo.opened(url, "", links_schema.SCHEMA) as database:
         store = links.MongoLinkStore(database)
         for n in range(300):
             link = Link(f"code{n:04}", "http://a.example", owner, NOW + timedelta(seconds=n))

@@ -40,6 +40,7 @@ from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.auth import store_mongo as auth_store
 from services.auth.domain import Account
 from services.links import domain as owners
+from services.links import schema_mongo as links_schema
 from services.links import store_mongo as links_store
 from services.links.domain import Link
 from services.runtime import client, mongo
@@ -476,7 +477,7 @@ async def test_the_version_before_goes_on_while_the_next_one_adds_to_the_schema(
 async def test_a_newer_schema_that_shows_late_ends_the_process(
     gate: Gate, mongo_url: str, tmp_path: Path
 ) -> None:
-    refusal = f"has schema version 99; this program knows up to {len(links_store.SCHEMA)}."
+    refusal = f"has schema version 99; this program knows up to {len(links_schema.SCHEMA)}."
     with pymongo.MongoClient[dict[str, Any]](mongo_url) as server:
         server.get_default_database().schema.insert_one({"_id": "version", "version": 99})
     with start(gate.through(mongo_url), tmp_path) as process:
@@ -560,7 +561,7 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
         return await find_one(collection, *query)
 
     async with mongo.opened(
-        mongo_url, "", ({**links_store.SCHEMA[0], **auth_store.SCHEMA[0]},)
+        mongo_url, "", ({**links_schema.SCHEMA[0], **auth_store.SCHEMA[0]},)
     ) as of:
         for store, one in (
             (links_store.MongoLinkStore(of), link),
