@@ -108,6 +108,16 @@ describe('the statistics of a link', () => {
     expect(within(list('Browsers')).getAllByRole('listitem')).toHaveLength(20);
   });
 
+  it('say one of each as one', async () => {
+    const { user } = await open(spans(days([9, 2, 1])));
+    const slider = await chart();
+    act(() => slider.focus());
+    await user.keyboard('{End}{ArrowLeft}');
+    expect(slider).toHaveAttribute('aria-valuetext', expect.stringContaining('1 daily visitor,'));
+    await user.keyboard('{End}');
+    expect(slider).toHaveAttribute('aria-valuetext', expect.stringContaining('1 person, 0 daily'));
+  });
+
   it('give the figures of each step to arrow keys, the pointer and a finger', async () => {
     const { user } = await open();
     await screen.findByText(/^The dotted line/);

@@ -11,7 +11,7 @@ import { SmallBars } from './Line';
 import styles from './Overview.module.css';
 import { statisticsOf } from './queries';
 import { USUAL } from './spans';
-import { people } from './steps';
+import { dailyVisitors, people } from './steps';
 import { loadFailed, notCounted, tooManyLinks } from './words';
 
 /** Milliseconds from one question to the next while somebody looks. */
@@ -67,7 +67,7 @@ export function Overview({ owner }: { owner: Owner }) {
 function Figures({ totals, counted_from: countedFrom }: Statistics) {
   const visitors =
     countedFrom === undefined
-      ? `${formatNumber(totals.visitors)} daily ${plural(totals.visitors, 'visitor', 'visitors')}`
+      ? dailyVisitors(totals.visitors)
       : `daily visitors ${notCounted(countedFrom)}`;
   return (
     <p>

@@ -83,7 +83,7 @@ export function stepsOf(statistics: Statistics, before: Statistics | undefined, 
 export function sayStep(step: Step, { countedFrom, distance, length }: Steps): string {
   const figures = [
     people(step.people),
-    step.visitors === null ? '' : `${formatNumber(step.visitors)} daily visitors`,
+    step.visitors === null ? '' : dailyVisitors(step.visitors),
     `${formatNumber(step.bots)} ${plural(step.bots, 'bot', 'bots')}`,
   ].filter((words) => words !== '');
   const unknown =
@@ -104,6 +104,10 @@ export function tickOf(length: StepLength, start: string, withDay: boolean): str
 
 export function people(count: number): string {
   return `${formatNumber(count)} ${plural(count, 'person', 'people')}`;
+}
+
+export function dailyVisitors(count: number): string {
+  return `${formatNumber(count)} daily ${plural(count, 'visitor', 'visitors')}`;
 }
 
 function nameStep(length: StepLength, start: string): string {
