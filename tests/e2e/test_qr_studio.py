@@ -333,3 +333,37 @@ def test_the_keyboard_reaches_all_of_it(page: Page) -> None:
     with page.expect_download() as waiting:
         page.keyboard.press("Enter")
     assert waiting.value.suggested_filename == "my-qr-code.pdf"
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 360), (320, 256)])
+def test_the_code_that_stays_in_sight_covers_nothing_that_has_the_focus(
+    visitor: Visitors, width: int, height: int
+) -> None:
+    """On a phone, and on a desk zoomed to 200 % and to 400 %."""
+    viewport = {"width": width, "height": height}
+    page = visitor(viewport=viewport, reduced_motion="reduce").new_page()
+    studio = Studio(page)
+    studio.write(LINK)
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("heading", name="Style", exact=True).wait_for()
+    expect(studio.line).to_have_attribute("data-verdict", "well")
+    # Its middle, at the top and at the bottom, is its own or its label's.
+    covered = """() => {
+        const focused = document.activeElement;
+        const {left, width, top, bottom} = focused.getBoundingClientRect();
+        const own = [focused, ...(focused.labels ?? [])];
+        const seen = [top + 4, bottom - 4].every((y) => {
+            const there = document.elementFromPoint(left + width / 2, y);
+            return own.some((element) => element.contains(there));
+        });
+        return seen ? '' : focused.labels?.[0]?.textContent || focused.textContent;
+    }"""
+    first, last = studio.name, page.get_by_role("button", name="Make a ZIP")
+    found = []
+    for key, start, end in (("Shift+Tab", last, first), ("Tab", first, last)):
+        start.focus()
+        while not end.evaluate("end => end === document.activeElement"):
+            page.keyboard.press(key)
+            found.append(page.evaluate(covered))
+    assert len(found) > 40
+    assert not any(found), [name for name in found if name]
