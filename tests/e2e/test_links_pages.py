@@ -108,3 +108,28 @@ def test_long_codes_addresses_and_tags_push_nothing_aside(
     account.goto(f"/links/{code}")
     expect(account.get_by_text("Made", exact=True)).to_be_visible()
     assert sideways(account) == 0
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_long_host_pushes_nothing_aside(
+    account: Page, site: Product, owner: str, width: int
+) -> None:
+    """Whoever runs Atajo may have any name."""
+    host = "short-links.of-a-company.example.com"
+
+    def rename(route: Route) -> None:
+        response = route.fetch()
+        own = f'name="atajo-public-url" content="{site.url}"'
+        named = response.text().replace(own, own.replace(site.url, f"https://{host}"))
+        route.fulfill(response=response, body=named)
+
+    code = site.shorten("https://example.org/", owner)
+    account.route(lambda url: url in (f"{site.url}/my-account", f"{site.url}/links/{code}"), rename)
+    account.set_viewport_size({"width": width, "height": 800})
+    account.goto("/my-account")
+    expect(account.get_by_role("row").nth(1)).to_contain_text(f"{host}/{code}")
+    assert sideways(account) == 0
+    account.goto(f"/links/{code}")
+    expect(account.get_by_role("heading", level=1)).to_contain_text(f"{host}/{code}")
+    expect(account.get_by_text("Made", exact=True)).to_be_visible()
+    assert sideways(account) == 0
