@@ -358,7 +358,10 @@ def test_the_code_that_stays_in_sight_covers_nothing_that_has_the_focus(
         });
         return seen ? '' : focused.labels?.[0]?.textContent || focused.textContent;
     }"""
-    first, last = studio.name, page.get_by_role("button", name="Make a ZIP")
+    first, last = (
+        page.get_by_role("textbox", name="Name", exact=True),
+        page.get_by_role("button", name="Make a ZIP"),
+    )
     found = []
     for key, start, end in (("Shift+Tab", last, first), ("Tab", first, last)):
         start.focus()
