@@ -370,3 +370,28 @@ def test_the_code_that_stays_in_sight_covers_nothing_that_has_the_focus(
             found.append(page.evaluate(covered))
     assert len(found) > 40
     assert not any(found), [name for name in found if name]
+
+
+def test_the_code_is_read_from_a_screen_that_allows_few_colours(
+    visitor: Visitors, readers: Readers
+) -> None:
+    page = visitor(
+        viewport={"width": 1440, "height": 900}, forced_colors="active", color_scheme="dark"
+    ).new_page()
+    studio = Studio(page)
+    studio.write(LINK)
+    board = Saved("", studio.code.locator("..").screenshot()).picture()
+    side = min(board.shape[:2])
+    square = np.ascontiguousarray(board[:side, :side])
+    assert readers.who_reads(square, LINK) == list(OTHERS)
+
+
+def test_colours_are_chosen_where_few_are_allowed(visitor: Visitors) -> None:
+    page = visitor(forced_colors="active", color_scheme="dark").new_page()
+    page.goto("/custom-qr-generator")
+    button = page.get_by_role("button", name="Background color")
+    shown = "e => getComputedStyle(e).backgroundColor"
+    assert button.locator("[aria-hidden]").evaluate(shown) == "rgb(255, 255, 255)"
+    button.click()
+    area = page.get_by_role("slider", name="Color").locator("..")
+    assert area.evaluate(shown) == "rgb(255, 0, 0)"  # The hue, under white and black.
