@@ -255,3 +255,23 @@ def test_the_theme_is_remembered_and_reaches_other_tabs(desk: Page) -> None:
     expect(other.locator("html")).to_have_attribute("data-theme", "dark")
     other.get_by_label("Theme").select_option("system")
     expect(desk.locator("html")).not_to_have_attribute("data-theme", re.compile(".*"))
+
+
+@pytest.fixture
+def few_colours(visitor: Visitors) -> Page:
+    """A desk whose system allows a page the colours of a dark palette alone."""
+    return visitor(viewport=DESK, forced_colors="active", color_scheme="dark").new_page()
+
+
+def test_only_the_page_that_is_open_is_marked_in_the_menu(few_colours: Page) -> None:
+    few_colours.goto("/short-link")
+    entries = few_colours.get_by_role("navigation", name="Main").get_by_role("link")
+    entries.first.wait_for()
+    marked = entries.evaluate_all(
+        """links => {
+            const ground = getComputedStyle(document.body).backgroundColor;
+            const bar = link => getComputedStyle(link).borderBlockEndColor;
+            return links.filter(link => bar(link) !== ground).map(link => link.textContent);
+        }"""
+    )
+    assert marked == ["SHORTENER"]

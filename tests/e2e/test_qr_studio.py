@@ -395,3 +395,18 @@ def test_colours_are_chosen_where_few_are_allowed(visitor: Visitors) -> None:
     button.click()
     area = page.get_by_role("slider", name="Color").locator("..")
     assert area.evaluate(shown) == "rgb(255, 0, 0)"  # The hue, under white and black.
+
+
+def test_only_what_is_chosen_is_marked_where_few_colours_are_allowed(visitor: Visitors) -> None:
+    page = visitor(forced_colors="active", color_scheme="dark").new_page()
+    page.goto("/custom-qr-generator")
+    page.get_by_role("button", name="More options").click()
+    marked = page.get_by_role("group", name="Squares").evaluate(
+        """group => {
+            const ground = getComputedStyle(document.body).backgroundColor;
+            const bar = label => getComputedStyle(label).borderBlockEndColor;
+            const labels = [...group.querySelectorAll('label')];
+            return labels.filter(label => bar(label) !== ground).map(label => label.textContent);
+        }"""
+    )
+    assert marked == ["Square"]
