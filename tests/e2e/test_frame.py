@@ -275,3 +275,14 @@ def test_only_the_page_that_is_open_is_marked_in_the_menu(few_colours: Page) -> 
         }"""
     )
     assert marked == ["SHORTENER"]
+
+
+def test_a_theme_gives_way_to_the_colours_of_the_system(few_colours: Page) -> None:
+    few_colours.goto("/")
+    few_colours.get_by_label("Theme").select_option("light")
+    bars = few_colours.get_by_role("main").locator("svg rect").first
+    ink, scheme = bars.evaluate(
+        """e => [getComputedStyle(e).fill,
+            getComputedStyle(document.documentElement).colorScheme]"""
+    )
+    assert ink != "rgb(20, 24, 31)", scheme  # Ink of the light theme, on a dark ground.
