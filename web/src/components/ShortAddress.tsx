@@ -1,7 +1,7 @@
 import { shortAddress } from '../lib/config';
 import styles from './ShortAddress.module.css';
 
-/** In mono; it may break before its slash, and elsewhere only where the code has no room. */
+/** In mono; it may break before its slash, and elsewhere only where host or code has no room. */
 export function ShortAddress({ code }: { code: string }) {
   const host = shortAddress('').slice(0, -1);
   return (

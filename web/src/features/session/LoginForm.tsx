@@ -13,7 +13,7 @@ interface LoginFormProps {
   onLogin: () => void;
 }
 
-/** A server from before there were marks refuses a log-in with one: it is asked again without. */
+/** A server from before there were marks refuses a log-in that speaks of one: it is asked again. */
 async function verifyWithMark(credentials: Credentials): Promise<Login> {
   try {
     return await verifyUser({ ...credentials, device: deviceMark() });
