@@ -90,7 +90,10 @@ class Decoder(Generic[P]):
         try:
             return self._envelope.model_validate_json(body).data
         except ValidationError as error:
-            raise InvalidArgument(_faults(error)) from None
+            told = _faults(error)
+        # Raised out here, where that error is gone. The garbage collector cannot see into one, so
+        # an error that remembers it as its context would keep the whole request for ever.
+        raise InvalidArgument(told)
 
     async def _body(self, request: Request) -> bytes:
         declared = request.headers.get("content-length", "0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import socket
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from gateway.edge import Edge
+from services.runtime.errors import AppError
 from tests.in_process import InProcess
 from tests.processes import NO_TLS
 from tests.product import Product, new_code
@@ -153,6 +155,21 @@ def test_nul_is_refused_where_it_would_be_stored(product: Product) -> None:
     ):
         assert error_of(product.call(function, payload)) == (400, "INVALID_ARGUMENT")
     assert product.data("accessLink", {"code": "abc\0efgh"}) == {"success": True, "longUrl": []}
+
+
+def test_nothing_is_kept_of_refused_calls(tmp_path: Path) -> None:
+    def kept() -> int:
+        gc.collect()
+        return sum(isinstance(one, AppError) for one in gc.get_objects())
+
+    before = kept()
+    with InProcess(tmp_path) as gateway:
+        for wrong in ({"guest": "no key"}, {"code": "\0"}, {"code": 1}, {"code": "-"}):
+            for _ in range(10):
+                payload = {"code": new_code(), "url": "example.com", "token": None, **wrong}
+                answer = gateway.call("createShortLink", payload)
+                assert error_of(answer) == (400, "INVALID_ARGUMENT")
+        await_that(lambda: kept() <= before)
 
 
 def test_a_broken_request_line_does_not_end_the_server(product: Product) -> None:
