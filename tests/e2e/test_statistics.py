@@ -183,6 +183,19 @@ def test_print_has_the_figures_and_no_controls(account: Page, site: Product, own
     )
 
 
+def test_bars_and_the_key_are_seen_where_colours_are_few(
+    account: Page, site: Product, owner: str
+) -> None:
+    code = _visited(site, owner)
+    account.emulate_media(forced_colors="active", color_scheme="dark")
+    account.goto(f"/links/{code}")
+    expect(_chart(account)).to_be_visible()
+    ground = account.evaluate("getComputedStyle(document.body).backgroundColor")
+    region = _statistics(account)
+    for mark in (region.locator("ol span[style]").first, region.locator("figcaption > span").first):
+        expect(mark).not_to_have_css("background-color", ground)
+
+
 @pytest.mark.parametrize("width", [320, 390, 1440])
 def test_nothing_is_pushed_aside(account: Page, site: Product, owner: str, width: int) -> None:
     code = _visited(site, owner)
