@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway import iso
+
+OFFSETS = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
 @pytest.mark.parametrize(
@@ -31,6 +35,13 @@ def test_a_moment_with_an_offset_is_read(text: str, moment: datetime) -> None:
     read = iso.moment_of(text)
     assert read == moment
     assert read.utcoffset() == timedelta(0)
+
+
+# Python writes the years before 1000 with fewer digits in the basic format.
+@given(st.datetimes(timezones=OFFSETS).filter(lambda moment: 1000 < moment.year < 9999))
+def test_both_formats_name_the_same_moment(moment: datetime) -> None:
+    assert iso.moment_of(moment.isoformat()) == moment
+    assert iso.moment_of(moment.strftime("%Y%m%dT%H%M%S,%f%z")) == moment
 
 
 @pytest.mark.parametrize(
