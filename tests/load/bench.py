@@ -1,8 +1,9 @@
 """How fast Atajo is beside nginx answering a constant 302, in the same run: `make bench`.
 
 Gateway and load generator have a core each; the services share the generator's. Every round
-measures nginx and then Atajo; the table tells the median of the rounds. Requests carry the headers
-that a browser sends. Redirects through nginx take the way of a cluster's visitors: the web image's
+measures nginx and then Atajo; the table tells the median of the rounds. What one load leaves to be
+done, such as visits to be counted, is waited for ahead of the next. Requests carry the headers that
+a browser sends. Redirects through nginx take the way of a cluster's visitors: the web image's
 nginx shares the gateway's core. Cold redirects are of codes drawn from a million, of which the
 gateway's memory holds a tenth. At half load, as many visitors as make half of the hot redirects
 think 1 to 3 ms between an answer and their next request; the time is that from a request to its
@@ -20,13 +21,13 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.load.fill import fill_links, write_codes
 from tests.processes import ROOT
-from tests.product import BROWSER, SERVICES, Product, free_port
+from tests.product import BROWSER, PROCESSES, SERVICES, Product, free_port
 from tests.web import Web
 
 SERVER_CORE, LOAD_CORE = 0, 1
@@ -35,6 +36,11 @@ COLD_CONNECTIONS = 128
 COLD_CODES = 1_000_000
 THINKING = 0.002
 """Seconds between an answer and the next request at half load, on average."""
+_LOOK_SECONDS = 3.0
+"""Longer than the two seconds after which views are passed on."""
+_QUIET_SHARE = 0.1
+"""Of a core, all processes together."""
+_MOST_LOOKS = 40
 
 BROWSER_HEADERS = {
     "User-Agent": BROWSER,
@@ -163,6 +169,16 @@ def cpu_seconds(pid: int) -> float:
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
+def settle(pids: Sequence[int]) -> None:
+    """Wait until processes have done what they had begun: visits counted and passed on, say."""
+    for _ in range(_MOST_LOOKS):
+        before = sum(map(cpu_seconds, pids))
+        time.sleep(_LOOK_SECONDS)
+        if sum(map(cpu_seconds, pids)) - before < _QUIET_SHARE * _LOOK_SECONDS:
+            return
+    raise SystemExit(f"Not quiet within {_MOST_LOOKS * _LOOK_SECONDS:g} s.")
+
+
 def need(*tools: str) -> None:
     """Raises SystemExit with one line when a tool is missing."""
     missing = [tool for tool in tools if not shutil.which(tool)]
@@ -198,7 +214,9 @@ def main() -> None:
             token = product.log_in(product.register())
             code = product.shorten("https://example.com/", token)
             url = product.url.replace("localhost", "127.0.0.1")
+            pids = [product.pid(name) for name in PROCESSES]
             for _ in range(options.rounds):
+                settle(pids)
                 rows["nginx 302"].append(wrk(peer, options.seconds))
                 hot = wrk(f"{url}/{code}", options.seconds)
                 rows["hot redirect"].append(hot)
@@ -210,9 +228,11 @@ def main() -> None:
                 rows["half load"].append(
                     wrk(f"{url}/{code}", options.seconds, scripts["think"], visitors)
                 )
+                settle(pids)
                 rows["cold redirect"].append(
                     wrk(url, options.seconds, scripts["cold"], COLD_CONNECTIONS)
                 )
+                settle(pids)
                 rows["creation"].append(wrk(url, options.seconds, scripts["create"]))
             answered = sum(row["requests"] for name in visits for row in rows[name])
             deadline = time.monotonic() + 60
