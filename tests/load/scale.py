@@ -26,7 +26,7 @@ owner's 100, 1,000 and 100,000 together, when nothing is remembered of them and 
 the analytics service one after the other; what a small call takes beside them; and how many bytes a
 visit takes. Then batches of 5,000 visits with all that is known of them, in pairs with the version
 before statistics. To fill SQLite takes about half an hour, and 6 GB. MongoDB is the server that
-tests take (`tests.mongo`); the stand-in keeps all in memory and holds about 200,000 visits, which
+tests take (`tests.mongo`); the stand-in keeps all in memory and holds about 50,000 visits, which
 is what it gets unless `--mongodb-visits` says otherwise.
 
 A batch is the one that grows, by what its commit writes: among 10 thousand links its visits share
@@ -113,6 +113,7 @@ BATCH = 5_000
 _ROUNDS = 3
 _REMOVAL_SECONDS = 3600
 _QUIET_ROUNDS = 20
+_BATCH_TITLE = "batch of 5,000 visits"
 
 
 def main() -> None:
@@ -127,7 +128,7 @@ def main() -> None:
         "--visits", type=int, default=MOST_VISITS, help="of which statistics are read; 0 for none"
     )
     parser.add_argument(
-        "--mongodb-visits", type=int, default=200_000, help="the same on MongoDB; 0 for none"
+        "--mongodb-visits", type=int, default=50_000, help="the same on MongoDB; 0 for none"
     )
     parser.add_argument(
         "--filled",
@@ -141,14 +142,18 @@ def main() -> None:
         if options.sizes:
             report_removal(measure(Path(name), sorted(options.sizes), options.seconds))
     found: dict[str, dict[str, float]] = {}
-    if options.visits:
-        with tempfile.TemporaryDirectory() as name:
-            found |= statistics_on_sqlite(Path(name), options.visits, options.filled)
-    if options.mongodb_visits:
-        with tempfile.TemporaryDirectory() as name, server.running() as url:
-            found |= statistics_on_mongodb(Path(name), url, options.mongodb_visits)
-    if found:
-        report_statistics(found)
+    try:
+        if options.visits:
+            with tempfile.TemporaryDirectory() as name:
+                for rows in statistics_on_sqlite(Path(name), options.visits, options.filled):
+                    found |= rows
+        if options.mongodb_visits:
+            with tempfile.TemporaryDirectory() as name, server.running() as url:
+                for rows in statistics_on_mongodb(Path(name), url, options.mongodb_visits):
+                    found |= rows
+    finally:
+        if found:
+            report_statistics(found)
 
 
 def measure(folder: Path, sizes: list[int], seconds: int) -> dict[str, float]:
@@ -422,22 +427,24 @@ def report_removal(found: dict[str, float]) -> None:
 
 def statistics_on_sqlite(
     folder: Path, count: int, filled_before: Path | None
-) -> dict[str, dict[str, float]]:
-    """What statistics of so many visits take, by what was measured."""
+) -> Iterator[dict[str, dict[str, float]]]:
+    """What statistics of so many visits take, by what was measured: as soon as it is known."""
     path = filled_before or folder / "analytics.sqlite3"
     filled: dict[str, float] = {"visits": count}
     if not filled_before:
         started = time.monotonic()
         visits.fill_sqlite(path, count)
         filled["seconds to fill"] = time.monotonic() - started
-    found = visits.measure(f"sqlite:///{path}", folder)
-    files = (f"sqlite:///{folder}/now.sqlite3", f"sqlite:///{folder}/before.sqlite3")
-    batches = visits.measure_batches(files, _tree_before(folder), folder)
     filled["bytes a visit"] = path.stat().st_size / count
-    return _named("SQLite", {"store": filled, **found, "batch of 5,000 visits": batches})
+    yield {"SQLite: store": filled}
+    yield _named("SQLite", visits.measure(f"sqlite:///{path}", folder))
+    files = (f"sqlite:///{folder}/now.sqlite3", f"sqlite:///{folder}/before.sqlite3")
+    yield {f"SQLite: {_BATCH_TITLE}": visits.measure_batches(files, _tree_before(folder), folder)}
 
 
-def statistics_on_mongodb(folder: Path, url: str, count: int) -> dict[str, dict[str, float]]:
+def statistics_on_mongodb(
+    folder: Path, url: str, count: int
+) -> Iterator[dict[str, dict[str, float]]]:
     """The same of databases on a server."""
     with ExitStack() as stack:
         filled_url, now, before = (stack.enter_context(server.database(url)) for _ in range(3))
@@ -445,9 +452,10 @@ def statistics_on_mongodb(folder: Path, url: str, count: int) -> dict[str, dict[
         size = visits.fill_mongodb(filled_url, count)
         filled = {"visits": count, "seconds to fill": time.monotonic() - started}
         filled["bytes a visit"] = size / count
-        found = visits.measure(filled_url, folder)
+        yield {"MongoDB: store": filled}
+        yield _named("MongoDB", visits.measure(filled_url, folder))
         batches = visits.measure_batches((now, before), _tree_before(folder), folder)
-    return _named("MongoDB", {"store": filled, **found, "batch of 5,000 visits": batches})
+        yield {f"MongoDB: {_BATCH_TITLE}": batches}
 
 
 def _named(store: str, found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:

@@ -78,6 +78,8 @@ _RANGES = {
     "all": pb.RECENT_SPAN_ALL,
 }
 _SECONDS = 600
+_PATIENCE = 120
+"""Seconds after which a range is not asked for any more."""
 _ASKED_AGAIN = (
     grpc.StatusCode.DEADLINE_EXCEEDED,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -352,7 +354,8 @@ def measure(setting: str, folder: Path) -> dict[str, dict[str, float]]:
 
     Of one link: the most visited ones, and some as they are visited, in turn; the 95th percentile.
     Of many: when nothing is remembered of them, and then again. Of both also how many of a core in
-    the service: a machine that does other things meanwhile does not add to those.
+    the service: a machine that does other things meanwhile does not add to those. A range that is
+    not told within two minutes, and those after it, are left out.
     """
     env = {"ATAJO_STORE": setting, "ATAJO_LOG_LEVEL": "warning"}
     with Process.start("services.analytics", env, folder / "analytics.log") as process:
@@ -375,7 +378,10 @@ async def _measure(process: Process) -> dict[str, dict[str, float]]:
             small = asyncio.create_task(_small_calls(stub, beside))
             found[title], found[f"{title}, of a core"] = {}, {}
             for name, asked in _spans().items():
-                taken, of_a_core = await _asked(stub, asked_of, asked, process.popen.pid)
+                try:
+                    taken, of_a_core = await _asked(stub, asked_of, asked, process.popen.pid)
+                except TimeoutError:
+                    break
                 found[title][name], found[f"{title}, of a core"][name] = taken, of_a_core
             small.cancel()
             await asyncio.wait([small])
@@ -411,7 +417,7 @@ async def _asked(
 async def _told(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.GetStatisticsRequest) -> None:
     """Ask, and again where a page would: what takes longer than a gateway waits, of which some is
     remembered by then, or whose connection had served its time."""
-    async with asyncio.timeout(_SECONDS):
+    async with asyncio.timeout(_PATIENCE):
         while True:
             try:
                 await stub.GetStatistics(request, timeout=STATISTICS_SECONDS)
