@@ -63,6 +63,13 @@ class Window(ABC):
         """Wait until a text stands in the page."""
         await_that(lambda: text in self.text)
 
+    def await_title(self, text: str) -> None:
+        """Wait until a text stands in the page's title: its fields are there then, and no others.
+
+        The path is the new page's already while the code of that is loaded.
+        """
+        await_that(lambda: text in self.run("return document.title"))
+
     def await_path(self, path: str) -> None:
         """Wait until the page is at a path."""
         await_that(lambda: self.run("return location.pathname") == path)

@@ -64,6 +64,7 @@ def test_the_main_ways(
         window.fill("Username", "Caminante")
         window.press("REGISTER")
         window.await_path("/login")
+        window.await_title("Login")
         window.fill("Email", email)
         window.fill("Password", PASSWORD)
         window.press("LOGIN")
@@ -85,5 +86,5 @@ def test_the_main_ways(
         await_that(lambda: saved.exists() and saved.read_bytes().endswith(b"IEND\xaeB`\x82"))
 
         window.go(f"{site.url}/privacy-policies")
-        await_that(lambda: "Privacy policies" in window.run("return document.title"))
+        window.await_title("Privacy policies")
         window.await_text("Contents")
