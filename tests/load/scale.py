@@ -146,11 +146,11 @@ def main() -> None:
         if options.visits:
             with tempfile.TemporaryDirectory() as name:
                 for rows in statistics_on_sqlite(Path(name), options.visits, options.filled):
-                    found |= rows
+                    found |= _named("SQLite", rows)
         if options.mongodb_visits:
             with tempfile.TemporaryDirectory() as name, server.running() as url:
                 for rows in statistics_on_mongodb(Path(name), url, options.mongodb_visits):
-                    found |= rows
+                    found |= _named("MongoDB", rows)
     finally:
         if found:
             report_statistics(found)
@@ -436,10 +436,10 @@ def statistics_on_sqlite(
         visits.fill_sqlite(path, count)
         filled["seconds to fill"] = time.monotonic() - started
     filled["bytes a visit"] = path.stat().st_size / count
-    yield {"SQLite: store": filled}
-    yield _named("SQLite", visits.measure(f"sqlite:///{path}", folder))
+    yield {"store": filled}
+    yield visits.measure(f"sqlite:///{path}", folder)
     files = (f"sqlite:///{folder}/now.sqlite3", f"sqlite:///{folder}/before.sqlite3")
-    yield {f"SQLite: {_BATCH_TITLE}": visits.measure_batches(files, _tree_before(folder), folder)}
+    yield {_BATCH_TITLE: visits.measure_batches(files, _tree_before(folder), folder)}
 
 
 def statistics_on_mongodb(
@@ -452,10 +452,9 @@ def statistics_on_mongodb(
         size = visits.fill_mongodb(filled_url, count)
         filled = {"visits": count, "seconds to fill": time.monotonic() - started}
         filled["bytes a visit"] = size / count
-        yield {"MongoDB: store": filled}
-        yield _named("MongoDB", visits.measure(filled_url, folder))
-        batches = visits.measure_batches((now, before), _tree_before(folder), folder)
-        yield {f"MongoDB: {_BATCH_TITLE}": batches}
+        yield {"store": filled}
+        yield visits.measure(filled_url, folder)
+        yield {_BATCH_TITLE: visits.measure_batches((now, before), _tree_before(folder), folder)}
 
 
 def _named(store: str, found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:

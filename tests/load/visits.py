@@ -436,7 +436,7 @@ async def _small_calls(stub: pb_grpc.AnalyticsServiceAsyncStub, taken: list[floa
         started = time.perf_counter()
         with _unavailable_is_no_end():
             await stub.GetTotals(pb.GetTotalsRequest(codes=codes), timeout=_SECONDS)
-        taken.append(1000 * (time.perf_counter() - started))
+            taken.append(1000 * (time.perf_counter() - started))
         await asyncio.sleep(0.05)
 
 
