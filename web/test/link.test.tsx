@@ -146,6 +146,35 @@ describe('the page of a link', () => {
     ]);
   });
 
+  it('shows nothing of what was before once the server has said yes', async () => {
+    const { user } = await open();
+    const page = screen.getByRole('main');
+    const box = screen.getByRole<HTMLInputElement>('checkbox', {
+      name: 'Everybody can see the statistics',
+    });
+    await user.click(button('Change the title'));
+    const field = screen.getByRole('textbox', { name: 'Title' });
+    await user.clear(field);
+    await user.type(field, 'Carreras');
+    const titles: string[] = [];
+    const boxes: boolean[] = [];
+    // It is told of every state of the page that a browser may paint.
+    const observer = new MutationObserver(() => {
+      titles.push(/Programa de fiestas|Carreras/.exec(page.textContent)?.[0] ?? 'being changed');
+      boxes.push(box.checked);
+    });
+    observer.observe(page, { attributes: true, childList: true, subtree: true });
+    await user.type(field, '{Enter}');
+    await waitFor(() => expect(titles).toContain('Carreras'));
+    expect(titles).not.toContain('Programa de fiestas');
+    boxes.length = 0;
+    await user.click(box);
+    await screen.findByRole('button', { name: 'Copy the address of the statistics' });
+    await waitFor(() => expect(box).not.toHaveAttribute('aria-busy'));
+    observer.disconnect();
+    expect(new Set(boxes)).toEqual(new Set([true]));
+  });
+
   it('gets an end, what follows it, and loses it again', async () => {
     const { user, calls } = await open({
       changeLink: change((changes) =>

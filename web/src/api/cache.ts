@@ -3,7 +3,7 @@
  * comes with the first route that needs it. A key begins with the owner, such as [owner, 'links'], so
  * that nothing of one owner is ever shown to another.
  */
-import { focusManager, QueryCache, QueryClient } from '@tanstack/react-query';
+import { focusManager, notifyManager, QueryCache, QueryClient } from '@tanstack/react-query';
 import { subscribe as subscribeToGuest } from '../lib/guest';
 import {
   confirmSessionOf,
@@ -55,6 +55,10 @@ export const cache = new QueryClient({
     },
   },
 });
+
+// Who awaits a change goes on after the page has been told of it. In a task of its own, as is usual,
+// the page would be told later: an editor that closes would show for a moment what was before.
+notifyManager.setScheduler(queueMicrotask);
 
 // Of two windows side by side both are visible all the time: only the focus says who is looked at.
 focusManager.setEventListener((onFocus) => {
