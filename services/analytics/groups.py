@@ -9,9 +9,9 @@ back, by no process, and every sum is that of the links' days. What was not aske
 makes room.
 
 What is not remembered is read a piece at a time, by one at a time: so an owner of 100,000 links,
-whose ten years take longer than anybody waits, holds up nobody who asks for one link, and finds
-when asking again how far it came. Others with many links may wait: readings that were given up go
-on in their places (`LARGE_READS`), for minutes with a hundred million visits in the store.
+whose ten years take longer than anybody waits, holds up nobody who asks for one link or a few, and
+finds when asking again how far it came. A reading that was given up goes on: others with as many
+links may wait for its place, for minutes with a hundred million visits in the store.
 """
 
 from __future__ import annotations

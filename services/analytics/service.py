@@ -46,9 +46,16 @@ log = logs.get(__name__)
 
 READS_WAITING = 64
 """How many readings of one link's visits may wait for their turn: one takes some 10 ms."""
+GROUP_LINKS = 1000
+"""Most links that are few: who asks for few does not wait until those of more are read."""
+GROUP_READS = 4
+"""How many readings of few links' visits are under way at once, reading in turns, beside one of
+those."""
+GROUP_READS_WAITING = 16
+"""How many more of them may wait."""
 LARGE_READS = 4
-"""How many readings of many links' visits are under way at once, reading in turns, beside one of
-those: what they hold of 100,000 links over ten years may be 50 MB each."""
+"""How many readings of more links' visits are under way at once, in turns with those: what they
+hold of 100,000 links over ten years may be 50 MB each."""
 LARGE_READS_WAITING = 8
 """How many more of them may wait."""
 _LATE_DAYS = 1
@@ -69,6 +76,7 @@ class AnalyticsService:
         self._now = now
         self._kept_days = kept_days
         self._reads = Turns(1, READS_WAITING, _too_many_reads)
+        self._group_reads = Turns(GROUP_READS, GROUP_READS_WAITING, _too_many_reads)
         self._large_reads = Turns(LARGE_READS, LARGE_READS_WAITING, _too_many_reads)
         self._groups = Groups(store)
 
@@ -128,15 +136,20 @@ class AnalyticsService:
     ) -> Statistics:
         """The visits of some links over a span, and at most `top` of the links.
 
-        Malformed codes, and those that nobody visited, count nothing. Raises InvalidTimezone,
-        TooManyCodes, TooManyReads, Unavailable.
+        Malformed codes, and those that nobody visited, count nothing. What many links have is told
+        as of some moment since the same was first asked and not yet answered. Raises
+        InvalidTimezone, TooManyCodes, TooManyReads, Unavailable.
         """
         if len(codes) > MAX_STATISTICS_CODES:
             raise TooManyCodes(f"At most {MAX_STATISTICS_CODES} codes can be added up at once.")
         zone = zone_of(timezone)
         known = [code for code in dict.fromkeys(codes) if is_code(code)]
-        turns = self._large_reads if len(known) > 1 else self._reads
-        return await turns.run(self._statistics(known, wanted, zone, top))
+        reading = self._statistics(known, wanted, zone, top)
+        if len(known) <= 1:
+            return await self._reads.run(reading)
+        turns = self._group_reads if len(known) <= GROUP_LINKS else self._large_reads
+        # Who gave up and asks again waits for what was begun, instead of beginning it again.
+        return await turns.run(reading, (tuple(known), wanted, timezone, top))
 
     async def visitor_key(self) -> tuple[int, bytes]:
         """The UTC day that runs, and the key under which its visitors are told apart.

@@ -17,12 +17,16 @@ from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain import Batch, Day, TooManyReads, Totals, VisitCount, VisitKind
 from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
 from services.analytics.service import (
+    GROUP_LINKS,
+    GROUP_READS,
+    GROUP_READS_WAITING,
     LARGE_READS,
     LARGE_READS_WAITING,
     READS_WAITING,
     AnalyticsService,
 )
 from services.analytics.spans import Recent
+from services.analytics.statistics import Statistics
 from services.analytics.store import AnalyticsStore
 from services.analytics.upkeep import keep_up
 from services.runtime.errors import Unavailable
@@ -190,24 +194,56 @@ class Slow:
         return {}
 
 
-async def test_one_reads_of_one_link_some_in_turns_of_many_and_some_wait() -> None:
-    store = Slow()
-    service = AnalyticsService(cast("AnalyticsStore", store), lambda: MIDNIGHT)
+LARGE = GROUP_LINKS + 1
 
-    def read(links: int) -> asyncio.Task[object]:
+
+class Reading:
+    """Asks a service over a slow store for statistics."""
+
+    def __init__(self) -> None:
+        self.store = Slow()
+        self._service = AnalyticsService(cast("AnalyticsStore", self.store), lambda: MIDNIGHT)
+
+    def read(self, links: int, top: int = 0) -> asyncio.Task[Statistics]:
         codes = [f"code{n:04}" for n in range(links)]
-        return asyncio.create_task(service.statistics(codes, Recent.ALL, "UTC", 0))
+        return asyncio.create_task(self._service.statistics(codes, Recent.ALL, "UTC", top))
 
-    tasks = []
-    for links, taken in ((1, 1 + READS_WAITING), (50, LARGE_READS + LARGE_READS_WAITING)):
-        tasks += [read(links) for _ in range(taken)]
-        for _ in range(5):  # Until each has taken its place.
+    async def begin(self, *readings: tuple[int, int]) -> list[asyncio.Task[Statistics]]:
+        """Begin readings of so many links and of so many of the first; each takes its place."""
+        tasks = [self.read(*reading) for reading in readings]
+        for _ in range(5):
             await asyncio.sleep(0)
+        return tasks
+
+
+async def test_one_reads_of_one_link_some_in_turns_of_more_and_some_wait() -> None:
+    reading = Reading()
+    tasks = []
+    for links, taken in (
+        (1, 1 + READS_WAITING),
+        (LARGE, LARGE_READS + LARGE_READS_WAITING),
+        (GROUP_LINKS, GROUP_READS + GROUP_READS_WAITING),
+    ):
+        tasks += await reading.begin(*((links, top) for top in range(taken)))
         with pytest.raises(TooManyReads) as refused:
-            await read(links)
+            await reading.read(links, taken)
         assert refused.value.reason == "TOO_MANY_READS"
         assert refused.value.retry_after
-    assert sorted(store.running) == [1, 50], "those of many take turns"
-    store.may.set()
+    assert sorted(reading.store.running) == [1, LARGE], "those of more than one take turns"
+    reading.store.may.set()
     await asyncio.gather(*tasks)
-    assert (await service.statistics([], Recent.ALL, "UTC", 0)).totals.people == 0
+    assert (await reading.read(0)).totals.people == 0
+
+
+async def test_who_gives_up_and_asks_again_waits_for_what_was_begun() -> None:
+    reading = Reading()
+    for _ in range(2 * (LARGE_READS + LARGE_READS_WAITING)):
+        [given_up] = await reading.begin((LARGE, 0))
+        given_up.cancel()
+    others = await reading.begin(*((LARGE, top) for top in range(1, LARGE_READS)))
+    again = await reading.begin((LARGE, 0), (LARGE, 1))
+    reading.store.may.set()
+    await asyncio.gather(*again, *others)
+    assert reading.store.running == [LARGE] * LARGE_READS, "each question is read once"
+    await reading.read(LARGE)
+    assert len(reading.store.running) > LARGE_READS, "what is over is read anew"
