@@ -5,7 +5,7 @@ Each raises `services.runtime.errors.AppError`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -15,8 +15,6 @@ from atajo.links.v1 import links_pb2, links_pb2_grpc
 from services.runtime.client import ServiceClient
 
 CALL_SECONDS = 30.0
-LIST_SECONDS = 300.0
-"""A removal may take its time: the links of an account are listed while they are removed."""
 
 PAGE_SIZE = 100
 """Reports or decisions in one answer."""
@@ -67,12 +65,13 @@ class LinksClient(ServiceClient["links_pb2_grpc.AdminServiceAsyncStub"]):
         )
         return reply.removed, reply.more
 
-    async def codes_of(self, account: str) -> AsyncGenerator[list[str], None]:
-        """The codes of an account's links, of every state, in pages of at most 1000."""
-        request = links_pb2.ListLinksRequest(account_id=account)
-        pages = self._caller.stream("ListLinks", self._stub.ListLinks, request, LIST_SECONDS)
-        async for page in pages:
-            yield [link.code for link in page.links]
+    async def account_codes(self, account: str) -> list[str]:
+        """The codes of up to 1000 links of an account, of every state; none where it has none."""
+        request = links_pb2.ListAccountCodesRequest(account_id=account)
+        reply = await self._caller.unary(
+            "ListAccountCodes", self._stub.ListAccountCodes, request, CALL_SECONDS
+        )
+        return list(reply.codes)
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
         """Purge links by code or scan code; returns the codes of those that are purged."""

@@ -12,8 +12,7 @@ as it comes to them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,8 +40,8 @@ class Links(Protocol):
         """Remove some of an account's links; returns how many, and whether there may be others."""
         ...
 
-    def codes_of(self, account: str) -> AsyncGenerator[list[str], None]:
-        """The codes of an account's links, of every state, in pages of at most 1000."""
+    async def account_codes(self, account: str) -> list[str]:
+        """The codes of up to 1000 links of an account, of every state; none where it has none."""
         ...
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]: ...
@@ -78,37 +77,32 @@ async def remove_link(services: Services, code: str) -> bool:
 async def remove_account(
     services: Services, email: str, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 ) -> int:
-    """Remove an account, its links and their counts; returns how many links there were to remove.
+    """Remove an account, its links and their counts; returns how many links were purged.
 
     Raises AppError; its reason is NO_ACCOUNT when there is none.
     """
     account = await services.auth.close_account(email)
-    links = 0
-    async for codes in services.links.codes_of(account):
-        links += len(codes)
     await _stop_links(services.links, account)
     for _ in range(_MOST_SETTLES):
         await sleep(SETTLE_SECONDS)
-        late = await _stop_links(services.links, account)
-        links += late
-        if not late:
+        if not await _stop_links(services.links, account):
             break
-    while await purge_some_of(services, account):
-        pass
+    links = 0
+    while purged := await purge_some_of(services, account):
+        links += purged
     await services.auth.remove_account(account)
     return links
 
 
 async def purge_some_of(services: Services, account: str) -> int:
-    """Purge a page of an account's links with their counts; returns how many were left to purge.
+    """Purge up to 1000 links of an account with their counts; returns how many there were.
 
     Raises AppError.
     """
-    async with aclosing(services.links.codes_of(account)) as pages:
-        async for codes in pages:
-            await purge(services, codes)
-            return len(codes)
-    return 0
+    codes = await services.links.account_codes(account)
+    if codes:
+        await purge(services, codes)
+    return len(codes)
 
 
 async def purge(services: Services, codes: Sequence[str]) -> None:

@@ -185,11 +185,11 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         self._service = service
         self._moderation = moderation
 
-    async def ListLinks(
-        self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
-    ) -> AsyncIterator[pb.ListLinksResponse]:
-        async for page in self._service.by_owner(_owner(request)):
-            yield _page_to_pb(page, self._service.now())
+    async def ListAccountCodes(
+        self, request: pb.ListAccountCodesRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListAccountCodesResponse:
+        codes = await self._service.account_codes(Account(request.account_id))
+        return pb.ListAccountCodesResponse(codes=codes)
 
     async def PurgeLinks(
         self, request: pb.PurgeLinksRequest, context: ServicerContext[Any, Any]

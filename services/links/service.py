@@ -329,6 +329,15 @@ class LinksService:
         removed = await self._store.edit(account, codes, removal(now), now)
         return len(removed or ()), removed is None or len(codes) == MAX_CODES
 
+    async def account_codes(self, account: Account) -> list[str]:
+        """Codes of an account's newest links, in every state, at most `MAX_CODES`.
+
+        Raises InvalidOwner, Unavailable.
+        """
+        async for page in self._store.by_owner(_somebody(account), MAX_CODES):
+            return [link.code for link in page]
+        return []
+
     async def purgeable(self) -> list[str]:
         """Codes of some links whose removal cannot be undone any more. Raises Unavailable."""
         return await self._store.removed_before(self._now() - PURGED_AFTER, MAX_CODES)

@@ -49,10 +49,10 @@ class Links:
         return await self._operator.unary(method, getattr(self._admin, method), request, 20)
 
     async def all_of(self, account: str) -> list[pb.Link]:
-        """An account's links in every state."""
-        request = pb.ListLinksRequest(account_id=account)
-        pages = self._operator.stream("ListLinks", self._admin.ListLinks, request, 20)
-        return [link async for page in pages for link in page.links]
+        """An account's links in every state, newest first."""
+        codes = (await self.admin(pb.ListAccountCodesRequest(account_id=account))).codes
+        owner = pb.Owner(account_id=account)
+        return [(await self.call(pb.GetLinkRequest(owner=owner, code=code))).link for code in codes]
 
     async def create(
         self, code: str, url: str, account: str | None = None, guest: bytes | None = None

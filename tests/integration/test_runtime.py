@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -349,6 +349,36 @@ async def test_a_limit_of_grpc_itself_is_not_told_as_one_of_ours() -> None:
         assert busy.value.message == "A part of the service is away."
         may_answer.set()
         await under_way
+    await server.stop(None)
+
+
+async def test_who_leaves_a_stream_ends_its_call() -> None:
+    """Else its service would go on with a list that nobody reads, and its client keep it."""
+    ended = asyncio.Event()
+
+    async def answer(request: pb.ListLinksRequest, context: Any) -> AsyncIterator[Any]:
+        try:
+            while True:
+                yield pb.ListLinksResponse()
+        finally:
+            ended.set()
+
+    method = grpc.unary_stream_rpc_method_handler(
+        answer, pb.ListLinksRequest.FromString, pb.ListLinksResponse.SerializeToString
+    )
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers(
+        [grpc.method_handlers_generic_handler(LINKS.full_name, {"ListLinks": method})]
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with client.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
+        call = pb_grpc.LinksServiceStub(channel).ListLinks
+        pages = client.Caller(LINKS).stream("ListLinks", call, pb.ListLinksRequest(), 600)
+        async with aclosing(pages):
+            await anext(pages)
+        async with asyncio.timeout(20):
+            await ended.wait()
     await server.stop(None)
 
 

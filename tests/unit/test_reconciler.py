@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
@@ -72,11 +72,9 @@ class World:
         self.removed.update(left[:1000])
         return len(left[:1000]), len(left) > 1000
 
-    async def codes_of(self, account: str) -> AsyncGenerator[list[str], None]:
-        self._call("codes_of")
-        codes = [code for code, owner in self.owners.items() if owner == account]
-        for start in range(0, len(codes), 1000):
-            yield codes[start : start + 1000]
+    async def account_codes(self, account: str) -> list[str]:
+        self._call("account_codes")
+        return [code for code, owner in self.owners.items() if owner == account][:1000]
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
         self._call("purge_links")

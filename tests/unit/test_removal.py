@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -50,11 +50,9 @@ class World:
         self.stopped.update(left[:100])
         return len(left[:100]), len(left) > 100
 
-    async def codes_of(self, account: str) -> AsyncGenerator[list[str], None]:
-        codes = [code for code, owner in self.links.items() if owner == account]
-        for start in range(0, len(codes), self._page):
-            self._call()
-            yield codes[start : start + self._page]
+    async def account_codes(self, account: str) -> list[str]:
+        self._call()
+        return [code for code, owner in self.links.items() if owner == account][: self._page]
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
         self._call()

@@ -1824,6 +1824,52 @@ class RemoveAccountLinksResponse(_message.Message):
 Global___RemoveAccountLinksResponse: _TypeAlias = RemoveAccountLinksResponse  # noqa: Y015
 
 @_typing.final
+class ListAccountCodesRequest(_message.Message):
+    """Whose codes to list."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    """The account; not empty."""
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListAccountCodesRequest: _TypeAlias = ListAccountCodesRequest  # noqa: Y015
+
+@_typing.final
+class ListAccountCodesResponse(_message.Message):
+    """Codes of an account's links."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 1000; none where it has no links."""
+
+    def __init__(
+        self,
+        *,
+        codes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListAccountCodesResponse: _TypeAlias = ListAccountCodesResponse  # noqa: Y015
+
+@_typing.final
 class ListPurgeableRequest(_message.Message):
     """Which links can be purged."""
 

@@ -780,10 +780,10 @@ class AdminServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.ListLinks = channel.unary_stream(
-                '/atajo.links.v1.AdminService/ListLinks',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
+        self.ListAccountCodes = channel.unary_unary(
+                '/atajo.links.v1.AdminService/ListAccountCodes',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.FromString,
                 _registered_method=True)
         self.PurgeLinks = channel.unary_unary(
                 '/atajo.links.v1.AdminService/PurgeLinks',
@@ -861,8 +861,8 @@ class AdminServiceServicer:
     """What the operator's command and the reconciler may ask for, served on a port of its own.
     """
 
-    def ListLinks(self, request, context):
-        """Streams an owner's links as LinksService does, but those of every state.
+    def ListAccountCodes(self, request, context):
+        """Lists the codes of up to 1000 links of an account, of every state, the newest first.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -1002,10 +1002,10 @@ class AdminServiceServicer:
 
 def add_AdminServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'ListLinks': grpc.unary_stream_rpc_method_handler(
-                    servicer.ListLinks,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.SerializeToString,
+            'ListAccountCodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAccountCodes,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.SerializeToString,
             ),
             'PurgeLinks': grpc.unary_unary_rpc_method_handler(
                     servicer.PurgeLinks,
@@ -1090,7 +1090,7 @@ class AdminService:
     """
 
     @staticmethod
-    def ListLinks(request,
+    def ListAccountCodes(request,
             target,
             options=(),
             channel_credentials=None,
@@ -1100,12 +1100,12 @@ class AdminService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_stream(
+        return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/ListLinks',
-            atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
+            '/atajo.links.v1.AdminService/ListAccountCodes',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -439,8 +439,8 @@ class AdminServiceStub:
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
-    ListLinks: _grpc.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]
-    """Streams an owner's links as LinksService does, but those of every state.
+    ListAccountCodes: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListAccountCodesRequest, _links_pb2.ListAccountCodesResponse]
+    """Lists the codes of up to 1000 links of an account, of every state, the newest first.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
@@ -519,8 +519,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
-    ListLinks: _aio.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]  # type: ignore[assignment]
-    """Streams an owner's links as LinksService does, but those of every state.
+    ListAccountCodes: _aio.UnaryUnaryMultiCallable[_links_pb2.ListAccountCodesRequest, _links_pb2.ListAccountCodesResponse]  # type: ignore[assignment]
+    """Lists the codes of up to 1000 links of an account, of every state, the newest first.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
@@ -598,12 +598,12 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     @_abc_1.abstractmethod
-    def ListLinks(
+    def ListAccountCodes(
         self,
-        request: _links_pb2.ListLinksRequest,
+        request: _links_pb2.ListAccountCodesRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_abc.Iterator[_links_pb2.ListLinksResponse], _abc.AsyncIterator[_links_pb2.ListLinksResponse]]:
-        """Streams an owner's links as LinksService does, but those of every state.
+    ) -> _typing.Union[_links_pb2.ListAccountCodesResponse, _abc.Awaitable[_links_pb2.ListAccountCodesResponse]]:
+        """Lists the codes of up to 1000 links of an account, of every state, the newest first.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
