@@ -177,6 +177,8 @@ def test_print_has_the_figures_and_no_controls(account: Page, site: Product, own
     expect(_chart(account)).to_be_visible()
     expect(account.get_by_role("group", name="Span")).to_be_hidden()
     expect(account.get_by_role("button", name="CSV")).to_be_hidden()
+    expect(account.get_by_role("term").filter(has_text="Ends")).to_be_visible()
+    expect(account.get_by_role("term").filter(has_text="Title")).to_be_hidden()  # It has none.
     # Dark screens print on white paper.
     assert account.evaluate("getComputedStyle(document.body).backgroundColor") == (
         "rgb(245, 246, 242)"
