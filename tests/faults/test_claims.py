@@ -115,9 +115,8 @@ def test_claims_killed_many_times_leave_every_link_with_one_owner(
         assert caller.owned(guest) == {}
         assert not first.keys() & second.keys()
         assert first | second == makers.made
-        assert 0 < claimed <= len(makers.made)
-        assert first
-        assert second
+        # Which of the two got how many is chance, and so is whether an answer told of it.
+        assert claimed <= len(makers.made)
         with httpx.Client(verify=NO_TLS) as http:
             for code, url in makers.made.items():
                 assert http.head(f"{fleet.url}/{code}").headers["location"] == url
