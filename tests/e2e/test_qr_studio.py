@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from contextlib import AbstractContextManager
 from typing import Any
 
 import cv2
@@ -135,6 +136,11 @@ def apart(one: Picture, other: Picture) -> tuple[int, float]:
     return int(difference.max()), float(difference.mean())
 
 
+def all_of_it_came(page: Page) -> AbstractContextManager[Any]:
+    """Awaits, at its end, what comes ahead; what writes PDFs comes last."""
+    return page.expect_event("requestfinished", lambda request: "/worker-pdf-" in request.url)
+
+
 @pytest.mark.parametrize("kind", ["none", "pale"])
 @pytest.mark.parametrize("style", STYLES)
 def test_the_three_files_show_one_picture_and_are_read(
@@ -242,7 +248,9 @@ def test_once_opened_it_needs_no_network(
     studio: Studio, readers: Readers, expected: list[str]
 ) -> None:
     expected.append("ERR_INTERNET_DISCONNECTED")
-    studio.page.wait_for_load_state("networkidle")
+    with all_of_it_came(studio.page):
+        studio.page.reload()
+        studio.more()
     studio.page.context.set_offline(True)
     studio.take("framed dots")
     studio.write(LINK)
@@ -255,8 +263,7 @@ def test_once_the_page_was_there_for_a_while_all_of_it_needs_no_network(
 ) -> None:
     """What is opened for the first time without a network came while the page had time."""
     expected.append("ERR_INTERNET_DISCONNECTED")
-    # What writes PDFs comes last.
-    with page.expect_event("requestfinished", lambda request: "/worker-pdf-" in request.url):
+    with all_of_it_came(page):
         studio = Studio(page)
     page.context.set_offline(True)
     page.get_by_role("button", name="More options").click()
