@@ -5,6 +5,9 @@ transaction, each in a savepoint of its own, and commits once: the price of the 
 `synchronous=FULL` in WAL mode makes each commit reach the disk before it is acknowledged, so
 that what a caller was told survives a power cut, not only a killed process.
 
+Another thread moves what was committed from the log into the file. SQLite would do that inside a
+commit, and everybody who writes would wait for it, 50 to 230 ms each time.
+
 Whether the file can be written only a commit tells: a transaction that is rolled back, or that
 changes nothing, need not reach the disk, and neither notices a file that was removed. So the end of
 the last commit that wrote is what counts, and where nobody writes, one is made now and then.
@@ -48,6 +51,8 @@ _PATIENCE_MS = 5000
 """For how long a lock of another process is waited for."""
 _LOG_PATIENCE_MS = 100
 """The same for readers, while the log is emptied and nobody writes."""
+_MOVED_EVERY = 2.0
+"""Seconds from one move of the log into the file to the next, where anything was committed."""
 _TRIED_EVERY = 30.0
 """Seconds after which a store that nobody writes is written for a try: a page, 12 MB a day."""
 _DOUBTED = 5.0
@@ -76,6 +81,10 @@ class Database:
         self._local = threading.local()
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
         self._writer = threading.Thread(target=self._write, name="sqlite-write", daemon=True)
+        self._mover = threading.Thread(target=self._move, name="sqlite-move", daemon=True)
+        self._moving = threading.Lock()
+        self._moved_enough = threading.Event()
+        self._throttled = logs.Throttled(__name__)
         self._group: list[_Pending] = []
         self._written_at = self._failed_at = -math.inf
         self._trying: asyncio.Future[None] | None = None
@@ -93,11 +102,14 @@ class Database:
         await asyncio.to_thread(_migrate, path, migrations)
         database = cls(path, asyncio.get_running_loop())
         database._writer.start()
+        database._mover.start()
         return database
 
     async def close(self) -> None:
         """Finish what waits, then close the file. What is asked for later is refused."""
         self._closing = True
+        self._moved_enough.set()
+        await asyncio.to_thread(self._mover.join)
         await asyncio.to_thread(self._pending.put, None)
         await asyncio.to_thread(self._writer.join)
         await asyncio.to_thread(self._readers.shutdown)
@@ -125,7 +137,7 @@ class Database:
         Raises Unavailable where a reader, such as a backup, is in the way.
         """
         with metrics.store_operation("empty_log"):
-            await self._queued(_empty_log, is_outside=True)
+            await self._queued(self._empty_log, is_outside=True)
 
     async def prepared(self) -> None:
         """Return at once: the schema was brought up to date when the file was opened."""
@@ -224,6 +236,35 @@ class Database:
                         _run_outside(connection, pending)
                 self._loop.call_soon_threadsafe(_settle, group)
 
+    def _empty_log(self, connection: sqlite3.Connection) -> None:
+        """In no transaction. Waits for readers only so long as no writer minds."""
+        connection.execute(f"PRAGMA busy_timeout = {_LOG_PATIENCE_MS}")
+        try:
+            with self._moving:
+                busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+        if busy:
+            raise Unavailable("The log of the store is being read.", "STORE_BUSY")
+
+    def _move(self) -> None:
+        """The moving thread. A move that fails costs nothing but room: the log keeps all of it."""
+        connection: sqlite3.Connection | None = None
+        moved_at = self._written_at
+        while not self._moved_enough.wait(_MOVED_EVERY):
+            if (written_at := self._written_at) == moved_at:
+                continue
+            with background.each_turn(self._throttled, "log_move"):
+                try:
+                    connection = connection or _connect(self._path)
+                    with self._moving:
+                        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                except sqlite3.Error as error:
+                    raise Unavailable("The log cannot be moved.", "STORE_UNAVAILABLE") from error
+                moved_at = written_at
+        if connection is not None:
+            connection.close()
+
     def _end_writing(self, error: BaseException) -> None:
         """Refuse those who wait and those to come, and end the process. In the loop."""
         self._closing = True
@@ -309,17 +350,6 @@ def _write_nothing(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {_schema_version(connection)}")
 
 
-def _empty_log(connection: sqlite3.Connection) -> None:
-    """In no transaction. Waits for readers only so long as no writer minds."""
-    connection.execute(f"PRAGMA busy_timeout = {_LOG_PATIENCE_MS}")
-    try:
-        busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
-    if busy:
-        raise Unavailable("The log of the store is being read.", "STORE_BUSY")
-
-
 def _identity(path: Path) -> tuple[int, int]:
     """The device and inode of the file of this name; zeros where there is none."""
     try:
@@ -353,7 +383,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     # What is deleted is overwritten, in the pages that are written anyway.
     connection.execute("PRAGMA secure_delete = FAST")
     connection.execute("PRAGMA cache_size = -65536")  # 64 MiB
-    # A batch of visits writes up to 40 MiB: at SQLite's own 4 MiB each commit would copy it twice.
+    # A commit moves a longer log after all, so that it has a bound. Batches of visits write up to
+    # 40 MiB each, faster than they are moved.
     connection.execute("PRAGMA wal_autocheckpoint = 16384")  # 64 MiB
     return connection
 

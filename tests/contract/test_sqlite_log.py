@@ -1,0 +1,53 @@
+"""What was committed to an SQLite store leaves its log for its file, beside those who write."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from services.runtime import sqlite
+
+PATIENCE = 60.0
+MARKS = [f"a text that was committed {number}" for number in range(100)]
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[sqlite.Database]:
+    """A store whose log is moved as often as can be."""
+    migrations = ["CREATE TABLE note (text TEXT);"]
+    with mock.patch.object(sqlite, "_MOVED_EVERY", 0.0):
+        async with sqlite.opened(f"sqlite:///{tmp_path}/store.sqlite3", migrations) as database:
+            yield database
+
+
+async def write(database: sqlite.Database, text: str) -> None:
+    def insert(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO note VALUES (?)", (text,))
+
+    await database.write("insert", insert)
+
+
+async def test_what_was_committed_comes_into_the_file_while_the_store_is_open(
+    database: sqlite.Database, tmp_path: Path
+) -> None:
+    for mark in MARKS:
+        await write(database, mark)
+    file = tmp_path / "store.sqlite3"
+    async with asyncio.timeout(PATIENCE):
+        while not all(mark.encode() in file.read_bytes() for mark in MARKS):
+            await database.check()
+
+
+async def test_the_log_is_emptied_beside_what_moves_it(
+    database: sqlite.Database, tmp_path: Path
+) -> None:
+    for mark in MARKS:
+        await write(database, mark)
+        await database.empty_log()
+    assert (tmp_path / "store.sqlite3-wal").stat().st_size == 0
+    assert all(mark.encode() in (tmp_path / "store.sqlite3").read_bytes() for mark in MARKS)
