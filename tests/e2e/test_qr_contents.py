@@ -18,6 +18,7 @@ from playwright.sync_api import FilePayload, Page, expect
 from tests.qr.cases import image_file
 from tests.qr.pictures import logo_picture
 from tests.qr.readers import OTHERS, Picture, Readers, framed
+from tests.qr.studio import all_of_it_came
 
 WALK = datetime(2026, 12, 1, 18, 30, tzinfo=UTC)
 
@@ -32,6 +33,11 @@ def readers() -> Iterator[Readers]:
 @pytest.fixture
 def qr(page: Page) -> Page:
     """The page with all its options open."""
+    return opened(page)
+
+
+def opened(page: Page) -> Page:
+    """The same, in a test of how it loads."""
     page.goto("/custom-qr-generator")
     page.get_by_role("button", name="More options").click()
     page.get_by_role("heading", name="Content", exact=True).wait_for()
@@ -290,12 +296,13 @@ def test_nothing_of_it_leaves_the_browser(page: Page) -> None:
 
 
 def test_a_list_is_made_without_a_network_once_the_options_are_open(
-    qr: Page, expected: list[str]
+    page: Page, expected: list[str]
 ) -> None:
     expected.append("ERR_INTERNET_DISCONNECTED")
+    with all_of_it_came(page):
+        qr = opened(page)
     field = qr.get_by_label("Rows: a name, a comma, and what the code says")
     field.fill("one,1\ntwo,2")
-    qr.wait_for_load_state("networkidle")
     qr.context.set_offline(True)
     for _ in range(2):
         with qr.expect_download() as event:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from contextlib import AbstractContextManager
 from typing import Any
 
 import cv2
@@ -21,7 +20,7 @@ from tests.product import Product
 from tests.qr.cases import image_file
 from tests.qr.pictures import logo_picture
 from tests.qr.readers import OTHERS, Picture, Readers, framed
-from tests.qr.studio import SCANS, Saved, Studio
+from tests.qr.studio import SCANS, Saved, Studio, all_of_it_came
 
 LINK = "https://atajo.example/k7Qm2_xB"
 
@@ -134,11 +133,6 @@ def apart(one: Picture, other: Picture) -> tuple[int, float]:
     assert one.shape == other.shape
     difference = np.abs(one.astype(int) - other.astype(int))
     return int(difference.max()), float(difference.mean())
-
-
-def all_of_it_came(page: Page) -> AbstractContextManager[Any]:
-    """Awaits, at its end, what comes ahead; what writes PDFs comes last."""
-    return page.expect_event("requestfinished", lambda request: "/worker-pdf-" in request.url)
 
 
 @pytest.mark.parametrize("kind", ["none", "pale"])

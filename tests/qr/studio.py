@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,11 @@ class Saved:
         decoded = cv2.imdecode(np.frombuffer(self.content, np.uint8), cv2.IMREAD_COLOR_RGB)
         assert decoded is not None
         return decoded.astype(np.uint8)
+
+
+def all_of_it_came(page: Page) -> AbstractContextManager[object]:
+    """Awaits, at its end, all that the page loads ahead: what writes PDFs comes last."""
+    return page.expect_event("requestfinished", lambda request: "/worker-pdf-" in request.url)
 
 
 class Studio:

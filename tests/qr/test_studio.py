@@ -17,7 +17,7 @@ from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, Rout
 from tests.qr.cases import image_file
 from tests.qr.pictures import logo_picture, url_of
 from tests.qr.readers import Picture, Readers, framed
-from tests.qr.studio import SCANS, Saved, Studio
+from tests.qr.studio import SCANS, Saved, Studio, all_of_it_came
 
 LINK = "https://atajo.example/k7Qm2_xB"
 RED = (220, 30, 30)
@@ -30,7 +30,8 @@ def solid(width: int, height: int, colour: tuple[int, int, int] = RED) -> Pictur
 
 def test_works_without_a_network(studio: Studio, readers: Readers) -> None:
     """Loaded in idle time are the decoder, the toasts and all else."""
-    studio.page.wait_for_load_state("networkidle")
+    with all_of_it_came(studio.page):
+        studio.page.reload()
     studio.page.context.set_offline(True)
     studio.page.get_by_role("button", name="DOWNLOAD QR").click()
     expect(studio.page.get_by_text("Please enter a link to start downloading...")).to_be_visible()
