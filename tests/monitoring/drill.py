@@ -39,6 +39,10 @@ _OF_BUSY_MACHINE = frozenset({"AtajoRedirectsSlow", "AtajoEventLoopLagging"})
 _MUCH_WAITING = 20.0
 """Percent of ten seconds in which something waited for a core. A drill itself causes less."""
 _LABEL = re.compile(r"\$labels\.(\w+)")
+_STARTED = shortened(
+    'changes(process_start_time_seconds{app_kubernetes_io_part_of="atajo"}[15m]) > 0'
+)
+"""What was started within the time that AtajoCrashLooping looks at."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +198,10 @@ class Watch(Crew):
             time.sleep(0.2)
         return True
 
+    def is_steady(self) -> bool:
+        """Whether nothing was started of late: the repairs of a drill are no crash loop."""
+        return not self._prometheus.ask(_STARTED)
+
     def _look(self) -> None:
         while not self._over.wait(0.5):
             if _is_busy():
@@ -243,6 +251,7 @@ def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]
 
 
 def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
+    steady = watch.await_that(watch.is_steady)
     watch.forget()
     began = time.monotonic()
     with drill.broken(place):
@@ -253,6 +262,8 @@ def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
     outcome.ended = time.monotonic() - repaired if over else None
     outcome.faults += sorted(watch.faults)
     outcome.judge(watch.excused)
+    if not steady:
+        outcome.faults.append("what ran before it did not stay up")
     return outcome
 
 
