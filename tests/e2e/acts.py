@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
 from tests.waiting import await_that
 
@@ -15,6 +15,15 @@ PASSWORD = "Camino-42"
 def until(condition: Callable[[], bool]) -> None:
     """Wait for something the back end does in its own time."""
     await_that(condition)
+
+
+def answer_to(route: Route, post_data: str | None = None) -> APIResponse:
+    """What the back end answers to the page's request.
+
+    It is asked again when the connection was closed under it. The test's client keeps connections
+    open, and the gateway ends one that was idle for five seconds; a browser asks again, too.
+    """
+    return route.fetch(post_data=post_data, max_retries=3)
 
 
 def link_field(page: Page) -> Locator:

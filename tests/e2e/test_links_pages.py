@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.acts import keep_token, sideways, until, until_held
+from tests.e2e.acts import answer_to, keep_token, sideways, until, until_held
 from tests.product import Product
 
 
@@ -56,7 +56,7 @@ def test_what_waits_for_its_turn_is_sent_when_the_page_is_left(
     held: list[Route] = []
 
     def do_and_hold(route: Route) -> None:
-        route.fetch()
+        answer_to(route)
         held.append(route)
 
     account.route("**/removeLinks", do_and_hold)
@@ -118,7 +118,7 @@ def test_a_long_host_pushes_nothing_aside(
     host = "short-links.of-a-company.example.com"
 
     def rename(route: Route) -> None:
-        response = route.fetch()
+        response = answer_to(route)
         own = f'name="atajo-public-url" content="{site.url}"'
         named = response.text().replace(own, own.replace(site.url, f"https://{host}"))
         route.fulfill(response=response, body=named)

@@ -37,7 +37,7 @@ def qr(page: Page) -> Page:
 
 
 def opened(page: Page) -> Page:
-    """The same, in a test of how it loads."""
+    """Opens the page and all its options."""
     page.goto("/custom-qr-generator")
     page.get_by_role("button", name="More options").click()
     page.get_by_role("heading", name="Content", exact=True).wait_for()

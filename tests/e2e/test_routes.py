@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.acts import (
+    answer_to,
     hold_back,
     keep_token,
     let_go_on,
@@ -420,7 +421,7 @@ def test_a_phones_row_shows_the_host_first(visitor: Visitors, member: str) -> No
 
 def test_views_that_are_not_known_are_a_dash_and_said_once(page: Page, member: str) -> None:
     def without_views(route: Route) -> None:
-        answer = route.fetch()
+        answer = answer_to(route)
         data = answer.json()
         for link in data["data"]["links"]:
             link["views"] = None

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.acts import (
     PASSWORD,
+    answer_to,
     keep_token,
     let_go_on,
     log_in,
@@ -164,7 +165,7 @@ def test_the_mark_of_the_browser_outlives_logging_out(site: Product, page: Page)
     def answer(route: Route) -> None:
         payload = json.loads(route.request.post_data or "")["data"]
         sent.append(payload.pop("device", None))
-        reply = route.fetch(post_data=json.dumps({"data": payload}))
+        reply = answer_to(route, json.dumps({"data": payload}))
         body = reply.json()
         body["data"]["device"] = f"mark-{len(sent)}"
         route.fulfill(response=reply, json=body)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Request, Route, expect
 
-from tests.e2e.acts import keep_token, link_field, plates, shorten, spinner, submit
+from tests.e2e.acts import answer_to, keep_token, link_field, plates, shorten, spinner, submit
 from tests.e2e.conftest import Visitors
 from tests.e2e.stage import built_product
 from tests.product import ALPHABET, Product, new_code
@@ -96,7 +96,7 @@ def test_an_answer_that_is_lost_does_not_make_a_second_link(
         if lost:
             route.continue_()
         else:
-            lost.append(route.fetch().status)  # The back end has made the link.
+            lost.append(answer_to(route).status)  # The back end has made the link.
             route.abort("connectionreset")
 
     page.route("**/createShortLink", lose_the_first)
