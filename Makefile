@@ -161,6 +161,10 @@ bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
 bench-blocklists: $(DEV) ## Measure creations while a list of a million hosts is read, and what it takes
 	@exec $(PY) -m tests.load.blocklists
 
+.PHONY: bench-sweep
+bench-sweep: $(DEV) ## Measure how long a million links are looked through when a blocklist changes
+	@exec $(PY) -m tests.load.sweep
+
 .PHONY: bench-scale
 bench-scale: $(DEV) ## Measure operations with up to 10 million links, and statistics with 100 million visits
 	@exec $(PY) -m tests.load.scale

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -34,13 +34,27 @@ class Heeder:
         self._lists = lists
         self._now = now
 
-    async def at(self, host: str) -> AsyncGenerator[None, None]:
-        """Look at the links that lead to a host, some of them at a step. Raises AppError."""
-        code = ""
-        while links := await self._store.at_host(host, code, LINKS):
-            await self.look_at(links)
+    async def at(self, hosts: Iterable[str]) -> AsyncGenerator[None, None]:
+        """Look at the links that lead to hosts, some of them at a step. Raises AppError.
+
+        Those of several hosts are changed together: a change waits for the disk, however many links
+        are in it, and most hosts have few.
+        """
+        gathered: dict[str, Link] = {}
+        for host in hosts:
+            code, more = "", True
+            while more:
+                links = await self._store.at_host(host, code, LINKS)
+                if len(gathered) + len(links) > LINKS:
+                    await self.look_at(list(gathered.values()))
+                    gathered.clear()
+                    yield
+                gathered.update((link.code, link) for link in links)
+                if more := len(links) == LINKS:
+                    code = links[-1].code
+        if gathered:
+            await self.look_at(list(gathered.values()))
             yield
-            code = links[-1].code
 
     async def at_or_below(
         self, host: str, is_doubted: Callable[[Link], bool]

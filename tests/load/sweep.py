@@ -1,0 +1,183 @@
+"""How long a changed blocklist takes a million links: `make bench-sweep`.
+
+One links process over SQLite has a million links, four at each of 250,000 hosts. First it is
+started without a list. Then a list of a million hosts comes, which names every hundredth of those
+hosts, and goes again. At last the list comes to links as an upgrade leaves them, whose hosts must
+be noted first. Each figure is the time from the change in the folder until links are as the lists
+want them; to notice the change and to read the list is part of it. After each, exactly those links
+must be blocked that lead to a listed host. Prints the figures and writes
+`reports/bench-sweep.json`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.links import schema_sqlite
+from services.links.hosts import host_key
+from services.runtime import client
+from tests.load.fill import code_of, opened
+from tests.processes import ROOT, Process
+
+LINKS = 1_000_000
+LINKS_OF_A_HOST = 4
+LISTED = 1_000_000
+HOSTS_OF_A_LISTED_ONE = 100
+"""Of so many hosts that links lead to, one is listed."""
+_AT_A_TIME = 1000
+_LOOK_SECONDS = 0.1
+_MOST_SECONDS = 600.0
+_SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
+
+
+def _host(number: int) -> str:
+    return f"www.site{number}.example"
+
+
+def _host_of_link(number: int) -> int:
+    return number // LINKS_OF_A_HOST
+
+
+def _fill(path: Path) -> None:
+    micros = time.time_ns() // 1000 - LINKS
+    links, hosts = [], []
+    for number in range(LINKS):
+        code, host = code_of(number), _host(_host_of_link(number))
+        links.append((code, f"https://{host}/articles/{number}", "", micros + number))
+        hosts.append((host_key(host), code))
+    with closing(opened(path, schema_sqlite.MIGRATIONS)) as connection:
+        connection.executemany(
+            "INSERT INTO links (code, url, creator, created_at) VALUES (?, ?, ?, ?)", links
+        )
+        connection.executemany("INSERT INTO hosts VALUES (?, ?)", sorted(hosts))
+        connection.commit()
+
+
+def _forget_hosts(path: Path) -> None:
+    """Leave the file as the upgrade from a version without hosts does."""
+    with closing(opened(path, schema_sqlite.MIGRATIONS)) as connection:
+        connection.execute("DELETE FROM hosts")
+        connection.execute("DELETE FROM sweep")
+        connection.execute("INSERT INTO hosts_noted VALUES (1, '')")
+        connection.commit()
+
+
+def _write_list(path: Path) -> None:
+    of_links = range(0, LINKS // LINKS_OF_A_HOST, HOSTS_OF_A_LISTED_ONE)
+    others = range(LINKS, LINKS + LISTED - len(of_links))
+    path.write_text(
+        "".join(f"{_host(number)}\n" for numbers in (of_links, others) for number in numbers)
+    )
+
+
+class Sweeps:
+    """A links process, its folder of lists, and what it says of its sweeps."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lists = folder / "lists"
+        self._lists.mkdir()
+        self._aside = folder / "phishing.txt"
+        _write_list(self._aside)
+        self._settings = {
+            "ATAJO_STORE": f"sqlite:///{folder}/links.sqlite3",
+            "ATAJO_PUBLIC_URL": "https://atajo.example",
+            "ATAJO_ADMIN_LISTEN": "127.0.0.1:0",
+            "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
+            "ATAJO_BLOCKLIST_DIR": str(self._lists),
+        }
+        self._log = folder / "log"
+
+    def start(self) -> Process:
+        return Process.start("services.links", self._settings, self._log)
+
+    def list_comes(self) -> None:
+        self._aside.rename(self._lists / self._aside.name)
+
+    def list_goes(self) -> None:
+        (self._lists / self._aside.name).rename(self._aside)
+
+
+def _behind(process: Process) -> float:
+    """For how long links have not been as the lists want them, in seconds."""
+    text = httpx.get(f"http://{process.addresses['metrics']}/metrics").text
+    name = "atajo_blocklist_sweep_behind_seconds "
+    return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name))
+
+
+def _await_sweep(process: Process) -> float:
+    """Seconds until a sweep has begun and then looked through all."""
+    began = time.monotonic()
+    for is_behind in (True, False):
+        while (_behind(process) > 0) != is_behind:
+            assert time.monotonic() - began < _MOST_SECONDS
+            time.sleep(_LOOK_SECONDS)
+    return time.monotonic() - began
+
+
+def _check_blocked(process: Process, *, listed: bool) -> None:
+    """That the links at listed hosts are blocked, if there is a list, and no other link is."""
+    for number, reason in enumerate(asyncio.run(_reasons(process))):
+        assert bool(reason) == (listed and _host_of_link(number) % HOSTS_OF_A_LISTED_ONE == 0)
+
+
+async def _reasons(process: Process) -> list[int]:
+    """Why each link is blocked, 0 where it is not."""
+    reasons: list[int] = []
+    async with client.open_channel(process.grpc, _SERVICE) as channel:
+        caller, stub = client.Caller(_SERVICE), pb_grpc.LinksServiceStub(channel)
+        for first in range(0, LINKS, _AT_A_TIME):
+            codes = [code_of(number) for number in range(first, first + _AT_A_TIME)]
+            request = pb.ResolveLinksRequest(codes=codes)
+            reply = await caller.unary("ResolveLinks", stub.ResolveLinks, request, 20)
+            found = {one.code: one.reason for one in reply.resolutions}
+            reasons += [found[code] for code in codes]
+    return reasons
+
+
+def _measure(folder: Path) -> dict[str, float]:
+    store = folder / "links.sqlite3"
+    _fill(store)
+    sweeps = Sweeps(folder)
+    with sweeps.start() as process:
+        first = _await_sweep(process)
+        sweeps.list_comes()
+        comes = _await_sweep(process)
+        _check_blocked(process, listed=True)
+        sweeps.list_goes()
+        goes = _await_sweep(process)
+        _check_blocked(process, listed=False)
+    _forget_hosts(store)
+    sweeps.list_comes()
+    with sweeps.start() as process:
+        noted_first = _await_sweep(process)
+        _check_blocked(process, listed=True)
+    return {
+        "links": LINKS,
+        "hosts on the list": LISTED,
+        "the first start, s": first,
+        "a list comes, s": comes,
+        "it goes, s": goes,
+        "it comes after an upgrade, s": noted_first,
+    }
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="atajo-bench-") as folder:
+        told = json.dumps(_measure(Path(folder)), indent=2)
+    print(told)
+    report = ROOT / "reports" / "bench-sweep.json"
+    report.parent.mkdir(exist_ok=True)
+    report.write_text(told + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
