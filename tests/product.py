@@ -9,6 +9,7 @@ import signal
 import socket
 import string
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,9 +81,19 @@ class Client:
         return token
 
     def views(self, token: str) -> dict[str, int]:
-        """Views by code of an account's links. While analytics is away all are None."""
-        reply = self.data("showProfile", {"token": token})
-        return {link["short_link"]: link["views"] for link in reply["data"]}
+        """Views by code of an account's links, once they are known.
+
+        Analytics may have answered too late a moment ago: the gateway then asks it again only
+        after some seconds, and shows links without views until then.
+        """
+        deadline = time.monotonic() + SETTLED
+        while True:
+            reply = self.data("showProfile", {"token": token})
+            views = {link["short_link"]: link["views"] for link in reply["data"]}
+            if None not in views.values():
+                return views
+            assert time.monotonic() < deadline, f"no views are known within {SETTLED} s"
+            time.sleep(0.1)
 
     def await_views(self, token: str, wanted: Mapping[str, int]) -> None:
         """Wait until an account has just these links, each with so many views."""
