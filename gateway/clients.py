@@ -357,6 +357,7 @@ def _statistics(message: analytics_pb2.GetStatisticsResponse) -> Statistics:
         breakdowns,
         [(link.code, link.people) for link in message.top],
         message.counted_from,
+        message.kept_from,
     )
 
 

@@ -195,6 +195,8 @@ class Statistics:
     """Links, as many as were asked for."""
     counted_from: str = ""
     """The first day of which all is counted, where the span begins before it; empty otherwise."""
+    kept_from: str = ""
+    """The first day that is kept, where the span begins before it; empty otherwise."""
 
 
 class Service(Protocol):

@@ -558,6 +558,7 @@ def _statistics(found: sums.Statistics) -> ports.Statistics:
         },
         found.top,
         found.counted_from.isoformat() if found.counted_from else "",
+        found.kept_from.isoformat() if found.kept_from else "",
     )
 
 

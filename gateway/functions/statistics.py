@@ -144,6 +144,8 @@ def _shown(found: Statistics, timezone: str) -> Reply:
     }
     if found.counted_from:
         shown["counted_from"] = found.counted_from
+    if found.kept_from:
+        shown["kept_from"] = found.kept_from
     return shown
 
 

@@ -161,13 +161,13 @@ class Groups:
         """Read parts that follow each other, all months or all days, and remember them."""
         sums = [_PartSums() for _ in parts]
         sums_of = {day: one for part, one in zip(parts, sums, strict=True) for day in part.days}
-        await self._read(
-            group,
-            list(sums_of),
-            lambda code, day: sums_of[day.day].add(code, day),
-            coarse=parts[0].is_month,
-            named=named,
-        )
+
+        def take(code: str, day: Day) -> None:
+            # A late visit may just have made a day of which the group did not know.
+            if found := sums_of.get(day.day):
+                found.add(code, day)
+
+        await self._read(group, list(sums_of), take, coarse=parts[0].is_month, named=named)
         packed = await asyncio.to_thread(
             lambda: [one.packed(group, part) for part, one in zip(parts, sums, strict=True)]
         )
@@ -184,7 +184,7 @@ class Groups:
         coarse: bool,
         named: bool,
     ) -> None:
-        """Hand these days of the group to `take`; it has no other days between them."""
+        """Hand these days of the group to `take`; it knows of no other days between them."""
         places = group.places(days)
         size = -(-LINKS_AT_ONCE * len(places) // sum(len(group.visited[day]) for day in days))
         for some in _chunks(places, size):

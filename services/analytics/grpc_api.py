@@ -174,7 +174,8 @@ def _wanted(request: pb.GetStatisticsRequest) -> Recent | Dates:
 
 
 def _statistics_to_pb(statistics: Statistics) -> pb.GetStatisticsResponse:
-    counted_from, previous = statistics.counted_from, statistics.previous
+    counted_from, kept_from = statistics.counted_from, statistics.kept_from
+    previous = statistics.previous
     response = pb.GetStatisticsResponse(
         to=statistics.last.isoformat(),
         step=_STEP_LENGTHS[statistics.step],
@@ -198,6 +199,7 @@ def _statistics_to_pb(statistics: Statistics) -> pb.GetStatisticsResponse:
         ],
         top=[pb.PeopleOfLink(code=code, people=people) for code, people in statistics.top],
         counted_from=counted_from.isoformat() if counted_from else "",
+        kept_from=kept_from.isoformat() if kept_from else "",
     )
     setattr(response, "from", statistics.first.isoformat())
     return response

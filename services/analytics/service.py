@@ -173,9 +173,10 @@ class AnalyticsService:
 
         Raises Unavailable.
         """
-        if self._kept_days is None:
+        kept_from = self._kept_from()
+        if kept_from is None:
             return False
-        deleted = await self._store.forget_days(self._today() - self._kept_days)
+        deleted = await self._store.forget_days(kept_from)
         DAYS_DELETED.inc(deleted)
         return deleted > 0
 
@@ -208,8 +209,11 @@ class AnalyticsService:
                 first_hour = await self._first_hour(codes)
         span = span_of(wanted, zone, now, first_hour)
         before = None if wanted is Recent.ALL else span.previous()
-        if before is not None and len(codes) > 1:
-            first = max(0, before.days.start)
+        kept_from = self._kept_from()
+        if before is not None and kept_from is not None and before.days.start < kept_from:
+            before = None  # What was deleted is nothing to compare with.
+        if group is None and len(codes) > 1:
+            first = max(0, (before or span).days.start)
             group = await self._groups.of(codes, first, span.days.stop - 1)
         counted_from = await self._store.counted_from()
         previous: Figures | None = None
@@ -222,7 +226,7 @@ class AnalyticsService:
         coarse = span.step in (StepLength.WEEK, StepLength.MONTH)
         sums = Sums(span, counted_from)
         await self._add_up(group or codes, sums, coarse=coarse, named=True)
-        return sums.told(previous, top)
+        return sums.told(previous, top, kept_from)
 
     async def _add_up(
         self, links: Group | Sequence[str], sums: Sums, *, coarse: bool, named: bool
@@ -249,6 +253,10 @@ class AnalyticsService:
         await self._store.days(codes, day, day, take, named=False)
         # Nothing where the links' counts were removed meanwhile.
         return day * HOURS_A_DAY + min(hours, default=0)
+
+    def _kept_from(self) -> int | None:
+        """The first UTC day that is kept; None where all are."""
+        return None if self._kept_days is None else self._today() - self._kept_days
 
     def _today(self) -> int:
         """The UTC day that runs."""

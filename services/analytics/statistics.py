@@ -60,6 +60,8 @@ class Statistics:
     counted_from: date | None
     """The first day of which all dimensions and visitors are counted, where the span has people of
     days before it."""
+    kept_from: date | None
+    """The first day that is kept, where the span begins before it."""
 
 
 class Sums:
@@ -140,8 +142,11 @@ class Sums:
             visitors = sum(self._visitors[:-1])
         return Figures(sum(self._people[:-1]), sum(self._bots[:-1]), visitors)
 
-    def told(self, previous: Figures | None, top: int) -> Statistics:
-        """What there is to tell, with the figures of the span before and at most `top` links."""
+    def told(self, previous: Figures | None, top: int, kept_from: int | None = None) -> Statistics:
+        """What there is to tell, with the figures of the span before and at most `top` links.
+
+        `kept_from` is the first UTC day that is kept, None where all are.
+        """
         hourly = self._span.step is StepLength.HOUR
         series = [
             StepFigures(step.start, people, bots, None if hourly else visitors)
@@ -152,8 +157,7 @@ class Sums:
         visited = ((code, people) for code, people in self._people_of.items() if people)
         counted_from = None
         if self._uncounted and self._counted_from is not None:
-            moment = datetime.fromtimestamp(self._counted_from * HOURS_A_DAY * 3600, UTC)
-            counted_from = moment.date()
+            counted_from = _date_of(self._counted_from)
         return Statistics(
             self._span.first,
             self._span.last,
@@ -164,6 +168,7 @@ class Sums:
             {dimension: self._breakdown(dimension) for dimension in Dimension},
             nsmallest(min(top, MAX_TOP), visited, key=_most_first),
             counted_from,
+            _date_of(kept_from) if kept_from is not None and self._first < kept_from else None,
         )
 
     def _places_of_days(self) -> list[int]:
@@ -219,6 +224,11 @@ class Sums:
         if len(names) > MAX_TOLD_NAMES:
             names = _gathered(names, MAX_TOLD_NAMES)
         return sorted(names.items(), key=_most_first)
+
+
+def _date_of(day: int) -> date:
+    """The date of a UTC day."""
+    return datetime.fromtimestamp(day * HOURS_A_DAY * 3600, UTC).date()
 
 
 def _most_first(named: tuple[str, int]) -> tuple[int, str]:

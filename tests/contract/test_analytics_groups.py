@@ -293,6 +293,27 @@ async def test_what_was_read_in_the_midst_of_a_late_batch_is_not_told_after_it(
             assert await people() == before + number - 1
 
 
+async def test_a_visit_that_makes_a_day_meanwhile_breaks_no_reading(
+    new_store: NewStore, of_each_day: Batch
+) -> None:
+    now = moment(FIRST + 29)
+    gap = (FIRST + 10) * 24
+    visits = tuple(one for one in of_each_day.visits if one.hour != gap)
+    late = Batch("one", 2, (VisitCount(CODES[0], gap, PERSON, {}, 1),))
+    async with opened_anew(new_store, "analytics", ADAPTERS) as store:
+
+        class Late(Counted):
+            async def days(self, *args: Any, **kwargs: Any) -> None:
+                await store.apply(late, now)  # Once, however often it is sent.
+                await super().days(*args, **kwargs)
+
+        await store.apply(Batch("one", 1, visits), now)
+        service = AnalyticsService(cast("AnalyticsStore", Late(store)), lambda: now)
+        for people in (len(visits), len(visits) + 1):
+            found = await service.statistics(CODES, Recent.MONTH, "UTC", 2)
+            assert found.totals.people == people
+
+
 async def test_a_span_within_what_is_remembered_has_its_own_names(new_store: NewStore) -> None:
     """Though a store may tell the names of many days with one of them."""
     visits = tuple(

@@ -1,4 +1,5 @@
-"""showStatistics on a gateway over fakes: what it answers, to whom, and what it refuses."""
+"""showStatistics: what it answers, to whom, and what it refuses; on a gateway over fakes where no
+setting of analytics matters."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import math
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,7 +18,7 @@ from services.links import domain as links
 from services.links.blocks import BlockReason
 from services.links.edits import block, removal
 from tests.in_process import InProcess
-from tests.product import new_code
+from tests.product import Client, Product, new_code
 from tests.waiting import SETTLED, await_that
 
 KEYS = ["success", "range", "totals", "previous", "series", "breakdowns"]
@@ -64,7 +66,7 @@ def make(gateway: InProcess, owner: Owner) -> str:
     return code
 
 
-def shown(gateway: InProcess, owner: Owner, code: str | None, **asked: object) -> dict[str, Any]:
+def shown(gateway: Client, owner: Owner, code: str | None, **asked: object) -> dict[str, Any]:
     reply: dict[str, Any] = gateway.data("showStatistics", {**owner, "code": code, **asked})
     assert reply["success"], reply
     return reply
@@ -393,3 +395,16 @@ def test_the_longest_range_is_that_of_ten_years(
 def test_code_is_never_left_out_by_chance(gateway: InProcess, kept: tuple[Owner, str]) -> None:
     owner, _ = kept
     assert reason_of(gateway.call("showStatistics", owner)) == "INVALID_ARGUMENT"
+
+
+def test_days_that_the_operator_does_not_keep_are_no_days_without_visits(tmp_path: Path) -> None:
+    with Product(tmp_path, {"ATAJO_STATISTICS_DAYS": "7"}) as product:
+        product.start()
+        token = product.log_in(product.register())
+        code = product.shorten(EXAMPLE, token)
+        for asked in (code, None):
+            before = datetime.now(UTC).date()
+            reply = shown(product, {"token": token}, asked, range="30 days")
+            days = {before, datetime.now(UTC).date()}
+            assert reply["previous"] is None
+            assert reply["kept_from"] in {(day - timedelta(days=7)).isoformat() for day in days}

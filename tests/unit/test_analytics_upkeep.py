@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import cast
 
@@ -136,6 +136,27 @@ async def test_days_go_when_they_were_kept_for_long_enough(tmp_path: Path) -> No
         await store.days(["abcdefgh"], 0, TODAY, lambda _, day: found.add(day.day))
         assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(20, 0)}
     assert found == set(range(TODAY - 7, TODAY + 1))
+
+
+@pytest.mark.parametrize("codes", [["abcdefgh"], ["abcdefgh", "ABCDEFGH"]])
+async def test_days_that_are_not_kept_are_never_told_as_days_without_visits(
+    tmp_path: Path, codes: list[str]
+) -> None:
+    kept_from = (MIDNIGHT - timedelta(days=30)).date()
+    visits = tuple(VisitCount(code, TODAY * 24, VisitKind.PERSON, {}, 1) for code in codes)
+    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+        await store.apply(Batch("one", 1, visits), MIDNIGHT)
+        service = AnalyticsService(store, lambda: MIDNIGHT, 30)
+
+        async def told(wanted: Recent) -> tuple[bool, date | None]:
+            found = await service.statistics(codes, wanted, "UTC", 0)
+            assert found.totals.people == len(codes)
+            return found.previous is not None, found.kept_from
+
+        assert await told(Recent.WEEK) == (True, None)
+        assert await told(Recent.MONTH) == (False, None)
+        assert await told(Recent.YEAR) == (False, kept_from)
+        assert await told(Recent.ALL) == (False, None)
 
 
 async def test_upkeep_goes_on_when_the_store_is_back() -> None:

@@ -219,6 +219,60 @@ describe('the statistics of a link', () => {
     screen.getByText(/This time zone is not a whole number of hours from UTC/);
   });
 
+  describe('by the hour, where clocks go back,', () => {
+    const hours = (day: string, people: Record<string, number>): Statistics => ({
+      ...PEOPLE,
+      range: { ...PEOPLE.range, step: 'hour' },
+      series: Object.entries(people).map(([time, count]) => ({
+        start: `${day}T${time}`,
+        people: count,
+        bots: 0,
+        visitors: null,
+      })),
+    });
+    const plain = (day: string) =>
+      hours(day, { '01:00:00+01:00': 10, '02:00:00+01:00': 20, '03:00:00+01:00': 30 });
+    const longer = hours('2026-10-25', {
+      '01:00:00+02:00': 1,
+      '02:00:00+02:00': 2,
+      '02:00:00+01:00': 4,
+      '03:00:00+01:00': 8,
+    });
+
+    /** Name, people and people before of each row of the table. */
+    async function rowsOf(...told: [Statistics, Statistics]) {
+      logIn();
+      serve({ showLink: () => details(FIESTA), showStatistics: spans(...told) });
+      const { user } = visit(`/links/${CODE}?range=24+hours`);
+      await user.click(await screen.findByRole('button', { name: 'Show as a table' }));
+      await waitFor(() => expect(screen.getAllByRole('columnheader')).toHaveLength(4));
+      return screen
+        .getAllByRole('row')
+        .slice(1)
+        .map((row) => {
+          const [name, people, , before] = Array.from(row.children, (cell) => cell.textContent);
+          return [name, people, before];
+        });
+    }
+
+    it('name the hour that is there twice, and put what was before beside one of them', async () => {
+      expect(await rowsOf(longer, plain('2026-10-24'))).toEqual([
+        ['Sun 25 Oct 2026, 01:00', '1', '10'],
+        ['Sun 25 Oct 2026, 02:00 (UTC+02:00)', '2', '20'],
+        ['Sun 25 Oct 2026, 02:00 (UTC+01:00)', '4', '–'],
+        ['Sun 25 Oct 2026, 03:00', '8', '30'],
+      ]);
+    });
+
+    it('lose none of the hours of the span before', async () => {
+      expect(await rowsOf(plain('2026-10-26'), longer)).toEqual([
+        ['Mon 26 Oct 2026, 01:00', '10', '1'],
+        ['Mon 26 Oct 2026, 02:00', '20', '6'],
+        ['Mon 26 Oct 2026, 03:00', '30', '8'],
+      ]);
+    });
+  });
+
   it('say what was not counted before, and never call it none', async () => {
     const counted = days([5, 0, 9, 30, 2], {
       ...PEOPLE,
@@ -320,21 +374,44 @@ describe('the statistics of a link', () => {
     expect(asked()).toHaveLength(calls);
   });
 
-  it('go into a file that a spreadsheet reads and does not reckon with', async () => {
-    const hostile = '=HYPERLINK("https://bad.example","x")';
+  /** The bytes of the file that CSV gives once the span before is there. */
+  async function downloaded(showStatistics: ReturnType<typeof spans>) {
     const create = vi.fn<(blob: Blob) => string>(() => 'blob:x');
     Object.assign(URL, { createObjectURL: create, revokeObjectURL: () => undefined });
     vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(() => undefined);
-    const referrer = [{ name: hostile, people: 46 }];
-    const { user } = await open(
-      spans({ ...PEOPLE, breakdowns: { ...PEOPLE.breakdowns, referrer } }),
-    );
+    const { user } = await open(showStatistics);
     await screen.findByText(/^The dotted line/);
     await user.click(screen.getByRole('button', { name: 'CSV' }));
-    const file = create.mock.calls[0]?.[0] as Blob;
-    const bytes = await bytesOf(file);
+    return bytesOf(create.mock.calls[0]?.[0] as Blob);
+  }
+
+  const linesOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes).split('\r\n');
+
+  it('go into a file without figures that there are not', async () => {
+    const visited = { people: 46, bots: 5, visitors: 0 };
+    const uncounted = { ...PEOPLE, totals: visited, counted_from: '2026-11-23' };
+    const lines = linesOf(await downloaded(spans(uncounted)));
+    expect(lines).toContain('not all counted before,2026-11-23,,,,');
+    expect(lines).toContain('total,2026-11-18 to 2026-11-22,46,,5,10');
+  });
+
+  it('go into a file beside those of a span before that was not counted whole', async () => {
+    const before = days([3, 0, 1, 4, 2], { counted_from: '2026-11-20' });
+    const told = { ...PEOPLE, kept_from: '2026-11-19' };
+    const lines = linesOf(await downloaded(spans(told, before)));
+    expect(lines).toContain('not kept before,2026-11-19,,,,');
+    expect(lines).toContain('span before,,10,,2,');
+    screen.getByText(/Visits by day are not kept from before 19 Nov 2026\./);
+  });
+
+  it('go into a file that a spreadsheet reads and does not reckon with', async () => {
+    const hostile = '=HYPERLINK("https://bad.example","x")';
+    const referrer = [{ name: hostile, people: 46 }];
+    const bytes = await downloaded(
+      spans({ ...PEOPLE, breakdowns: { ...PEOPLE.breakdowns, referrer } }),
+    );
     expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
-    const lines = new TextDecoder().decode(bytes).split('\r\n');
+    const lines = linesOf(bytes);
     expect(lines[0]).toBe('kind,name,people,daily visitors,bots,people before');
     expect(lines).toContain('total,2026-11-18 to 2026-11-22,46,23,5,10');
     expect(lines).toContain('day,2026-11-21T00:00:00+01:00,30,15,1,4');

@@ -28,6 +28,8 @@ declare module '@tanstack/react-query' {
 
 /** Milliseconds for which an answer is not asked for again. */
 export const FRESH_FOR = 5_000;
+/** Milliseconds for which an answer that nobody looks at is kept, where there may be many of its kind. */
+export const KEPT_FOR = 5 * 60_000;
 
 export const cache = new QueryClient({
   queryCache: new QueryCache({
@@ -45,7 +47,7 @@ export const cache = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: FRESH_FOR,
-      // For the whole visit; an account's go with its session (below).
+      // For the whole visit, where a query says nothing else; an account's go with its session (below).
       gcTime: Infinity,
       // Who looks at the page again sees what is new; a server that just failed is left alone.
       refetchOnWindowFocus: ({ state }) => Date.now() - state.errorUpdatedAt > FRESH_FOR,

@@ -240,6 +240,7 @@ const statistics = {
   }),
   top: v.optional(v.array(v.object({ code, people: v.number() }))),
   counted_from: v.optional(date),
+  kept_from: v.optional(date),
 };
 
 /**
@@ -248,7 +249,9 @@ const statistics = {
  * `visitors` are null where a step is an hour. In `breakdowns`, the largest number first, '' is
  * people whose name is not known and `*` those past the first hundred names of a day. `top` is there
  * for all links alone. Before the day `counted_from`, which is there only where the span begins
- * before it, neither visitors nor breakdowns but those of referrers were counted.
+ * before it, neither visitors nor breakdowns but those of referrers were counted. Of days before
+ * `kept_from`, which is there only where the span begins before it, nothing is kept any more, and
+ * `previous` is null where it would need one of them.
  */
 export type Statistics = v.InferOutput<v.ObjectSchema<typeof statistics, undefined>>;
 export type Dimension = keyof Statistics['breakdowns'];

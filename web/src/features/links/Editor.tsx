@@ -39,9 +39,11 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
   const isHere = useHere();
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
 
-  const onEscape = useEffectEvent(() => {
+  // What is being saved cannot be called back: the form stays to say how that went.
+  const cancel = () => {
     if (!busy) onDone();
-  });
+  };
+  const onEscape = useEffectEvent(cancel);
   useEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent) => {
       if (key === 'Escape') onEscape();
@@ -90,7 +92,9 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
         <Button type="submit" busy={busy}>
           Save
         </Button>
-        <Button onClick={onDone}>Cancel</Button>
+        <Button aria-disabled={busy || undefined} onClick={cancel}>
+          Cancel
+        </Button>
       </DialogActions>
     </form>
   );

@@ -21,7 +21,7 @@ import {
   type LinkPage,
   type LinkQuery,
 } from '../../api';
-import { cache, FRESH_FOR } from '../../api/cache';
+import { cache, FRESH_FOR, KEPT_FOR } from '../../api/cache';
 import { showToast } from '../../components/toast';
 import { endSessionOf, type Owner } from '../../lib/owner';
 import { loadError, notRemoved, notRestored } from './messages';
@@ -49,6 +49,8 @@ export function listOf(owner: Owner, query: LinkQuery) {
     getNextPageParam: ({ cursor }) => cursor,
     // Each page is asked for by itself: a list of many is asked for anew less often.
     staleTime: ({ state }) => FRESH_FOR * (state.data?.pages.length ?? 1),
+    // There is one for each pause in typing.
+    gcTime: query.text === '' ? Infinity : KEPT_FOR,
     meta: { onFailure: () => showToast(loadError) },
   });
 }
@@ -56,7 +58,11 @@ export function listOf(owner: Owner, query: LinkQuery) {
 export function linkOf(owner: Owner, code: string) {
   return queryOptions({
     queryKey: [owner, 'link', code] as Key,
-    queryFn: ({ signal }): Promise<LinkWithHistory> => showLink(owner, code, { signal }),
+    queryFn: async ({ signal }): Promise<LinkWithHistory> => {
+      const { link, history } = await showLink(owner, code, { signal });
+      return { link: asItWillBe(link), history };
+    },
+    gcTime: KEPT_FOR,
     meta: { onFailure: () => showToast(loadError) },
   });
 }
@@ -88,11 +94,9 @@ export function remove(owner: Owner, links: readonly Link[]): Promise<string[]> 
 
 /** Takes the removal of links back; answers the codes of those that are restored. */
 export function restore(owner: Owner, links: readonly Link[]): Promise<string[]> {
+  const restored = (link: Link) =>
+    current({ ...link, state: link.reason === null ? 'active' : 'blocked' });
   return move(owner, links, restoreLinks, restored, notRestored);
-}
-
-function restored(link: Link): Link {
-  return current({ ...link, state: link.reason === null ? 'active' : 'blocked' });
 }
 
 /** Changes a link. Rejects where the server refuses, and then nothing is changed here either. */
@@ -100,7 +104,7 @@ export async function change(owner: Owner, code: string, changes: LinkChanges): 
   return inTurn([code], async () => {
     try {
       const link = await changeLink(owner, code, changes);
-      await quietly(owner, () => update(owner, new Set([code]), () => link));
+      await quietly(owner, () => update(owner, new Set([code]), () => asItWillBe(link)));
       // Where it led before is for the server to say; what lists of some links are to have, too.
       const { queryKey } = linkOf(owner, code);
       if (changes.url !== undefined) void cache.invalidateQueries({ queryKey });
@@ -157,11 +161,14 @@ whenLinkMade(({ code, url }, owner) => {
 async function complete(owner: Owner, code: string): Promise<void> {
   if (!knownLink(owner, code)) return;
   try {
-    const { link } = await showLink(owner, code);
-    update(owner, new Set([code]), () => link);
-  } catch (error) {
-    // The list itself is asked for again before long.
-    console.error(error);
+    // By the cache, so that what is made of the link meanwhile drops the question.
+    const { link } = await cache.query({
+      ...linkOf(owner, code),
+      meta: { onFailure: () => undefined },
+    });
+    update(owner, new Set([code]), () => asItWillBe(link));
+  } catch {
+    // The cache knows what failed, and the list itself is asked for again before long.
   }
 }
 
@@ -221,27 +228,44 @@ function update(owner: Owner, codes: ReadonlySet<string>, change: (link: Link) =
 }
 
 /**
- * Changes something while no list of the owner is on its way: an answer may not know of it yet.
- * What was on its way is asked for again.
+ * Changes something that an answer may not know of which was asked for before the end. So what is on
+ * its way is dropped, at the start and at the end; and where there was any, or a list came meanwhile,
+ * all is asked for again.
  */
 async function quietly(owner: Owner, work: () => void | Promise<void>): Promise<void> {
   const asked = { queryKey: [owner] as Key, predicate: isOfLinks };
-  const isAsked = cache.isFetching(asked) > 0;
-  if (isAsked) await cache.cancelQueries(asked);
+  const isAsked = () => cache.isFetching(asked) > 0;
+  const wasAsked = isAsked();
+  if (wasAsked) await cache.cancelQueries(asked);
+  const before = pagesCome;
   try {
     await work();
   } finally {
-    if (isAsked) void cache.invalidateQueries(asked);
+    if (wasAsked || isAsked() || pagesCome !== before) {
+      await cache.cancelQueries(asked);
+      void cache.invalidateQueries(asked);
+    }
   }
 }
+
+/** How many pages of lists have come. */
+let pagesCome = 0;
 
 /** Whether a change of a link may change what is asked for: its visits and its scan code stay. */
 function isOfLinks({ queryKey: [, kind] }: { queryKey: Key }): boolean {
   return kind !== 'statistics' && kind !== 'scan code';
 }
 
-/** What is being made of links at the server: an answer that comes meanwhile may not know of it. */
+/**
+ * What is being made of links at the server: the last for each, known by its function, of which each
+ * has its own.
+ */
 const underWay = new Map<string, (link: Link) => Link>();
+
+/** A link of an answer, which may not know yet of what is under way. */
+function asItWillBe(link: Link): Link {
+  return underWay.get(link.code)?.(link) ?? link;
+}
 
 /** Ends once the page is left, which a browser may show again as it was. */
 let left = whenLeft();
@@ -282,6 +306,12 @@ async function move(
   const codes = [...before.keys()];
   const moved: string[] = [];
   let problem: Error | undefined;
+  const settle = (some: string[]) => {
+    // Of the others something else is being made by now.
+    const mine = some.filter((code) => underWay.get(code) === change);
+    for (const code of mine) underWay.delete(code);
+    return new Set(mine);
+  };
   await quietly(owner, async () => {
     for (const code of codes) underWay.set(code, change);
     update(owner, new Set(codes), change);
@@ -294,15 +324,15 @@ async function move(
         moved.push(...some);
       } catch (error) {
         problem = error instanceof Error ? error : new Error(String(error));
-        update(owner, new Set(some), (link) => ({
+        update(owner, settle(some), (link) => ({
           ...link,
           state: before.get(link.code)?.state ?? link.state,
         }));
-      } finally {
-        for (const code of some) if (underWay.get(code) === change) underWay.delete(code);
       }
     }
   });
+  // Only now no answer can come any more that was asked for before.
+  settle(moved);
   // The lists that have them now, or have them no more, are asked for when they are looked at.
   void cache.invalidateQueries({
     queryKey: [owner, 'links'],
@@ -326,15 +356,17 @@ function tell(problem: unknown, owner: Owner, words: string): void {
 
 /** A page of an answer with the lines of the list that it takes the place of. */
 function withLines(answer: LinkPage, queryKey: Key, cursor: Cursor): LinkPage {
+  pagesCome += 1;
   const state = queryKey[3] ?? '';
-  const change = (link: Link) => underWay.get(link.code)?.(link) ?? link;
-  const page = { ...answer, links: answer.links.map(change) };
+  const page = { ...answer, links: answer.links.map(asItWillBe) };
   const known = cache.getQueryData<List>(queryKey)?.pages.flatMap(({ links }) => links) ?? [];
-  if (known.every((link) => belongs(link, state))) return page;
+  // What is being restored is in no answer from before.
+  const stays = (link: Link) => !belongs(link, state) || underWay.has(link.code);
+  if (!known.some(stays)) return page;
   const links = [...page.links];
   const there = new Set(links.map(({ code }) => code));
   known.forEach((link, index) => {
-    if (belongs(link, state) || there.has(link.code)) return;
+    if (!stays(link) || there.has(link.code)) return;
     const previous = known[index - 1];
     const at = previous ? links.findIndex(({ code }) => code === previous.code) : -1;
     if (at === -1 && (previous || cursor !== null)) return;

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { previewLink, type Preview } from '../../api';
-import { cache } from '../../api/cache';
+import { cache, KEPT_FOR } from '../../api/cache';
 import { Button, ButtonLink } from '../../components/Button';
 import { Offline } from '../../components/Offline';
 import { ShortAddress } from '../../components/ShortAddress';
@@ -30,6 +30,7 @@ export function PreviewView({ code, page, over, otherwise }: PreviewViewProps) {
     {
       queryKey: [nobody, 'preview', code],
       queryFn: ({ signal }) => previewLink(code, { signal }),
+      gcTime: KEPT_FOR,
     },
     cache,
   );

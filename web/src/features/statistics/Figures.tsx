@@ -1,6 +1,7 @@
 import type { Statistics } from '../../api';
 import { formatNumber } from '../../lib/format';
 import styles from './Figures.module.css';
+import { visitorsBefore, visitorsOf } from './visitors';
 import { compare, notCounted } from './words';
 
 interface FiguresProps {
@@ -13,19 +14,30 @@ interface FiguresProps {
 /** The three figures of a span, each beside that of the span before. */
 export function Figures({ statistics, before, spanBefore }: FiguresProps) {
   const { totals, previous, counted_from: countedFrom } = statistics;
-  const than = (figure: 'people' | 'bots' | 'visitors') =>
-    previous === null ? '' : compare(totals[figure], previous[figure], spanBefore);
-  // What was not counted whole is nothing to compare with.
-  const isKnownBefore = before !== undefined && before.counted_from === undefined;
+  const beside = (now: number, then: number | null) =>
+    then === null ? '' : compare(now, then, spanBefore);
   return (
     <dl className={styles.figures}>
-      <Figure name="People" value={totals.people} than={than('people')} />
+      <Figure
+        name="People"
+        value={totals.people}
+        than={beside(totals.people, previous?.people ?? null)}
+      />
       <Figure
         name="Daily visitors"
-        value={countedFrom !== undefined && totals.visitors === 0 ? null : totals.visitors}
-        than={countedFrom ? notCounted(countedFrom) : isKnownBefore ? than('visitors') : ''}
+        value={visitorsOf(statistics)}
+        than={
+          countedFrom
+            ? notCounted(countedFrom)
+            : beside(totals.visitors, visitorsBefore(statistics, before))
+        }
       />
-      <Figure apart name="Bots, kept apart" value={totals.bots} than={than('bots')} />
+      <Figure
+        apart
+        name="Bots, kept apart"
+        value={totals.bots}
+        than={beside(totals.bots, previous?.bots ?? null)}
+      />
     </dl>
   );
 }

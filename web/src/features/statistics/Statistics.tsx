@@ -27,6 +27,7 @@ import {
   nameOf,
   nobodyCame,
   notCounted,
+  notKept,
   notNew,
   partHours,
   theSpanBefore,
@@ -110,7 +111,8 @@ interface ShownProps {
 }
 
 function Shown({ found: { span, statistics, before, isLate }, code }: ShownProps) {
-  const { range, totals, breakdowns, top = [], counted_from: countedFrom } = statistics;
+  const { range, totals, breakdowns, top = [] } = statistics;
+  const { counted_from: countedFrom, kept_from: keptFrom } = statistics;
   const shown = stepsOf(statistics, before, span);
   const spanBefore = theSpanBefore(span);
   const label = `People by ${range.step}`;
@@ -130,7 +132,10 @@ function Shown({ found: { span, statistics, before, isLate }, code }: ShownProps
           <Behind
             table={<StepTable shown={shown} label={label} spanBefore={spanBefore} />}
             onDownload={() =>
-              save(tableOf(statistics, shown), `${code ?? 'links'} ${range.from} ${range.to}.csv`)
+              save(
+                tableOf(statistics, before, shown),
+                `${code ?? 'links'} ${range.from} ${range.to}.csv`,
+              )
             }
           />
         </>
@@ -170,7 +175,8 @@ function Shown({ found: { span, statistics, before, isLate }, code }: ShownProps
       <p className={styles.note}>
         Days are those of {range.timezone}
         {range.timezone !== 'UTC' && '; the lists are of whole days in UTC'}.{' '}
-        {statistics.series.some(({ start }) => hasPartHours(start)) && partHours}
+        {statistics.series.some(({ start }) => hasPartHours(start)) && `${partHours} `}
+        {keptFrom !== undefined && notKept(keptFrom)}
       </p>
     </>
   );

@@ -53,13 +53,22 @@ export function stepsOf(statistics: Statistics, before: Statistics | undefined, 
   // Days and hours are found by what they are called: a span may have one hour more than another.
   const place = (start: string, days: number) =>
     addDays(dayOf(start), days) + (range.step === 'hour' ? hourOf(start) : '');
-  const byPlace = new Map(before?.series.map(({ start, people }) => [place(start, 0), people]));
+  const placeAt = (index: number) => series[index] && place(series[index].start, 0);
+  // Where clocks go back two hours have one name, and stand together beside the first of that name.
+  const byPlace = new Map<string, number>();
+  before?.series.forEach(({ start, people }) => {
+    const at = place(start, 0);
+    byPlace.set(at, (byPlace.get(at) ?? 0) + people);
+  });
   const same = (start: string, index: number) => {
     if (before === undefined) return null;
     if (range.step === 'week' || range.step === 'month')
       return before.series[index]?.people ?? null;
+    if (placeAt(index) === placeAt(index - 1)) return null;
     return byPlace.get(place(start, -shift)) ?? null;
   };
+  const isTwice = (index: number) =>
+    [index - 1, index + 1].some((next) => placeAt(next) === placeAt(index));
   return {
     length: range.step,
     countedFrom,
@@ -69,7 +78,7 @@ export function stepsOf(statistics: Statistics, before: Statistics | undefined, 
       const isCounted = countedFrom === undefined || end > countedFrom;
       return {
         start,
-        name: nameStep(range.step, start),
+        name: nameStep(range.step, start) + (isTwice(index) ? ` (UTC${start.slice(-6)})` : ''),
         people,
         bots,
         visitors: isCounted ? visitors : null,

@@ -18,6 +18,11 @@ export function notCounted(countedFrom: string): string {
   return `not counted before ${nameDay(countedFrom)}`;
 }
 
+/** Of days that the operator does not keep. */
+export function notKept(keptFrom: string): string {
+  return `Visits by day are not kept from before ${nameDay(keptFrom)}.`;
+}
+
 /** The dimensions in the order of the page, with the words above each. */
 export const dimensions = [
   { key: 'referrer', text: 'Where from' },

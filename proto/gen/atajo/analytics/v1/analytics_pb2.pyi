@@ -781,6 +781,7 @@ class GetStatisticsResponse(_message.Message):
     BREAKDOWNS_FIELD_NUMBER: _builtins.int
     TOP_FIELD_NUMBER: _builtins.int
     COUNTED_FROM_FIELD_NUMBER: _builtins.int
+    KEPT_FROM_FIELD_NUMBER: _builtins.int
     to: _builtins.str
     """The last day."""
     step: Global___StepLength.ValueType
@@ -789,13 +790,15 @@ class GetStatisticsResponse(_message.Message):
     """The first day of which all dimensions and visitors are counted, where the span begins before
     it and people came then; empty otherwise.
     """
+    kept_from: _builtins.str
+    """The first day that is kept, where the span begins before it; empty otherwise."""
     @_builtins.property
     def totals(self) -> Global___Figures:
         """All of the span."""
 
     @_builtins.property
     def previous(self) -> Global___Figures:
-        """The span of the same length before it; absent for all."""
+        """The span of the same length before it; absent for all, and where some of it is not kept."""
 
     @_builtins.property
     def series(self) -> _containers.RepeatedCompositeFieldContainer[Global___Step]:
@@ -820,10 +823,11 @@ class GetStatisticsResponse(_message.Message):
         breakdowns: _abc.Iterable[Global___Breakdown] | None = ...,
         top: _abc.Iterable[Global___PeopleOfLink] | None = ...,
         counted_from: _builtins.str = ...,
+        kept_from: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_previous", b"_previous", "previous", b"previous", "totals", b"totals"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_previous", b"_previous", "breakdowns", b"breakdowns", "counted_from", b"counted_from", "from", b"from", "previous", b"previous", "series", b"series", "step", b"step", "to", b"to", "top", b"top", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_previous", b"_previous", "breakdowns", b"breakdowns", "counted_from", b"counted_from", "from", b"from", "kept_from", b"kept_from", "previous", b"previous", "series", b"series", "step", b"step", "to", b"to", "top", b"top", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__previous: _TypeAlias = _typing.Literal["previous"]  # noqa: Y015
     _WhichOneofArgType__previous: _TypeAlias = _typing.Literal["_previous", b"_previous"]  # noqa: Y015
