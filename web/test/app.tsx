@@ -1,8 +1,8 @@
 /** The whole app on an address, as a visitor meets it. */
-import { render, screen } from '@testing-library/react';
+import { act, render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import axe from 'axe-core';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { App } from '../src/app/App';
 
 export const HOUR = 3_600_000;
@@ -18,6 +18,12 @@ export function logIn(token = 'a-token', lifetime = 4 * HOUR): void {
     'userToken',
     JSON.stringify({ token, expirationTimestamp: Date.now() + lifetime }),
   );
+}
+
+/** The window gets the focus, and what is shown is no longer fresh. */
+export function lookAgain(): void {
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+  act(() => void window.dispatchEvent(new Event('focus')));
 }
 
 /** Colours need layout, which jsdom has not; tokens.test.ts measures them instead. */

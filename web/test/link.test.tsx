@@ -1,10 +1,11 @@
 /** The page of one link, for its owner. */
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import type { Link } from '../src/api';
-import { expectNoAxeViolations, heading, logIn, visit } from './app';
+import { cache } from '../src/api/cache';
+import { expectNoAxeViolations, heading, logIn, lookAgain, visit } from './app';
 import { changed, details, link } from './links';
-import { data, error, never, serve, type Reply } from './server';
+import { data, error, held, never, serve, settled, type Reply } from './server';
 
 const FIESTA = link('fiesta-2026', 'https://ayuntamiento.example/otro.pdf', {
   title: 'Programa de fiestas',
@@ -122,6 +123,25 @@ describe('the page of a link', () => {
     expect(calls).toHaveLength(1);
   });
 
+  it('stays open while it is saved, to say how that went', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const saves = held();
+    const { user } = await open({ changeLink: saves.ask });
+    await user.click(button('Change the title'));
+    await user.type(screen.getByRole('textbox', { name: 'Title' }), ' 2026{Enter}');
+    await waitFor(() => expect(saves.given).toHaveLength(1));
+    expect(button('Cancel')).toHaveAttribute('aria-disabled', 'true');
+    await user.click(button('Cancel'));
+    expect(button('Cancel')).toHaveFocus();
+    await user.keyboard('{Escape}');
+    await expectNoAxeViolations();
+    saves.given[0]?.(error(503, 'UNAVAILABLE'));
+    await screen.findByText('This was not saved. Please try again.');
+    expect(screen.getByRole('textbox', { name: 'Title' })).toHaveFocus();
+    await user.click(button('Cancel'));
+    expect(button('Change the title')).toHaveFocus();
+  });
+
   it('changes title and tags', async () => {
     const { user, calls } = await open();
     await user.click(button('Change the title'));
@@ -212,6 +232,69 @@ describe('the page of a link', () => {
     await user.click(button('Restore'));
     await screen.findByRole('button', { name: 'Remove' });
     await waitFor(() => expect(calls.at(-1)?.name).toBe('restoreLinks'));
+  });
+
+  it('stays removed where a change of before is answered', async () => {
+    const [saves, removals] = [held(), held()];
+    const { user } = await open({ changeLink: saves.ask, removeLinks: removals.ask });
+    await user.click(button('Change the title'));
+    await user.type(screen.getByRole('textbox', { name: 'Title' }), ' 2026{Enter}');
+    await waitFor(() => expect(saves.given).toHaveLength(1));
+    await user.click(button('Remove'));
+    await screen.findByText(/^You removed this link/);
+    saves.given[0]?.(changed({ ...FIESTA, title: 'Programa de fiestas 2026' }));
+    await waitFor(() => expect(removals.given).toHaveLength(1));
+    await waitFor(() => expect(fact('Title')).toHaveTextContent('Programa de fiestas 2026'));
+    screen.getByText(/^You removed this link/);
+    removals.given[0]?.(data({ success: true, removed: ['fiesta-2026'] }));
+    await settled();
+    screen.getByText(/^You removed this link/);
+  });
+
+  it('stays removed where the answer is of before', async () => {
+    const [shown, removals] = [held(), held()];
+    let first = true;
+    const { user } = await open({
+      showLink: () => {
+        if (!first) return shown.ask();
+        first = false;
+        return details(FIESTA, BEFORE);
+      },
+      removeLinks: removals.ask,
+    });
+    const asked = (times: number) => waitFor(() => expect(shown.given).toHaveLength(times));
+    await user.click(button('Remove'));
+    await waitFor(() => expect(removals.given).toHaveLength(1));
+    lookAgain();
+    await asked(1);
+    shown.given[0]?.(details({ ...FIESTA, views: 15_661 }, BEFORE));
+    await waitFor(() => expect(fact('Views')).toHaveTextContent('15,661'));
+    screen.getByText(/^You removed this link/);
+    lookAgain();
+    await asked(2);
+    removals.given[0]?.(data({ success: true, removed: ['fiesta-2026'] }));
+    await asked(3);
+    shown.given[1]?.(details(FIESTA, BEFORE));
+    await settled();
+    screen.getByText(/^You removed this link/);
+    shown.given[2]?.(details({ ...FIESTA, state: 'removed', views: 15_662 }, BEFORE));
+    await waitFor(() => expect(fact('Views')).toHaveTextContent('15,662'));
+    screen.getByText(/^You removed this link/);
+  });
+
+  it('is forgotten a while after one looked at it, changed or not', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, now: Date.now() });
+    const { user } = await open();
+    const box = screen.getByRole('checkbox', { name: 'Everybody can see the statistics' });
+    await user.click(box);
+    await screen.findByRole('button', { name: 'Copy the address of the statistics' });
+    const known = () =>
+      cache.getQueryCache().findAll({ predicate: ({ queryKey: [, kind] }) => kind === 'link' });
+    expect(known()).toHaveLength(1);
+    await user.click(screen.getByRole('link', { name: 'HOME' }));
+    await heading('Long links, cut short.');
+    act(() => void vi.advanceTimersByTime(10 * 60_000));
+    expect(known()).toEqual([]);
   });
 
   it('says what it is where it leads nowhere', async () => {

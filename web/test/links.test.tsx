@@ -2,9 +2,10 @@
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import type { Link } from '../src/api';
-import { expectNoAxeViolations, heading, logIn, toasts, visit } from './app';
-import { changed, link, page } from './links';
-import { answered, data, error, never, serve, type Reply } from './server';
+import { cache } from '../src/api/cache';
+import { expectNoAxeViolations, heading, logIn, lookAgain, toasts, visit } from './app';
+import { changed, details, link, page } from './links';
+import { answered, data, error, held, never, serve, settled, type Reply } from './server';
 
 const FIESTA = link('fiesta-2026', 'https://ayuntamiento.example/programa.pdf', {
   title: 'Programa de fiestas',
@@ -95,6 +96,33 @@ describe('the list of links', () => {
     expect(screen.getByRole('searchbox', { name: 'Search' })).toHaveValue('ruta');
     await act(() => new Promise((resolve) => setTimeout(resolve)));
     expect(calls.filter(({ name }) => name === 'showLinks')).toHaveLength(1);
+  });
+
+  it('is forgotten a while after one looked for something, and kept as it is without', async () => {
+    logIn();
+    vi.useFakeTimers({ shouldAdvanceTime: true, now: Date.now() });
+    const calls = serve({ showLinks: ({ query }) => page(query === null ? LINKS : [RUTAS]) });
+    const { user } = visit('/my-account');
+    await table();
+    const field = screen.getByRole('searchbox', { name: 'Search' });
+    await user.type(field, 'ruta');
+    await count('1 link');
+    await user.clear(field);
+    await count('3 links');
+    const keys = () =>
+      cache
+        .getQueryCache()
+        .findAll({ predicate: ({ queryKey: [, kind] }) => kind === 'links' })
+        .map(({ queryKey: [, , text] }) => text);
+    expect(keys()).toEqual(['', 'ruta']);
+    await user.click(screen.getByRole('link', { name: 'HOME' }));
+    await heading('Long links, cut short.');
+    act(() => void vi.advanceTimersByTime(10 * 60_000));
+    expect(keys()).toEqual(['']);
+    serve({ showLinks: never });
+    await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
+    await count('3 links');
+    expect(calls.filter(({ name }) => name === 'showLinks')).toHaveLength(2);
   });
 
   it('goes on by cursors as one scrolls, and keeps rows out of sight out of the document', async () => {
@@ -223,8 +251,7 @@ describe('a link that is removed', () => {
     await choose(user, 'k7Qm2_xB', 'Remove');
     await answered();
     there = [link('new-link', 'https://new.example/'), ...there];
-    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
-    act(() => void window.dispatchEvent(new Event('focus')));
+    lookAgain();
     await count('3 links');
     const words = screen.getAllByRole('row').map((row) => row.textContent);
     expect(words[1]).toContain('new-link');
@@ -243,30 +270,6 @@ describe('a link that is removed', () => {
     expect(rowOf('k7Qm2_xB')).not.toHaveTextContent('was removed');
   });
 
-  it('is not shown as there by an answer from before', async () => {
-    logIn();
-    const answers: ((reply: Reply) => void)[] = [];
-    let first = true;
-    serve({
-      showLinks: () => {
-        if (!first) return new Promise<Reply>((resolve) => answers.push(resolve));
-        first = false;
-        return page(LINKS);
-      },
-      removeLinks: never,
-    });
-    const { user } = visit('/my-account');
-    await table();
-    await choose(user, 'Zt0-aaQ9', 'Remove');
-    await count('2 links');
-    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
-    act(() => void window.dispatchEvent(new Event('focus')));
-    await waitFor(() => expect(answers).toHaveLength(1));
-    answers[0]?.(page([link('new-link', 'https://new.example/'), ...LINKS]));
-    await waitFor(() => expect(rowOf('new-link')).toBeDefined());
-    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('was removed.');
-  });
-
   it('is restored from among the removed', async () => {
     logIn();
     const gone: Link = { ...RUTAS, state: 'removed' };
@@ -282,6 +285,160 @@ describe('a link that is removed', () => {
       }),
     );
     expect(rowOf('k7Qm2_xB')).toHaveTextContent('was restored.');
+  });
+});
+
+describe('an answer from before', () => {
+  const K7 = { codes: ['k7Qm2_xB'] };
+  const ZT = { codes: ['Zt0-aaQ9'] };
+  const [lists, removals, restorals] = [held(), held(), held()];
+
+  /** The list of three links, of which each call from then on is held. */
+  async function open() {
+    for (const { given } of [lists, removals, restorals]) given.length = 0;
+    logIn();
+    let first = true;
+    serve({
+      showLinks: () => {
+        if (!first) return lists.ask();
+        first = false;
+        return page(LINKS);
+      },
+      removeLinks: removals.ask,
+      restoreLinks: restorals.ask,
+    });
+    const { user } = visit('/my-account');
+    await table();
+    return user;
+  }
+  async function asked({ given }: typeof lists, times: number): Promise<void> {
+    await waitFor(() => expect(given).toHaveLength(times));
+  }
+
+  it('does not bring a link back that was removed while it was on its way', async () => {
+    const user = await open();
+    await choose(user, 'Zt0-aaQ9', 'Remove');
+    await asked(removals, 1);
+    lookAgain();
+    await asked(lists, 1);
+    removals.given[0]?.(removed(ZT));
+    await asked(lists, 2);
+    lists.given[0]?.(page(LINKS));
+    await settled();
+    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('was removed.');
+    lists.given[1]?.(page([FIESTA, RUTAS]));
+    await settled();
+    await count('2 links');
+    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('was removed.');
+  });
+
+  it('does not bring a link back where it was asked for when another was removed', async () => {
+    const user = await open();
+    lookAgain();
+    await asked(lists, 1);
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await asked(removals, 1);
+    await choose(user, 'Zt0-aaQ9', 'Remove');
+    await asked(removals, 2);
+    removals.given[0]?.(removed(K7));
+    await asked(lists, 2);
+    removals.given[1]?.(removed(ZT));
+    await asked(lists, 3);
+    lists.given[1]?.(page([FIESTA, DOCS]));
+    await settled();
+    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('was removed.');
+    lists.given[2]?.(page([FIESTA]));
+    await count('1 link');
+    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('was removed.');
+  });
+
+  it('is taken for what it tells of others, until there is one that knows', async () => {
+    const made = link('new-link', 'https://new.example/');
+    const user = await open();
+    await choose(user, 'Zt0-aaQ9', 'Remove');
+    await asked(removals, 1);
+    lookAgain();
+    await asked(lists, 1);
+    lists.given[0]?.(page([made, ...LINKS]));
+    await waitFor(() => expect(rowOf('new-link')).toBeDefined());
+    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('was removed.');
+    removals.given[0]?.(removed(ZT));
+    await asked(lists, 2);
+    lists.given[1]?.(page([made, FIESTA, RUTAS]));
+    await count('3 links');
+  });
+
+  it('does not take a link away that was restored', async () => {
+    const user = await open();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await asked(removals, 1);
+    removals.given[0]?.(removed(K7));
+    await settled();
+    await user.click(screen.getByRole('button', { name: /^Undo/ }));
+    await asked(restorals, 1);
+    lookAgain();
+    await asked(lists, 1);
+    lists.given[0]?.(page([FIESTA, DOCS]));
+    await settled();
+    const words = screen.getAllByRole('row').map((row) => row.textContent);
+    expect(words[2]).toContain('k7Qm2_xB');
+    expect(words[2]).not.toContain('was removed');
+    restorals.given[0]?.(restored(K7));
+    await asked(lists, 2);
+    lists.given[1]?.(page(LINKS));
+    await count('3 links');
+  });
+
+  it('says nothing of a link of which something else was asked since', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const user = await open();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await user.click(screen.getByRole('button', { name: /^Undo/ }));
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await asked(removals, 1);
+    removals.given[0]?.(error(503, 'UNAVAILABLE'));
+    await asked(restorals, 1);
+    expect(rowOf('k7Qm2_xB')).toHaveTextContent('was removed.');
+    restorals.given[0]?.(restored(K7));
+    await asked(removals, 2);
+    // What is asked for now is from before the last of them, too.
+    lookAgain();
+    await asked(lists, 1);
+    lists.given[0]?.(page(LINKS));
+    await settled();
+    expect(rowOf('k7Qm2_xB')).toHaveTextContent('was removed.');
+    removals.given[1]?.(removed(K7));
+    await asked(lists, 2);
+    lists.given[1]?.(page([FIESTA, DOCS]));
+    await count('2 links');
+    expect(rowOf('k7Qm2_xB')).toHaveTextContent('was removed.');
+  });
+
+  it('does not bring back a link that was just made, and then removed', async () => {
+    logIn();
+    const shown = held();
+    serve({
+      showLinks: () => page(LINKS),
+      showLink: shown.ask,
+      createShortLink: ({ code }) => data({ success: true, code, short_link: code }),
+      removeLinks: removed,
+    });
+    const { user } = visit('/my-account');
+    await table();
+    const field = screen.getByRole('textbox', { name: 'Link to shorten' });
+    await user.type(field, 'https://example.org/new{Enter}');
+    await count('4 links');
+    await waitFor(() => expect(shown.given).toHaveLength(1));
+    const made = within(screen.getAllByRole('row')[1] as HTMLElement);
+    const code = /localhost:3000\/(\S{8})/.exec(
+      made.getByRole('button', { name: /^localhost/ }).textContent,
+    )?.[1] as string;
+    await choose(user, code, 'Remove');
+    await waitFor(() => expect(rowOf(code)).toHaveTextContent('was removed.'));
+    await settled();
+    shown.given[0]?.(details(link(code, 'https://example.org/new')));
+    await settled();
+    expect(rowOf(code)).toHaveTextContent('was removed.');
   });
 });
 
@@ -347,6 +504,36 @@ describe('several links', () => {
     await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }));
     await count('0 links');
     expect(calls.at(-1)?.payload['codes']).toHaveLength(12);
+  });
+
+  it('stay removed while the rest of them is, whatever an answer from before says', async () => {
+    logIn();
+    const most = Array.from({ length: 101 }, (_, index) =>
+      link(`more-${String(index).padStart(3, '0')}`, `https://example.org/${index}`),
+    );
+    const [lists, removals] = [held(), held()];
+    let first = true;
+    serve({
+      showLinks: () => {
+        if (!first) return lists.ask();
+        first = false;
+        return page(most);
+      },
+      removeLinks: removals.ask,
+    });
+    const { user } = visit('/my-account');
+    await table();
+    await user.click(box(/^Choose all/));
+    await user.click(screen.getByRole('button', { name: 'Remove' }));
+    await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }));
+    await waitFor(() => expect(removals.given).toHaveLength(1));
+    lookAgain();
+    await waitFor(() => expect(lists.given).toHaveLength(1));
+    removals.given[0]?.(removed({ codes: most.slice(0, 100).map(({ code }) => code) }));
+    await waitFor(() => expect(removals.given).toHaveLength(2));
+    lists.given[0]?.(page(most));
+    await settled();
+    expect(rowOf('more-000')).toHaveTextContent('was removed.');
   });
 
   it('are tagged, and keep the tags that they have', async () => {

@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { cache } from '../src/api/cache';
 import { expectNoAxeViolations, heading, visit } from './app';
@@ -41,6 +41,18 @@ describe('the preview of a link', () => {
     expect(calls).toEqual([{ name: 'previewLink', payload: { code: 'k7Qm2_xB' } }]);
     expect(document.title).toMatch(/k7Qm2_xB leads · Atajo$/);
     await expectNoAxeViolations();
+  });
+
+  it('is forgotten a while after one looked at it', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    serve({ previewLink: answers(known) });
+    const { user } = visit('/k7Qm2_xB+');
+    await screen.findByText('https://example.org/a?b=c#d');
+    await user.click(screen.getByRole('link', { name: 'HOME' }));
+    await heading('Long links, cut short.');
+    expect(cache.getQueryCache().getAll()).toHaveLength(1);
+    act(() => void vi.advanceTimersByTime(10 * 60_000));
+    expect(cache.getQueryCache().getAll()).toEqual([]);
   });
 
   it.each(['/k7Qm2_xB+', '/k7Qm2_xB%2B', '/k7Qm2_xB+?a=b#c'])('stands under %s', async (path) => {

@@ -25,6 +25,11 @@ export const error = (status: number, name: string, headers = {}, details = {}):
   body: { error: { status: name, message: name, details } },
   headers,
 });
+/** Answers that come when a test gives them, in the order in which they were asked for. */
+export function held() {
+  const given: ((reply: Reply) => void)[] = [];
+  return { given, ask: () => new Promise<Reply>((resolve) => given.push(resolve)) };
+}
 export const never = () => new Promise<Reply>(() => undefined);
 
 /** What pages ask for beside what a test is about: answered so, and in no list of calls. */
@@ -71,6 +76,11 @@ export function serve(handlers: Record<string, Handler>, only?: string): Call[] 
 /** Ends once every call is answered, and what the page makes of the answers is done. */
 export async function answered(): Promise<void> {
   await act(() => Promise.allSettled(answers));
+}
+
+/** Ends once what came by now is on the page, whatever else is still asked for. */
+export async function settled(): Promise<void> {
+  await act(() => new Promise((resolve) => setTimeout(resolve)));
 }
 
 export function closeServer(): void {

@@ -172,7 +172,7 @@ describe('downloading all links', () => {
     ...more,
   });
   const many = Array.from({ length: 250 }, (_, at) => link(`code${String(at).padStart(4, '0')}`));
-  const removed = [link('removed0', { state: 'removed' }), many[0]];
+  const removed = link('removed0', { state: 'removed' });
 
   let saved: { blob: Blob; name: string }[] = [];
   beforeEach(() => {
@@ -220,16 +220,53 @@ describe('downloading all links', () => {
     screen.getByRole('button', { name: `Download my links as ${name}` });
 
   it('has all of them, in every state, once, as JSON', async () => {
-    const { user, calls } = await open(pages(many, removed as object[]));
+    const [active, gone] = [[...many], [removed]];
+    const { user, calls } = await open({
+      showLinks: (payload) => {
+        // One that the first list had is removed meanwhile.
+        if (payload['state'] === 'removed') gone.push(...active.splice(0, 1));
+        return pages(active, gone).showLinks(payload);
+      },
+    });
     await user.click(button('JSON'));
     await screen.findByText('251 links downloaded.', { selector: 'p' });
-    expect(calls).toHaveLength(4);
+    // Three pages and one, and how many there are on the first three by now.
+    expect(calls).toHaveLength(5);
     expect(saved[0]?.name).toBe('atajo-links.json');
     const links = JSON.parse(await text()) as object[];
     expect(links).toHaveLength(251);
     expect(links[0]).toEqual(many[0]);
-    expect(links[250]).toEqual(removed[0]);
+    expect(links[250]).toEqual(removed);
     await expectNoAxeViolations();
+  });
+
+  it('has those that move from one list to the other behind its back', async () => {
+    const [active, gone] = [[...many], [removed]];
+    const { user, calls } = await open({
+      showLinks: (payload) => {
+        // What was removed when the first list passed its place is restored before the second.
+        if (payload['state'] === 'removed') active.push(...gone.splice(0));
+        return pages(active, gone).showLinks(payload);
+      },
+    });
+    await user.click(button('JSON'));
+    await screen.findByText('251 links downloaded.', { selector: 'p' });
+    const links = JSON.parse(await text()) as { code: string }[];
+    expect(links.map(({ code }) => code)).toEqual([...many.map(({ code }) => code), 'removed0']);
+    expect(calls).toHaveLength(10);
+  });
+
+  it('ends where links keep being made', async () => {
+    const there: object[] = [];
+    const { user, calls } = await open({
+      showLinks: (payload) => {
+        there.push(link(`code${String(there.length).padStart(4, '0')}`));
+        return pages(there, []).showLinks(payload);
+      },
+    });
+    await user.click(button('JSON'));
+    await screen.findByText('7 links downloaded.', { selector: 'p' });
+    expect(calls).toHaveLength(9);
   });
 
   it('is a CSV that no spreadsheet takes for formulas', async () => {

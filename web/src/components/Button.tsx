@@ -22,8 +22,7 @@ export function Button({ look, large, busy = false, onClick, children, ...rest }
       type="button"
       {...rest}
       className={classes({ ...(look && { look }), ...(large && { large }) })}
-      aria-disabled={busy || undefined}
-      aria-busy={busy || undefined}
+      {...(busy && { 'aria-disabled': true, 'aria-busy': true })}
       onClick={(event) => {
         if (busy) event.preventDefault();
         else onClick?.(event);

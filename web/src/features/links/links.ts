@@ -306,8 +306,8 @@ async function move(
   const codes = [...before.keys()];
   const moved: string[] = [];
   let problem: Error | undefined;
+  /** Ends this for some of them; answers those of which nothing else is being made by now. */
   const settle = (some: string[]) => {
-    // Of the others something else is being made by now.
     const mine = some.filter((code) => underWay.get(code) === change);
     for (const code of mine) underWay.delete(code);
     return new Set(mine);

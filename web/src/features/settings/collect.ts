@@ -1,10 +1,19 @@
 /** Reads all links of an account, page by page, into a file. */
-import { Failure, failureCode, showLinks, type Link, type LinkPage } from '../../api';
+import {
+  Failure,
+  failureCode,
+  showLinks,
+  type Link,
+  type LinkPage,
+  type LinkQuery,
+} from '../../api';
 import type { Account } from '../../lib/owner';
 import { forms, type Format } from './file';
 
 /** Every link is in one of these two lists. */
 const LISTS = [null, 'removed'] as const;
+/** How often they are gone through where links keep moving from one to the other. */
+const MOST_PASSES = 3;
 const TRIES = 5;
 const FIRST_WAIT = 1_000;
 
@@ -15,7 +24,9 @@ export interface Progress {
 
 /**
  * The file, made of a blob a page: the browser keeps those outside of the page's memory. A link that
- * moves from one list to the other meanwhile is in it once. Rejects once the signal is aborted.
+ * moves from one list to the other meanwhile is in it once: where it was in neither when that was
+ * read, there are more links than were seen, and both are gone through again. Rejects once the signal
+ * is aborted.
  */
 export async function collect(
   account: Account,
@@ -26,21 +37,39 @@ export async function collect(
   const { type, head, line, foot } = forms[format];
   const parts: BlobPart[] = [head];
   const seen = new Set<string>();
-  let before = 0;
-  for (const state of LISTS) {
-    let cursor: string | null = null;
-    let total = 0;
-    do {
-      const page: LinkPage = await patiently(signal, () =>
-        showLinks(account, { text: '', state, order: 'newest' }, cursor, { signal }),
-      );
-      parts.push(new Blob([page.links.map(asLine).join('')]));
-      ({ cursor, total } = page);
-      onProgress({ read: seen.size, total: Math.max(before + total, seen.size) });
-    } while (cursor !== null);
-    before = seen.size;
+  for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
+    const before = seen.size;
+    const total = await readBoth();
+    if (seen.size >= total || seen.size === before) break;
   }
   return new Blob([...parts, foot], { type });
+
+  /** Goes through both lists; answers how many links there are then. */
+  async function readBoth(): Promise<number> {
+    let before = 0;
+    let total = 0;
+    for (const state of LISTS) {
+      let cursor: string | null = null;
+      before += total;
+      do {
+        const page = await ask({ state }, cursor);
+        parts.push(new Blob([page.links.map(asLine).join('')]));
+        ({ cursor, total } = page);
+        onProgress({ read: seen.size, total: Math.max(before + total, seen.size) });
+      } while (cursor !== null);
+    }
+    // What the second list said is new; the first one's total is as old as its last page.
+    return total + (await ask({ state: LISTS[0], limit: 1 }, null)).total;
+  }
+
+  function ask(
+    query: Pick<LinkQuery, 'state' | 'limit'>,
+    cursor: string | null,
+  ): Promise<LinkPage> {
+    return patiently(signal, () =>
+      showLinks(account, { text: '', order: 'newest', ...query }, cursor, { signal }),
+    );
+  }
 
   function asLine(link: Link): string {
     if (seen.has(link.code)) return '';

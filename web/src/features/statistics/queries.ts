@@ -4,6 +4,7 @@
  */
 import { queryOptions } from '@tanstack/react-query';
 import { failureReason, showStatistics, type Span, type Statistics } from '../../api';
+import { KEPT_FOR } from '../../api/cache';
 import { viewerZone } from '../../lib/calendar';
 import type { Owner } from '../../lib/owner';
 import { inTurn } from './inTurn';
@@ -12,8 +13,6 @@ import { spanKey, USUAL } from './spans';
 type Key = readonly [Owner, ...string[]];
 
 const MINUTE = 60_000;
-/** Milliseconds for which an answer that nobody looks at is kept: there is one for each span. */
-const KEPT = 5 * MINUTE;
 
 export interface Answer {
   /** What was asked for. */
@@ -29,7 +28,7 @@ export function statisticsOf(owner: Owner, code: string | null, span: Span) {
       span,
       statistics: await ask(owner, code, span, signal),
     }),
-    gcTime: KEPT,
+    gcTime: KEPT_FOR,
   });
 }
 
@@ -43,7 +42,7 @@ export function lineOf(owner: Owner, code: string) {
         return series.map(({ people }) => people);
       }),
     staleTime: MINUTE,
-    gcTime: KEPT,
+    gcTime: KEPT_FOR,
     refetchOnWindowFocus: false,
   });
 }
