@@ -8,16 +8,28 @@ import { Editor } from './Editor';
 import styles from './ExpiryEditor.module.css';
 import { changeMessages } from './messages';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const quick = [
-  { text: 'In an hour', duration: HOUR },
-  { text: 'In a day', duration: DAY },
-  { text: 'In a week', duration: 7 * DAY },
-  { text: 'In 30 days', duration: 30 * DAY },
-  { text: 'Never', duration: null },
+  { words: 'In an hour', duration: HOUR },
+  { words: 'In a day', duration: DAY },
+  { words: 'In a week', duration: 7 * DAY },
+  { words: 'In 30 days', duration: 30 * DAY },
+  { words: 'Never', duration: null },
 ];
+
+/**
+ * What stands in the field, and the moment (ISO 8601) that it means, null where that is none: where
+ * clocks go back the same text comes twice, and it has no seconds.
+ */
+interface End {
+  text: string;
+  moment: string | null;
+}
+
+const NEVER: End = { text: '', moment: null };
 
 interface ExpiryEditorProps {
   owner: Owner;
@@ -28,20 +40,18 @@ interface ExpiryEditorProps {
 /** When a link ends: a date and a time where its owner is; none for never. */
 export function ExpiryEditor({ owner, link, onDone }: ExpiryEditorProps) {
   const id = useId();
-  const [value, setValue] = useState(
-    link.expires_at === null ? '' : toLocalField(new Date(link.expires_at)),
+  const [{ text, moment }, setEnd] = useState(() =>
+    link.expires_at === null ? NEVER : endAt(link.expires_at),
   );
   const [isOver, setOver] = useState(false);
-  const moment = new Date(value);
-  const isMoment = !Number.isNaN(moment.getTime());
 
-  const enter = (entered: string) => {
-    setValue(entered);
-    setOver(Date.parse(entered) <= Date.now());
+  const enter = (end: End) => {
+    setEnd(end);
+    setOver(end.moment !== null && Date.parse(end.moment) <= Date.now());
   };
   const read = () => {
-    if (value === '') return { expires_at: null };
-    return isMoment ? { expires_at: moment.toISOString() } : (changeMessages.INVALID_EXPIRY ?? '');
+    if (text !== '' && moment === null) return changeMessages.INVALID_EXPIRY ?? '';
+    return { expires_at: moment };
   };
 
   return (
@@ -51,26 +61,24 @@ export function ExpiryEditor({ owner, link, onDone }: ExpiryEditorProps) {
           <Field
             label="Ends at"
             type="datetime-local"
-            value={value}
-            onChange={(event) => enter(event.target.value)}
+            value={text}
+            onChange={(event) => enter(parseEnd(event.target.value))}
             describedBy={id}
             error={problem?.text}
             attempt={problem?.attempt}
           />
           <p id={id} className={styles.hint}>
-            {formatZone(isMoment ? moment : new Date())}.{' '}
-            {value === '' && 'Without a date it never ends.'}
+            {formatZone(moment === null ? new Date() : new Date(moment))}.{' '}
+            {text === '' && 'Without a date it never ends.'}
             {isOver && 'This is over: the link ends at once.'}
           </p>
           <div className={styles.quick} role="group" aria-label="Ends">
-            {quick.map(({ text, duration }) => (
+            {quick.map(({ words, duration }) => (
               <TextButton
-                key={text}
-                onClick={() =>
-                  enter(duration === null ? '' : toLocalField(new Date(Date.now() + duration)))
-                }
+                key={words}
+                onClick={() => enter(duration === null ? NEVER : endIn(duration))}
               >
-                {text}
+                {words}
               </TextButton>
             ))}
           </div>
@@ -78,4 +86,20 @@ export function ExpiryEditor({ owner, link, onDone }: ExpiryEditorProps) {
       )}
     </Editor>
   );
+}
+
+function endAt(moment: string): End {
+  return { text: toLocalField(new Date(moment)), moment };
+}
+
+/** A whole minute, as the field has it, and no sooner than was asked for. */
+function endIn(duration: number): End {
+  const minutes = Math.ceil((Date.now() + duration) / MINUTE);
+  return endAt(new Date(minutes * MINUTE).toISOString());
+}
+
+/** Of two moments that a text may mean it is the first one. */
+function parseEnd(text: string): End {
+  const moment = new Date(text);
+  return { text, moment: Number.isNaN(moment.getTime()) ? null : moment.toISOString() };
 }

@@ -1,0 +1,67 @@
+/** The end of a link, by a clock that goes forward and back. */
+import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { heading, logIn, visit } from './app';
+import { changed, details, link } from './links';
+import { serve } from './server';
+
+const IN_AN_HOUR = 'In an hour';
+
+beforeEach(() => void vi.stubEnv('TZ', 'Europe/Madrid'));
+afterEach(() => void vi.unstubAllEnvs());
+
+/** Opens the form of a link that ends so, at a moment that it is now. */
+async function open(expires_at: string | null, now = '2026-10-24T10:00:00Z') {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date(now) });
+  logIn();
+  const one = link('fiesta-2026', 'https://ayuntamiento.example/', { expires_at });
+  const calls = serve({ showLink: () => details(one), changeLink: () => changed(one) });
+  const { user } = visit('/links/fiesta-2026');
+  await heading('localhost:3000/fiesta-2026');
+  await user.click(
+    await screen.findByRole('button', { name: /^(Give it an end|Change the end)$/ }),
+  );
+  const press = (name: string) => user.click(screen.getByRole('button', { name }));
+  const saved = async () => {
+    await press('Save');
+    await waitFor(() => expect(calls.at(-1)?.name).toBe('changeLink'));
+    return calls.at(-1)?.payload['changes'];
+  };
+  return { press, saved };
+}
+const field = () => screen.getByLabelText('Ends at');
+
+describe('an end', () => {
+  it('in an hour comes in an hour, though the clock goes back by one', async () => {
+    const { press, saved } = await open(null, '2026-10-25T00:30:00Z');
+    await press(IN_AN_HOUR);
+    expect(field()).toHaveValue('2026-10-25T02:30');
+    expect(field()).toHaveAccessibleDescription('Central European Standard Time.');
+    expect(await saved()).toEqual({ expires_at: '2026-10-25T01:30:00.000Z' });
+  });
+
+  it('in an hour comes at a whole minute, and no sooner', async () => {
+    const { press, saved } = await open(null, '2026-10-24T10:00:01Z');
+    await press(IN_AN_HOUR);
+    expect(field()).toHaveValue('2026-10-24T13:01');
+    expect(await saved()).toEqual({ expires_at: '2026-10-24T11:01:00.000Z' });
+  });
+
+  it.each(['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-12-01T17:00:59Z'])(
+    'at %s stays as it is until it is changed',
+    async (end) => {
+      const { saved } = await open(end);
+      expect(await saved()).toEqual({ expires_at: end });
+    },
+  );
+
+  it('is what is typed, and what is over is told', async () => {
+    const { press, saved } = await open('2026-12-01T17:00:59Z');
+    fireEvent.change(field(), { target: { value: '2026-10-24T11:59' } });
+    screen.getByText(/This is over: the link ends at once\.$/);
+    await press(IN_AN_HOUR);
+    expect(screen.queryByText(/This is over/)).toBeNull();
+    fireEvent.change(field(), { target: { value: '2026-12-01T18:00' } });
+    expect(await saved()).toEqual({ expires_at: '2026-12-01T17:00:00.000Z' });
+  });
+});
