@@ -11,7 +11,7 @@ import {
   writeContact,
 } from '../src/features/qr/contents/contact';
 import { writeEmail } from '../src/features/qr/contents/email';
-import { type EventField, writeEvent } from '../src/features/qr/contents/event';
+import { type EventField, LAST_DAY, writeEvent } from '../src/features/qr/contents/event';
 import { choices, kinds } from '../src/features/qr/contents/kinds';
 import { joinLines } from '../src/features/qr/contents/lines';
 import { splitPair, writeLocation } from '../src/features/qr/contents/location';
@@ -189,6 +189,11 @@ describe('a contact', () => {
     ['an extension', { given: 'A', phone: '900 123 456 #12' }, []],
     ['half an address', { given: 'A', email: 'ana@' }, ['email']],
     ['no web address', { given: 'A', website: 'http://' }, ['website']],
+    ['a misspelt scheme', { given: 'A', website: 'htps://example.org' }, ['website']],
+    ['another scheme', { given: 'A', website: 'ftp://x.org' }, ['website']],
+    ['an e-mail address', { given: 'A', website: 'mailto:ana@x.org' }, ['website']],
+    ['a port', { given: 'A', website: 'x.org:8080/a' }, []],
+    ['a scheme in capitals', { given: 'A', website: ' HTTPS://x.org' }, []],
   ])('with %s is told apart', (_name, filled, faults) =>
     expect(faultsOf(writeContact({ ...nobody, ...filled }))).toEqual(faults),
   );
@@ -263,7 +268,7 @@ describe('a number', () => {
 });
 
 describe('an event', () => {
-  const origin = { id: '0a1b2c', at: new Date('2026-11-22T10:00:00Z') };
+  const origin = { visit: '0a1b2c', at: new Date('2026-11-22T10:00:00Z') };
   const blank = kinds.event.blank as Filled<EventField>;
   const walk = { ...blank, title: 'Walk', startDay: '2026-12-01', startTime: '18:30' };
   const read = (filled: Filled<EventField>) => {
@@ -277,7 +282,7 @@ describe('an event', () => {
 
   it('has what the standard demands', () => {
     const event = read({ ...walk, endTime: '19:30' });
-    expect(event.uid).toBe('0a1b2c');
+    expect(event.uid).toMatch(/^0a1b2c-[0-9a-z]{10,13}$/);
     expect(event.component.getFirstPropertyValue('dtstamp')?.toString()).toBe(
       '2026-11-22T10:00:00Z',
     );
@@ -286,6 +291,43 @@ describe('an event', () => {
     expect(event.startDate.toJSDate()).toEqual(new Date('2026-12-01T18:30'));
     expect(event.endDate.toJSDate()).toEqual(new Date('2026-12-01T19:30'));
     expect(event.startDate.zone.tzid).toBe('UTC');
+  });
+
+  it('has an id that no other event has, and the same one again', () => {
+    const events = [
+      walk,
+      { ...walk, title: 'Walk 2' },
+      { ...walk, startDay: '2026-12-02' },
+      { ...walk, endTime: '19:30' },
+      { ...walk, allDay: 'yes' },
+      { ...walk, place: 'Ronda' },
+      { ...walk, description: 'Ronda' },
+    ];
+    const ids = events.map((event) => read(event).uid);
+    expect(new Set(ids).size).toBe(events.length);
+    expect(events.map((event) => read({ ...event }).uid)).toEqual(ids);
+    // Somebody else's, at another place, may say the same.
+    const other = writeEvent(walk, { ...origin, visit: '3d4e5f' });
+    expect(textOf(other)).not.toContain(ids[0]);
+  });
+
+  it('that ends as it starts has no end', () => {
+    expect(textOf(writeEvent({ ...walk, endTime: '18:30' }, origin))).not.toContain('DTEND');
+    expect(textOf(writeEvent({ ...walk, endTime: '18:31' }, origin))).toContain('DTEND');
+  });
+
+  it.each(['Etc/GMT+12', 'Etc/GMT-14'])('is written whole on the last day of all in %s', (zone) => {
+    vi.stubEnv('TZ', zone);
+    const last = { ...walk, startDay: LAST_DAY, endDay: LAST_DAY };
+    for (const filled of [
+      { ...last, startTime: '00:00', endTime: '23:59' },
+      { ...last, allDay: 'yes' },
+    ]) {
+      const text = textOf(writeEvent(filled, origin));
+      expect(text).toMatch(/^DTSTART(;VALUE=DATE:\d{8}|:\d{8}T\d{6}Z)\r$/m);
+      expect(text).toMatch(/^DTEND(;VALUE=DATE:\d{8}|:\d{8}T\d{6}Z)\r$/m);
+    }
+    vi.unstubAllEnvs();
   });
 
   it('of whole days ends with the last one', () => {
@@ -300,6 +342,18 @@ describe('an event', () => {
     const at = (startDay: string) => read({ ...walk, startDay }).startDate.toString();
     expect(at('2026-07-01')).toBe('2026-07-01T16:30:00Z');
     expect(at('2026-12-01')).toBe('2026-12-01T17:30:00Z');
+    vi.unstubAllEnvs();
+  });
+
+  it('names the zone of its start', () => {
+    vi.stubEnv('TZ', 'Europe/Madrid');
+    const note = (filled: Filled<EventField>) => kinds.event.note?.(filled);
+    expect(note({ ...walk, startDay: '2026-07-01' })).toContain('Central European Summer Time');
+    expect(note(walk)).toContain('Central European Standard Time');
+    // The clock skips this one and shows an hour more.
+    expect(note({ ...walk, startDay: '2026-03-29', startTime: '02:30' })).toContain('Summer');
+    expect(note(blank)).toContain('Central European');
+    expect(note({ ...walk, allDay: 'yes' })).toBe('Whole days are the same days everywhere.');
     vi.unstubAllEnvs();
   });
 
@@ -319,6 +373,15 @@ describe('an event', () => {
     ['an end before its start', { ...walk, endTime: '18:00' }, ['endDay']],
     ['the same moment as its end', { ...walk, endTime: '18:30' }, []],
     ['whole days and no time', { ...walk, allDay: 'yes', startTime: '' }, []],
+    [
+      'an end in a year of five digits',
+      { ...walk, endDay: '20266-12-01', endTime: '9:00' },
+      ['endDay'],
+    ],
+    ['a last day that there is not', { ...walk, allDay: 'yes', endDay: '2026-13-01' }, ['endDay']],
+    ['a last day in such a year', { ...walk, allDay: 'yes', endDay: '20266-12-01' }, ['endDay']],
+    ['the last day of four digits', { ...walk, allDay: 'yes', endDay: '9999-12-31' }, ['endDay']],
+    ['a start in such a year', { ...walk, startDay: '20266-12-01' }, ['startDay']],
     ['an earlier last day', { ...walk, allDay: 'yes', endDay: '2026-11-30' }, ['endDay']],
   ])('with %s is told apart', (_name, filled, faults) =>
     expect(faultsOf(writeEvent(filled, origin)).toSorted()).toEqual(faults),

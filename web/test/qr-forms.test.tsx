@@ -2,6 +2,7 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BatchJob, Message, Order } from '../src/features/qr/batch/batch.worker';
+import { LAST_DAY } from '../src/features/qr/contents/event';
 import { choices } from '../src/features/qr/contents/kinds';
 import { expectNoAxeViolations, heading, toasts, visit } from './app';
 
@@ -126,6 +127,46 @@ describe('a form', () => {
     expect(url().value).toContain('VERSION:4.0');
     await user.click(kind('vCard 3.0, for older phones'));
     expect(url().value).toContain('VERSION:3.0');
+  });
+});
+
+describe('a form of an event', () => {
+  const fill = (label: string, value: string) =>
+    fireEvent.change(screen.getByLabelText(label), { target: { value } });
+  const id = () => /^UID:.+$/m.exec(url().value)?.[0];
+
+  it('makes another event of another one, and the same code of the same one', async () => {
+    const user = await open();
+    await user.click(kind('Event'));
+    fill('Title', 'Walk');
+    fill('Starts on', '2026-12-01');
+    fill('Starts at', '18:30');
+    const [text, walk] = [url().value, id()];
+    expect(walk).toBeDefined();
+    fill('Title', 'Supper');
+    expect(id()).not.toBe(walk);
+    await user.click(kind('Link'));
+    await user.click(kind('Event'));
+    fill('Title', 'Walk');
+    expect(url()).toHaveValue(text);
+  });
+
+  it('says what is wrong with a day that cannot be written', async () => {
+    const user = await open();
+    await user.click(kind('Event'));
+    fill('Title', 'Walk');
+    fill('Starts on', '2026-12-01');
+    fill('Starts at', '18:30');
+    for (const label of ['Starts on', 'Ends on']) {
+      expect(screen.getByLabelText(label)).toHaveAttribute('max', LAST_DAY);
+    }
+    fill('Ends at', '18:30');
+    fill('Ends on', '20266-12-01');
+    fireEvent.blur(screen.getByLabelText('Ends on'));
+    expect(screen.getByLabelText('Ends on')).toHaveAccessibleDescription(
+      'Enter the day on which it ends',
+    );
+    expect(url()).toHaveValue('');
   });
 });
 

@@ -4,6 +4,9 @@ import { formatNumber } from '../../lib/format';
 const LEAST_WIDTH = 10;
 const MOST_WIDTH = 1_000;
 
+/** Thousands as `formatNumber` parts them: '1,000'. Any other comma is a decimal one. */
+const GROUPED = /^\d{1,3}(?:,\d{3})+(?=$|\.)/;
+
 /** What is said of a width that is none, or out of bounds. */
 export const WIDTH_FAULT = `Enter ${LEAST_WIDTH} to ${formatNumber(MOST_WIDTH)} millimetres`;
 
@@ -12,7 +15,8 @@ export const FIRST_WIDTH = '50';
 
 /** The millimetres of a width as people write them; null of what is none, or out of bounds. */
 export function millimetresOf(text: string): number | null {
-  const millimetres = text.trim() === '' ? Number.NaN : Number(text.trim().replace(',', '.'));
+  const given = text.trim().replace(GROUPED, (whole) => whole.replaceAll(',', ''));
+  const millimetres = given === '' ? Number.NaN : Number(given.replace(',', '.'));
   return millimetres >= LEAST_WIDTH && millimetres <= MOST_WIDTH ? millimetres : null;
 }
 

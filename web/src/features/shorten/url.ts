@@ -5,6 +5,7 @@
  */
 import { isCode, isRoute } from '../../lib/codes';
 import { codePoints } from '../../lib/text';
+import { webUrl } from '../../lib/urls';
 
 export type UrlProblem = 'invalid' | 'too-long' | 'no-scheme';
 export type UrlVerdict = { ok: true; stored: string } | { ok: false; problem: UrlProblem };
@@ -19,9 +20,6 @@ const MIN_LENGTH = 3;
 const MAX_LENGTH = 999;
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:(?<rest>.*)$/s;
-const PORT = /^[0-9]+(?:$|[/?#])/;
-const WEB_URL = /^https?:\/\/[^/\\?#]/i;
 const AUTHORITY =
   /^(?<before>https?:\/\/(?:[^/\\?#]*@)?)(?<host>[^/\\?#]*?)(?<port>:[0-9]*)?(?<after>[/\\?#].*)?$/is;
 
@@ -36,8 +34,8 @@ export function checkUrl(text: string, { publicUrl, wantsScheme }: Rules): UrlVe
   if (wantsScheme && !mentionsScheme(given, own.host)) return refused('no-scheme');
   if (CONTROL.test(given)) return refused('invalid');
 
-  const full = hasScheme(given) ? given : `http://${given}`;
-  if (!WEB_URL.test(full) || !URL.canParse(full)) return refused('invalid');
+  const full = webUrl(given);
+  if (full === null) return refused('invalid');
   const url = new URL(full);
   if (/^\.*$/.test(url.hostname)) return refused('invalid');
   if (isLoop(url, own)) return refused('invalid');
@@ -55,12 +53,6 @@ function hasLoneSurrogate(text: string): boolean {
 function mentionsScheme(text: string, ownHost: string): boolean {
   const lower = text.toLowerCase();
   return ['http://', 'https://', ownHost.toLowerCase()].some((part) => lower.includes(part));
-}
-
-/** `example.com:8081/x` has none: what follows the colon is a port. */
-function hasScheme(text: string): boolean {
-  const rest = SCHEME.exec(text)?.groups?.['rest'];
-  return rest !== undefined && !PORT.test(rest);
 }
 
 /** A short address of the product itself, in whatever spelling: it would lead round in circles. */

@@ -35,7 +35,7 @@ export function ContentForm({ kind, filled, faults, onFilled, onLeave }: Content
             />
           </div>
         ))}
-      {kind.note && <p className={styles.note}>{kind.note()}</p>}
+      {kind.note && <p className={styles.note}>{kind.note(filled)}</p>}
     </div>
   );
 }
@@ -79,6 +79,7 @@ function EntryField({ entry, value, error, onBlur, onValue }: EntryFieldProps) {
           label={entry.label}
           type={entry.type ?? 'text'}
           inputMode={entry.inputMode}
+          max={entry.max}
           placeholder={entry.placeholder}
           autoComplete={entry.autoComplete ?? 'off'}
           {...(entry.literal && { autoCapitalize: 'none', autoCorrect: 'off', spellCheck: false })}

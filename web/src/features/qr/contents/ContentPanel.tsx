@@ -37,7 +37,7 @@ export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelPro
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   /** Refusals before this form was opened. */
   const [before, setBefore] = useState(refusals);
-  const [origin] = useState<EventOrigin>(() => ({ id: randomId(), at: new Date() }));
+  const [origin] = useState<EventOrigin>(() => ({ visit: randomId(), at: new Date() }));
   const chosen = made.text === text ? made.kind : 'link';
 
   const write = (name: KindName, filled: Filled<string>): Written<string> =>
@@ -111,8 +111,8 @@ function shown(written: Written<string>, left: ReadonlySet<string> | null) {
   return Object.fromEntries(Object.entries(written.faults).filter(([field]) => left.has(field)));
 }
 
-/** 96 random bits. */
+/** 64 random bits. */
 function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const [bits = 0n] = crypto.getRandomValues(new BigUint64Array(1));
+  return bits.toString(36);
 }

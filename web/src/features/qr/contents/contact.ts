@@ -1,3 +1,4 @@
+import { webUrl } from '../../../lib/urls';
 import { ADDRESS_FAULT, isAddress } from './checks';
 import { escapeText, joinLines } from './lines';
 import { type Filled, unlessFaulty, type Written } from './written';
@@ -75,7 +76,6 @@ function isPhone(given: string): boolean {
 
 /** A web address with its scheme; null where it is none. */
 function addressOf(given: string): string | null {
-  const trimmed = given.trim();
-  const whole = /^https?:\/\//i.test(trimmed) ? trimmed : `http://${trimmed}`;
-  return URL.canParse(whole) ? new URL(whole).href : null;
+  const full = webUrl(given.trim());
+  return full === null ? null : new URL(full).href;
 }

@@ -1,3 +1,4 @@
+import { addDays, isDay } from '../../../lib/calendar';
 import { escapeText, joinLines } from './lines';
 import { type Filled, TICKED, unlessFaulty, type Written } from './written';
 
@@ -6,13 +7,15 @@ export type EventField =
 
 /** What the standard asks of every event beside what people fill in. */
 export interface EventOrigin {
-  /** The same for this event alone, all over the world. */
-  id: string;
-  /** When it was written. */
+  /** The same for the events of this visit alone, all over the world. */
+  visit: string;
+  /** When their writing began. */
   at: Date;
 }
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
+/** The standard has years of four digits, in UTC, too, and for the day that follows a last one. */
+export const LAST_DAY = '9999-12-30';
+
 const PRODUCT = '-//Atajo//QR codes//EN';
 
 /**
@@ -22,28 +25,38 @@ const PRODUCT = '-//Atajo//QR codes//EN';
  */
 export function writeEvent(
   filled: Filled<EventField>,
-  { id, at }: EventOrigin,
+  { visit, at }: EventOrigin,
 ): Written<EventField> {
   const { title, allDay, place, description } = filled;
   const { start, end, faults } = allDay === TICKED ? wholeDays(filled) : moments(filled);
   const titleFault = title.trim() === '' ? 'Enter what it is' : undefined;
-  return unlessFaulty({ ...faults, title: titleFault }, () =>
-    joinLines([
-      'BEGIN:VCALENDAR',
-      'VERSION:2.0',
-      `PRODID:${PRODUCT}`,
-      'BEGIN:VEVENT',
-      `UID:${id}`,
-      `DTSTAMP:${utc(at)}`,
+  return unlessFaulty({ ...faults, title: titleFault }, () => {
+    const said = [
       `DTSTART${start}`,
       ...(end === '' ? [] : [`DTEND${end}`]),
       `SUMMARY:${escapeText(title.trim())}`,
       ...(place.trim() === '' ? [] : [`LOCATION:${escapeText(place.trim())}`]),
       ...(description.trim() === '' ? [] : [`DESCRIPTION:${escapeText(description.trim())}`]),
+    ];
+    return joinLines([
+      'BEGIN:VCALENDAR',
+      'VERSION:2.0',
+      `PRODID:${PRODUCT}`,
+      'BEGIN:VEVENT',
+      // A calendar takes a known one for a change of the same event: what says anything else has
+      // another, and what says the same has the same one in every file.
+      `UID:${visit}-${fingerprint(said)}`,
+      `DTSTAMP:${utc(at)}`,
+      ...said,
       'END:VEVENT',
       'END:VCALENDAR',
-    ]),
-  );
+    ]);
+  });
+}
+
+/** The moment at which it starts; null where that is no moment, or not filled in yet. */
+export function startOf({ startDay, startTime }: Filled<EventField>): Date | null {
+  return moment(startDay, startTime);
 }
 
 interface Span {
@@ -55,49 +68,64 @@ interface Span {
 
 const NO_START = 'Enter the day on which it starts';
 const NO_TIME = 'Enter the time at which it starts';
+const NO_END = 'Enter the day on which it ends';
 const ENDS_EARLY = 'It cannot end before it starts';
 
 function wholeDays({ startDay, endDay }: Filled<EventField>): Span {
-  const early = endDay !== '' && endDay < startDay;
   const value = (day: string) => `;VALUE=DATE:${day.replaceAll('-', '')}`;
   return {
     start: value(startDay),
-    end: endDay === '' ? '' : value(dayAfter(endDay)),
+    end: isWritable(endDay) ? value(addDays(endDay, 1)) : '',
     faults: {
-      startDay: DAY.test(startDay) ? undefined : NO_START,
-      endDay: early ? ENDS_EARLY : undefined,
+      startDay: isWritable(startDay) ? undefined : NO_START,
+      endDay: endDayFault(endDay, endDay !== '' && endDay < startDay),
     },
   };
 }
 
-function moments({ startDay, startTime, endDay, endTime }: Filled<EventField>): Span {
-  const start = moment(startDay, startTime);
+function moments(filled: Filled<EventField>): Span {
+  const { startDay, startTime, endDay, endTime } = filled;
+  const start = startOf(filled);
   // An end on the same day needs its time alone.
   const ends = endDay !== '' || endTime !== '';
   const end = moment(endDay || startDay, endTime);
+  const lasts = start !== null && end !== null && end > start;
   const early = start !== null && end !== null && end < start;
   return {
     start: start ? `:${utc(start)}` : '',
-    end: ends && end ? `:${utc(end)}` : '',
+    // To the standard an end is later than its start, and what is over at once has none.
+    end: lasts ? `:${utc(end)}` : '',
     faults: {
-      startDay: DAY.test(startDay) ? undefined : NO_START,
+      startDay: isWritable(startDay) ? undefined : NO_START,
       startTime: startTime === '' ? NO_TIME : undefined,
-      endDay: early ? ENDS_EARLY : undefined,
+      endDay: endDayFault(endDay, early),
       endTime: ends && endTime === '' ? 'Enter the time at which it ends' : undefined,
     },
   };
 }
 
-function moment(day: string, time: string): Date | null {
-  const date = new Date(`${day}T${time}`);
-  return DAY.test(day) && !Number.isNaN(date.getTime()) ? date : null;
+/** A day on which it ends may be missing. */
+function endDayFault(endDay: string, early: boolean): string | undefined {
+  if (endDay !== '' && !isWritable(endDay)) return NO_END;
+  return early ? ENDS_EARLY : undefined;
 }
 
-function dayAfter(day: string): string {
-  const date = new Date(`${day}T00:00Z`);
-  if (Number.isNaN(date.getTime())) return '';
-  date.setUTCDate(date.getUTCDate() + 1);
-  return date.toISOString().slice(0, 10);
+function moment(day: string, time: string): Date | null {
+  const date = new Date(`${day}T${time}`);
+  return isWritable(day) && !Number.isNaN(date.getTime()) ? date : null;
+}
+
+function isWritable(day: string): boolean {
+  return isDay(day) && day <= LAST_DAY;
+}
+
+/** 64 bits of what an event says (FNV-1a): enough to tell those of a visit apart. */
+function fingerprint(lines: readonly string[]): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(lines.join('\n'))) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(36);
 }
 
 /** 20261120T170000Z. */

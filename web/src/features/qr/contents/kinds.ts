@@ -2,7 +2,7 @@ import type { HTMLInputAutoCompleteAttribute } from 'react';
 import { formatZone } from '../../../lib/format';
 import { VCARD_3, VCARD_4, writeContact } from './contact';
 import { writeEmail } from './email';
-import { type EventOrigin, writeEvent } from './event';
+import { type EventField, type EventOrigin, LAST_DAY, startOf, writeEvent } from './event';
 import { splitPair, writeLocation } from './location';
 import { writePhone, writeSms } from './phone';
 import { OPEN, WEP, WPA, writeWifi } from './wifi';
@@ -25,6 +25,8 @@ export type Entry<Field extends string> = Shared<Field> &
         half?: boolean;
         placeholder?: string;
         inputMode?: 'url';
+        /** The last day that can be chosen. */
+        max?: string;
         autoComplete?: HTMLInputAutoCompleteAttribute;
         /** Capitals and spelling are the person's own: names of networks, addresses. */
         literal?: boolean;
@@ -45,7 +47,7 @@ export interface Kind<Field extends string> {
   /** Puts in order what was filled in. */
   tidy?(filled: Filled<Field>): Filled<Field>;
   /** What should be known of it. */
-  note?(): string;
+  note?(filled: Filled<Field>): string;
 }
 
 /** What is said while a form is not whole. */
@@ -90,6 +92,8 @@ const phone = {
   placeholder: '+34 600 123 456',
   autoComplete: 'off',
 } as const;
+
+const day = { as: 'line', half: true, type: 'date', max: LAST_DAY } as const;
 
 export const kinds: Readonly<Record<KindName, Kind<string>>> = {
   text: kind([{ field: 'text', label: 'Text', as: 'lines' }], {
@@ -188,7 +192,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
     [
       { field: 'title', label: 'Title', as: 'line' },
       { field: 'allDay', label: 'All day', as: 'tick' },
-      { field: 'startDay', label: 'Starts on', as: 'line', half: true, type: 'date' },
+      { field: 'startDay', label: 'Starts on', ...day },
       {
         field: 'startTime',
         label: 'Starts at',
@@ -197,7 +201,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
         type: 'time',
         when: hasTimes,
       },
-      { field: 'endDay', label: 'Ends on', as: 'line', half: true, type: 'date' },
+      { field: 'endDay', label: 'Ends on', ...day },
       { field: 'endTime', label: 'Ends at', as: 'line', half: true, type: 'time', when: hasTimes },
       { field: 'place', label: 'Place', as: 'line' },
       { field: 'description', label: 'Description', as: 'lines' },
@@ -205,8 +209,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
     {
       what: 'an event',
       write: writeEvent,
-      note: () =>
-        `By the clock of this device (${formatZone(new Date())}). Phones elsewhere show their own time.`,
+      note: noteOfEvent,
     },
   ),
 
@@ -232,6 +235,13 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
     { what: 'a location', write: writeLocation, tidy: splitPair },
   ),
 };
+
+/** Its zone is the one of its start: summer time comes and goes. */
+function noteOfEvent(filled: Filled<EventField>): string {
+  if (!hasTimes(filled)) return 'Whole days are the same days everywhere.';
+  const zone = formatZone(startOf(filled) ?? new Date());
+  return `By the clock of this device (${zone}). Phones elsewhere show their own time.`;
+}
 
 function hasTimes({ allDay }: Filled<'allDay'>): boolean {
   return allDay !== TICKED;
