@@ -138,7 +138,7 @@ class DayAddition:
             dimension: {_key(name): people for name, people in breakdown.items()}
             for dimension, breakdown in sums.names.items()
         }
-        self._counted: dict[Dimension, dict[str, int]] = {}
+        self._counted: dict[Dimension, Breakdown] = {}
         self._visitors = sums.visitors
 
     def new(self) -> Document:
@@ -173,9 +173,9 @@ class DayAddition:
         for dimension, counted in self._counted.items():
             note_gathered(dimension, self._names[dimension], counted)
 
-    def _named(self, held: Document) -> tuple[dict[str, dict[str, int]], int]:
+    def _named(self, held: Document) -> tuple[dict[str, Breakdown], int]:
         """The names under which people count in a document, and how many are new to it."""
-        names: dict[str, dict[str, int]] = {}
+        names: dict[str, Breakdown] = {}
         new = 0
         for dimension, breakdown in self._names.items():
             known = held.get(FIELDS[dimension], {})

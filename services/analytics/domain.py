@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import Enum
+from enum import Enum, IntEnum
 
 from services.runtime.codes import MAX_LENGTH, MIN_LENGTH, is_code
 from services.runtime.errors import InvalidArgument, ResourceExhausted
@@ -87,10 +87,11 @@ class VisitKind(Enum):
     BOT = "bot"
 
 
-class Dimension(Enum):
+class Dimension(IntEnum):
     """What the people who followed a link are told apart by, each dimension by itself.
 
-    The values are what stores keep: a value is never given to another dimension.
+    The values are what stores keep: a value is never given to another dimension. As numbers they
+    are keys of mappings that cost no call of Python, six or seven for each visit.
     """
 
     REFERRER = 1
@@ -208,17 +209,22 @@ def sums_of(batch: Batch) -> dict[tuple[int, str], DaySums]:
     sums: dict[tuple[int, str], DaySums] = {}
     for visit in batch.visits:
         day, hour = divmod(visit.hour, HOURS_A_DAY)
+        count = visit.count
         added = sums.get((day, visit.code))
         if added is None:
             added = sums[day, visit.code] = DaySums({}, {}, {})
         if visit.kind is VisitKind.BOT:
-            added.bots[hour] = added.bots.get(hour, 0) + visit.count
+            added.bots[hour] = added.bots.get(hour, 0) + count
             continue
-        added.people[hour] = added.people.get(hour, 0) + visit.count
+        if not added.people:  # As for nearly all: the first people that the batch has here.
+            added.people[hour] = count
+            added.names = {kind: {name: count} for kind, name in visit.names.items() if name}
+            continue
+        added.people[hour] = added.people.get(hour, 0) + count
         for dimension, name in visit.names.items():
             if name:
                 names = added.names.setdefault(dimension, {})
-                names[name] = names.get(name, 0) + visit.count
+                names[name] = names.get(name, 0) + count
     for key, numbers in batch.visitors.items():
         if (added := sums.get(key)) and added.people:
             added.visitors = numbers
@@ -235,12 +241,14 @@ def totals_of(sums: Mapping[tuple[int, str], DaySums]) -> dict[str, Totals]:
     return {code: Totals(count, bots[code]) for code, count in people.items()}
 
 
-def count_names(added: Breakdown, known: Collection[str]) -> dict[str, int]:
+def count_names(added: Breakdown, known: Collection[str]) -> Breakdown:
     """The people of `added` by the names under which they are counted.
 
     A name that is `known` of the link's day counts on. A new one is told apart while the day knows
     fewer than `MAX_NAMES`; people of any other count as `OTHER_NAMES`.
     """
+    if len(added) + len(known) <= MAX_NAMES:  # There is room for all.
+        return added
     room = MAX_NAMES - len(known) + (OTHER_NAMES in known)
     counted: dict[str, int] = {}
     for name, people in added.items():

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
+from typing import TypeVar
 
 from services.analytics import sketch
 from services.analytics.domain import (
@@ -49,7 +50,6 @@ from services.analytics.runs import (
     year_of,
 )
 from services.analytics.sums_sqlite import (
-    DAY,
     MONTHS,
     PERIODS,
     YEARS,
@@ -65,6 +65,8 @@ from services.analytics.sums_sqlite import (
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
 from services.runtime.sqlite import Database, Migration
+
+T = TypeVar("T")
 
 _CODES_AT_ONCE = 250
 """Most links whose days are looked up while others wait for the reader."""
@@ -238,7 +240,10 @@ class SqliteAnalyticsStore:
     async def apply(self, batch: Batch, now: datetime) -> bool:
         sums = sums_of(batch)
         # In the order in which the rows lie.
-        days = sorted(sums)
+        days = {
+            day: [code for _, code in keys]
+            for day, keys in groupby(sorted(sums), lambda key: key[0])
+        }
         totals = sorted((code, one.people, one.bots) for code, one in totals_of(sums).items())
         gateway = (batch.gateway_id, batch.number, int(now.timestamp()))
 
@@ -248,11 +253,11 @@ class SqliteAnalyticsStore:
             if connection.execute(_ADVANCE_GATEWAY, gateway).rowcount == 0:
                 return False
             new: dict[str, list[int]] = {}
-            for key in days:
-                if _add_to_day(connection, key, sums[key]):
-                    new.setdefault(key[1], []).append(key[0])
+            for day, codes in days.items():
+                for code in _add_to_day(connection, day, codes, sums):
+                    new.setdefault(code, []).append(day)
             _add_to_totals(connection, totals, new)
-            connection.executemany(_COUNT_CHANGE, [(day,) for day in {day for day, _ in days}])
+            connection.executemany(_COUNT_CHANGE, [(day,) for day in days])
             for period in PERIODS:
                 period.outdate(connection, days)
             announce(connection, FEED, [code for code, _, _ in totals], now)
@@ -422,16 +427,30 @@ class SqliteAnalyticsStore:
         )
 
 
-def _add_to_day(connection: sqlite3.Connection, key: tuple[int, str], sums: DaySums) -> bool:
-    """Add what a batch has for a day of a link; whether it is the link's first of that day."""
-    row = connection.execute(DAY, key).fetchone()
-    counts: Counts = unpack_counts(row[0]) if row else ({}, {}, {})
-    visitors: bytes = row[1] if row else b""
-    _add_sums(counts, sums)
-    if sums.visitors:
-        visitors = sketch.add(visitors, sums.visitors)
-    connection.execute(_SET_DAY, (*key, pack_counts(counts), visitors))
-    return row is None
+def _add_to_day(
+    connection: sqlite3.Connection,
+    day: int,
+    codes: Sequence[str],
+    sums: Mapping[tuple[int, str], DaySums],
+) -> Iterator[str]:
+    """Add what a batch has for a day of some links; yields those that have their first visits."""
+    for some in _chunks(codes):
+        rows = connection.execute(
+            f"SELECT code, counts, sketch FROM days WHERE day = {day} AND code IN ({_marks(some)})",
+            some,
+        )
+        held = {code: (counts, visitors) for code, counts, visitors in rows}
+        connection.executemany(
+            _SET_DAY, [(day, code, *_sum(sums[day, code], held.get(code))) for code in some]
+        )
+        yield from (code for code in some if code not in held)
+
+
+def _sum(added: DaySums, held: tuple[bytes, bytes] | None) -> tuple[bytes, bytes]:
+    """The counts and the sketch of a link's day, with what a batch adds to those it had."""
+    counts: Counts = unpack_counts(held[0]) if held else ({}, {}, {})
+    _add_sums(counts, added)
+    return pack_counts(counts), sketch.add(held[1] if held else b"", added.visitors)
 
 
 def _add_to_totals(
@@ -440,15 +459,24 @@ def _add_to_totals(
     new: Mapping[str, Sequence[int]],
 ) -> None:
     """Add to totals, and the days that are new to a link to those that it has."""
-    known = [row for row in totals if row[0] not in new]
-    connection.executemany(_ADD_TO_TOTALS, known)
-    for row in totals:
-        if days := new.get(row[0]):
-            held = connection.execute(_DAYS_OF, row[:1]).fetchone()
-            packed: bytes = held[0] if held else b""
-            for day in days:
-                packed = with_day(packed, day)
-            connection.execute(_ADD_WITH_DAYS, (*row, packed))
+    connection.executemany(_ADD_TO_TOTALS, [row for row in totals if row[0] not in new])
+    with_days = [row for row in totals if row[0] in new]
+    for some in _chunks(with_days):
+        held = dict(
+            connection.execute(
+                f"SELECT code, days FROM totals WHERE code IN ({_marks(some)})",
+                [code for code, _, _ in some],
+            )
+        )
+        connection.executemany(
+            _ADD_WITH_DAYS, [(*row, _with_days(held.get(row[0], b""), new[row[0]])) for row in some]
+        )
+
+
+def _with_days(packed: bytes, days: Sequence[int]) -> bytes:
+    for day in days:
+        packed = with_day(packed, day)
+    return packed
 
 
 def _delete_days(connection: sqlite3.Connection, keys: Sequence[tuple[int, str]]) -> None:
@@ -458,13 +486,13 @@ def _delete_days(connection: sqlite3.Connection, keys: Sequence[tuple[int, str]]
         period.delete(connection, keys)
 
 
-def _chunks(codes: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(codes), _CODES_AT_ONCE):
-        yield codes[start : start + _CODES_AT_ONCE]
+def _chunks(some: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(some), _CODES_AT_ONCE):
+        yield some[start : start + _CODES_AT_ONCE]
 
 
-def _marks(codes: Sequence[str]) -> str:
-    return ", ".join("?" * len(codes))
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _runs_of(
@@ -553,7 +581,11 @@ def _add_sums(counts: Counts, sums: DaySums) -> None:
     add(people, sums.people)
     add(bots, sums.bots)
     for dimension, added in sums.names.items():
-        known = breakdowns.setdefault(dimension.value, {})
-        counted = count_names(added, known)
-        note_gathered(dimension, added, counted)
-        add(known, counted)
+        known = breakdowns.get(dimension)
+        counted = count_names(added, known or ())
+        if counted is not added:
+            note_gathered(dimension, added, counted)
+        if known is None:
+            breakdowns[dimension] = dict(counted)
+        else:
+            add(known, counted)

@@ -143,16 +143,19 @@ class Period:
             {(self.of_day(day), code) for day, code in days},
         )
 
-    def outdate(self, connection: sqlite3.Connection, days: Sequence[tuple[int, str]]) -> None:
-        """Delete the rows that have these days of links, in order, and note that they are due."""
-        for number, changed in groupby(days, lambda key: self.of_day(key[0])):
+    def outdate(self, connection: sqlite3.Connection, days: Mapping[int, Iterable[str]]) -> None:
+        """Delete the rows that have these days of links, and note that they are due.
+
+        `days` has the codes by day, the days in order.
+        """
+        for number, changed in groupby(days, self.of_day):
             self.mark_due(connection, number)
             # Of those that run there is none, and nearly all visits are of them.
             some = connection.execute(
                 f"SELECT 1 FROM {self.name}s WHERE {self.name} = ? LIMIT 1", (number,)
             )
             if some.fetchone():
-                self.delete(connection, changed)
+                self.delete(connection, ((day, code) for day in changed for code in days[day]))
 
 
 def rows_of(code: str, days: Sequence[int], first: int, last: int, years: bool) -> Iterator[Row]:

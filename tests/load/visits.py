@@ -187,7 +187,7 @@ class Mix:
         # Of so many moments at random, the first.
         came = 1 - self._random.random(len(people)) ** (1 / np.array(list(people.values())))
         order = [name for _, name in sorted(zip(came.tolist(), people, strict=True))]
-        return count_names({name: people[name] for name in order}, ())
+        return dict(count_names({name: people[name] for name in order}, ()))
 
     def _counted(self, visits: int, keys: Sequence[_Key], shares: _Shares) -> dict[_Key, int]:
         """How many of the visits have which key; past the last key nothing is known of them."""
