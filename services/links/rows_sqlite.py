@@ -29,6 +29,7 @@ COLUMNS = (
     "public_statistics, removed_at, blocked, listed, spared, spared_at, scan_code"
 )
 """What makes a link; `link_of` reads it."""
+_PEOPLE = "SELECT people FROM views WHERE views.code = links.code"
 RESOLVED = "code, url, removed_at, expires_at, blocked, ended_url"
 """What decides what a short address answers; `resolution_of` reads it."""
 
@@ -78,7 +79,7 @@ class Select:
         return self
 
     def most_viewed_first(self) -> Select:
-        self._end = "ORDER BY people DESC, created_at DESC, code DESC"
+        self._end = f"ORDER BY ({_PEOPLE}) DESC, created_at DESC, code DESC"
         return self
 
     def first(self, most: int) -> Select:
@@ -125,7 +126,7 @@ def creator_of(owner: Owner) -> str | bytes:
 
 
 def row_of(link: Link) -> dict[str, Any]:
-    """The columns of a link but `people`."""
+    """The columns of a link."""
     searched = "\n".join((link.code, link.url, link.title, *link.tags))
     return {
         "code": link.code,

@@ -77,6 +77,16 @@ MIGRATIONS = (
     CREATE UNIQUE INDEX links_by_scan_code ON links (scan_code) WHERE scan_code IS NOT NULL;
     """,
     _turn_hosts,
+    """
+    -- How often people visited a link; no row: never.
+    CREATE TABLE views (code TEXT PRIMARY KEY, people INTEGER NOT NULL) WITHOUT ROWID;
+    INSERT INTO views SELECT code, people FROM links WHERE people > 0 ORDER BY code;
+    ALTER TABLE links DROP COLUMN people;
+    CREATE TRIGGER views_forgotten AFTER DELETE ON links
+    BEGIN
+        DELETE FROM views WHERE code = old.code;
+    END;
+    """,
 )
 _TURNED_HOSTS = (
     """

@@ -5,6 +5,10 @@ rows that lie side by side. With the 100,000 links of one owner among a million 
 milliseconds of a core: a page 1, a search 100, a ranking 120. Rows that lay by code, in no order of
 interest, took five times as long for a search; a copy of URL and the like in an index twice as
 long, and a third more room. A short address is found by its code in an index first.
+
+How often a link was visited is a row of its own (`views`). It changes more often than all the rest
+of a link, and 140 of those rows share a page: what many visits cost links is a third of what it
+costs to write their links anew, and a tenth of the bytes.
 """
 
 from __future__ import annotations
@@ -56,6 +60,12 @@ _TAKEN = (
     "UNION ALL SELECT 1 FROM removed_codes WHERE code = :code"
 )
 """Finds something where a code is a link's, the scan code of one, or that of one that is gone."""
+
+_NOTE_VIEWS = """
+    INSERT INTO views (code, people)
+    SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM links WHERE code = ?1 AND creator <> '')
+    ON CONFLICT (code) DO UPDATE SET people = excluded.people WHERE people < excluded.people
+"""
 
 
 class SqliteLinkStore:
@@ -260,13 +270,11 @@ class SqliteLinkStore:
         return await self._database.read("links_find_all", operation)
 
     async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
-        numbers = [(count, code, count) for code, count in people.items()]
+        # In the order in which the rows lie.
+        numbers = sorted((code, count) for code, count in people.items() if count)
 
         def operation(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "UPDATE links SET people = ? WHERE code = ? AND +creator <> '' AND people < ?",
-                numbers,
-            )
+            connection.executemany(_NOTE_VIEWS, numbers)
             if mark is not None:
                 connection.execute("REPLACE INTO rank_mark VALUES (1, ?)", (mark,))
 

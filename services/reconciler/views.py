@@ -10,10 +10,11 @@ go down, so whatever is passed on twice, or late, changes nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from services.reconciler.metrics import VIEWS_COPIED, VIEWS_COPYING, VIEWS_LOST
-from services.reconciler.ports import Services
+from services.reconciler.ports import Services, Visited
+from services.runtime.errors import AppError
 
 MOST_ANSWERS = 10
 """Answers of analytics in a run."""
@@ -67,18 +68,30 @@ class Views:
         return now.mark
 
     async def _follow(self, mark: int) -> tuple[int, bool]:
-        """Pass on what was visited since a mark; returns up to where, and whether there is more."""
-        for _ in range(MOST_ANSWERS):
-            visited = await self._analytics.visited(mark)
-            if visited.lost:
-                VIEWS_LOST.inc()
-                self._begin_copy()
-            is_noted = self._copied is None and visited.mark != mark
-            await self._rank(visited.people, visited.mark if is_noted else None)
-            mark = visited.mark
-            if not visited.more:
-                return mark, False
-        return mark, True
+        """Pass on what was visited since a mark; returns up to where, and whether there is more.
+
+        All answers are passed on together: in the order of their codes, many rows of one call lie
+        side by side.
+        """
+        answers: list[Visited] = []
+        try:
+            while len(answers) < MOST_ANSWERS and (not answers or answers[-1].more):
+                answers.append(await self._analytics.visited(answers[-1].mark if answers else mark))
+        except AppError:
+            await self._pass_on(answers, mark)
+            raise
+        await self._pass_on(answers, mark)
+        return answers[-1].mark, answers[-1].more
+
+    async def _pass_on(self, answers: Sequence[Visited], since: int) -> None:
+        for _ in filter(lambda one: one.lost, answers):
+            VIEWS_LOST.inc()
+            self._begin_copy()
+        people: dict[str, int] = {}
+        for one in answers:
+            people |= one.people
+        mark = answers[-1].mark if answers else since
+        await self._rank(people, mark if self._copied is None and mark != since else None)
 
     def _begin_copy(self) -> None:
         self._copied = ""
@@ -98,7 +111,8 @@ class Views:
 
     async def _rank(self, people: Mapping[str, int], mark: int | None) -> None:
         """Have links note numbers, and the mark with the last of them."""
-        numbers = [(code, count) for code, count in people.items() if count]
+        # In an order in which those of one call may lie side by side in a store.
+        numbers = sorted((code, count) for code, count in people.items() if count)
         steps = [dict(numbers[n : n + _RANKED]) for n in range(0, len(numbers), _RANKED)]
         if mark is not None and not steps:
             steps = [{}]

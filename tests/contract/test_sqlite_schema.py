@@ -220,6 +220,23 @@ async def test_hosts_of_version_8_are_turned_round(tmp_path: Path) -> None:
         assert await store.at_or_below("evil.example", None, 10) == ([], None)
 
 
+async def test_views_of_version_9_still_order_links(tmp_path: Path) -> None:
+    path, one = tmp_path / "links.sqlite3", owners.Account("one")
+    rows = [
+        "INSERT INTO links (creator, created_at, code, url, people) "
+        f"VALUES ('one', {MICROS}, 'code000{n}', 'http://a.example', {people})"
+        for n, people in enumerate((3, 0, 7))
+    ]
+    make(path, 9, links_schema.MIGRATIONS, *rows)
+    async with sqlite.opened(f"sqlite:///{path}", links_schema.MIGRATIONS) as database:
+        store = links.SqliteLinkStore(database)
+        order = ["code0002", "code0000", "code0001"]
+        assert await store.ranking(one, Wanted(), CREATED) == order
+        await store.rank({"code0001": 5, "code0002": 6}, None)
+        order = ["code0002", "code0001", "code0000"]
+        assert await store.ranking(one, Wanted(), CREATED) == order
+
+
 async def test_links_of_version_5_have_no_scan_code_and_can_be_given_one(tmp_path: Path) -> None:
     path, one = tmp_path / "links.sqlite3", owners.Account("one")
     row = (
@@ -244,6 +261,7 @@ async def test_nothing_is_kept_of_an_owner_without_links(tmp_path: Path) -> None
         for owner, code in ((one, "abcdefgh"), (one, "removed-"), (guest, "guests--")):
             await store.add(Link(code, "http://a.example", owner, CREATED))
             await store.keep_ranking(owner, "key", [code], CREATED)
+            await store.rank({code: 1}, None)
         changes = LinkChanges(url="b.example", title="t", tags=("a",))
         edit = changes.edit(UrlPolicy("https://atajo.example"), CREATED)
         assert await store.edit(one, ["abcdefgh", "removed-"], edit, CREATED)
@@ -257,7 +275,7 @@ async def test_nothing_is_kept_of_an_owner_without_links(tmp_path: Path) -> None
         await store.purge(["abcdefgh", "removed-", "guests--"], CREATED)
 
     with sqlite3.connect(path) as connection:
-        for table in ("links", "owners", "former_urls", "rankings"):
+        for table in ("links", "owners", "former_urls", "rankings", "views"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
         codes = connection.execute("SELECT code FROM removed_codes").fetchall()
     connection.close()

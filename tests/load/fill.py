@@ -61,19 +61,21 @@ def fill_list(
     micros = time.time_ns() // 1000 - count * 1_000_000
     numbers = list(range(count))
     random.Random(1).shuffle(numbers)
-    rows = []
+    rows, views = [], []
     for n in numbers:
         code, url = code_of(first + n), f"https://example.org/list/{n}?from=bench"
         title, tags = f"{'Año' if n % 10 == 0 else 'Year'} {n}", "news\nlist"
         folded = None if n % 10 else f"{code}\n{url}\n{title}\n{tags}".casefold()
         at = micros + n * 1_000_000
-        rows.append((code, url, account, at, title, tags, folded, n * 7 % 1000))
+        rows.append((code, url, account, at, title, tags, folded))
+        views.append((code, n * 7 % 1000))
     with closing(opened(path, links_schema.MIGRATIONS)) as connection:
         connection.executemany(
-            "INSERT INTO links (code, url, creator, created_at, title, tags, folded, people) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO links (code, url, creator, created_at, title, tags, folded) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
+        connection.executemany("INSERT INTO views VALUES (?, ?)", sorted(views))
         connection.commit()
     return [row[0] for row in rows]
 
