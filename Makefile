@@ -17,7 +17,7 @@ export KIND_CLUSTER ?= atajo
 export KIND_NODE_IMAGE PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE MONGODB_IMAGE
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-# Where prerequisites.sh puts the helm it gets.
+# Where prerequisites.sh puts the helm and the mongod it gets.
 export PATH := $(PATH):$(CURDIR)/.cache/bin
 
 # What the caller has on the path stays on it.
@@ -130,7 +130,7 @@ test-tools: | prerequisites
 	@for tool in browser mongo helm prometheus nginx; do bash deploy/local/prerequisites.sh --$$tool; done
 
 .PHONY: test-mongod
-test-mongod: $(DEV) ## What only MongoDB itself can show: mongod, Docker or ATAJO_TEST_MONGODB_URL
+test-mongod: $(DEV) mongod ## What only MongoDB itself can show; fetches one where there is none
 	@exec $(PY) -m pytest -m real_mongod
 
 .PHONY: image-test
@@ -294,6 +294,10 @@ browser: | prerequisites
 .PHONY: mongo
 mongo: | prerequisites
 	@bash deploy/local/prerequisites.sh --mongo
+
+.PHONY: mongod
+mongod: $(RUN)
+	@bash deploy/local/prerequisites.sh --mongod $(PY)
 
 .PHONY: prometheus
 prometheus: | prerequisites

