@@ -23,6 +23,8 @@ _CHUNK = 500
 """Most documents in one command that changes each by itself."""
 TURNS = 200
 """How often others may be faster before a call is given up."""
+_MANY = 1_000_000
+"""More codes than come with one answer, which otherwise has the first hundred alone."""
 _PATIENT_TURNS = 3
 _LONGEST_PAUSE = 0.02
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
@@ -43,16 +45,27 @@ class Collection:
         return await self._database.read(name, among(codes, fields))
 
     async def codes(
-        self, name: str, query: Document, order: list[tuple[str, int]], most: int
+        self,
+        name: str,
+        query: Document,
+        order: list[tuple[str, int]],
+        most: int,
+        index: str | None = None,
     ) -> list[str]:
-        """The codes that a query finds, in an order; 0 asks for all of them."""
-        found = await self._database.read(name, in_order(query, order, most))
+        """The codes that a query finds by an index, in an order; 0 asks for all of them."""
+        found = await self._database.read(name, in_order(query, order, most, index))
         return [one["_id"] for one in found]
 
     async def by_age(
-        self, name: str, query: Document, order: LinkOrder, after: Position | None, size: int
+        self,
+        name: str,
+        query: Document,
+        order: LinkOrder,
+        after: Position | None,
+        size: int,
+        index: str | None = None,
     ) -> list[Link]:
-        """One page of the links that a query finds."""
+        """One page of the links that a query finds by an index."""
         oldest = order is LinkOrder.OLDEST
         if after is not None:
             query = {**query, **behind(after, oldest=oldest)}
@@ -64,16 +77,19 @@ class Collection:
                 sort=_OLDEST_FIRST if oldest else NEWEST_FIRST,
                 limit=size,
                 batch_size=size,
+                hint=index,
             ).to_list(None),
         )
         return [link for one in found if (link := link_of(one))]
 
-    async def by_code(self, name: str, query: Document, most: int) -> list[Link]:
-        """The first links that a query finds, by code."""
+    async def by_code(
+        self, name: str, query: Document, most: int, index: str | None = None
+    ) -> list[Link]:
+        """The first links that a query finds by an index, in the order of their codes."""
         found = await self._database.read(
             name,
             lambda db: db.links.find(
-                query, LINK, sort=[("_id", ASCENDING)], limit=most, batch_size=most
+                query, LINK, sort=[("_id", ASCENDING)], limit=most, batch_size=most, hint=index
             ).to_list(None),
         )
         return [link for one in found if (link := link_of(one))]
@@ -117,9 +133,13 @@ def among(codes: Sequence[str], fields: Mapping[str, object]) -> Operation[list[
     return lambda db: db.links.find(query, fields, batch_size=max(1, len(codes))).to_list(None)
 
 
-def in_order(query: Document, order: list[tuple[str, int]], most: int) -> Operation[list[Document]]:
-    """The operation that reads the codes of a query in an order; 0 asks for all of them."""
-    return lambda db: db.links.find(query, {"_id": 1}, sort=order, limit=most).to_list(None)
+def in_order(
+    query: Document, order: list[tuple[str, int]], most: int, index: str | None = None
+) -> Operation[list[Document]]:
+    """The operation that reads the codes of a query by an index, in an order; 0 asks for all."""
+    return lambda db: db.links.find(
+        query, {"_id": 1}, sort=order, limit=most, batch_size=most or _MANY, hint=index
+    ).to_list(None)
 
 
 def _chunks(changes: Sequence[Change]) -> Iterator[list[Change]]:

@@ -37,7 +37,7 @@ Moments are microseconds since the Unix epoch: a date of MongoDB has millisecond
 
 A field that says nothing is absent and asked for with null, which stands for absence in an index,
 too: documents of the version before, which had no such fields, are in every list that they belong
-to. (From 6.2 on MongoDB answers null from an index alone, where no field of it is a list.)
+to. (From 6.0.5 on MongoDB answers null from an index alone, where no field of it is a list.)
 """
 
 from __future__ import annotations
@@ -184,12 +184,15 @@ def wanted_of(owner: Account | Guest, wanted: Wanted, now: datetime) -> Document
     """The query for those of an owner's links that are wanted."""
     query: Document = {"creator": value_of(owner), "bin": None, **_in_state(wanted.state, now)}
     if wanted.text:
-        text = re.escape(wanted.text)
-        anywhere = {"$regex": text, "$options": "i"}
-        # The version before, which knew no titles, wrote down nothing folded.
-        unfolded = {"folded": None, "$or": [{"_id": anywhere}, {"url": anywhere}]}
-        query["$and"] = [{"$or": [{"folded": {"$regex": text}}, unfolded]}]
+        query["$and"] = [{"$or": [*_with_text(wanted.text)]}]
     return query
+
+
+def searches_of(owner: Account | Guest, wanted: Wanted, now: datetime) -> tuple[Document, Document]:
+    """The same for a text as two queries: for documents of this version, and of the one before."""
+    query = wanted_of(owner, Wanted(state=wanted.state), now)
+    folded, unfolded = _with_text(wanted.text)
+    return {**query, **folded}, {**query, **unfolded}
 
 
 def behind(after: Position, *, oldest: bool) -> Document:
@@ -208,6 +211,17 @@ def hosts_of(document: Document) -> Document:
     if "ended_url" in document:
         hosts |= _hosts("ended_", document["ended_url"])
     return hosts
+
+
+def _with_text(text: str) -> tuple[Document, Document]:
+    """The conditions that a document has a text somewhere: of this version, and of the one before.
+
+    That one, which knew no titles, wrote down nothing folded.
+    """
+    escaped = re.escape(text)
+    anywhere = {"$regex": escaped, "$options": "i"}
+    unfolded = {"folded": None, "$or": [{"_id": anywhere}, {"url": anywhere}]}
+    return {"folded": {"$regex": escaped}}, unfolded
 
 
 def _in_state(state: LinkState | None, now: datetime) -> Document:

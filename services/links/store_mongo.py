@@ -2,6 +2,7 @@
 
     links                  see `documents_mongo`, and of reports `reports_mongo`
     rankings, ranked_codes see `rankings_mongo`
+    counts                 see `counts_mongo`
     decisions, blocked_addresses
                            see `decisions_mongo`
     edits                  see `edits_mongo`
@@ -42,6 +43,7 @@ from services.links.collection_mongo import (
     of_code,
     pause,
 )
+from services.links.counts_mongo import Counts
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.decisions_mongo import Decisions
 from services.links.documents_mongo import (
@@ -54,6 +56,7 @@ from services.links.documents_mongo import (
     document_of,
     history_of,
     link_of,
+    searches_of,
     wanted_of,
 )
 from services.links.domain import FEED, Account, FormerUrl, Guest, Link, Resolution
@@ -66,7 +69,15 @@ from services.links.rankings_mongo import Rankings
 from services.links.reports import Report, ReportPlace, Statement
 from services.links.reports_mongo import Reports
 from services.links.scan_codes_mongo import ScanCodes
-from services.links.schema_mongo import OWNED
+from services.links.schema_mongo import (
+    BY_AGE,
+    BY_VIEWS,
+    LISTED,
+    OWNED,
+    OWNED_CODES,
+    SEARCHED,
+    UNFOLDED,
+)
 from services.links.stages import Sweep
 from services.links.stored import OwnerValue, value_of
 from services.runtime.errors import Unavailable
@@ -89,6 +100,7 @@ class MongoLinkStore:
         self._hosts = Hosts(database, links)
         self._scan_codes = ScanCodes(database, links, self._feed)
         self._rankings = Rankings(database)
+        self._counts = Counts(database, BY_AGE)
         self._reports = Reports(database)
         self._decisions = Decisions(database)
         self._edits = Edits(database)
@@ -142,7 +154,7 @@ class MongoLinkStore:
 
     async def owned_codes(self, owner: Account | Guest, most: int) -> list[str]:
         query: Document = {"creator": value_of(owner), "bin": None}
-        return await self._links.codes("links_owned_codes", query, NEWEST_FIRST, most)
+        return await self._links.codes("links_owned_codes", query, NEWEST_FIRST, most, BY_AGE)
 
     async def history(self, code: str) -> list[FormerUrl]:
         found: Document | None = await self._database.read(
@@ -171,7 +183,7 @@ class MongoLinkStore:
                 # Somebody took a link after others were written, which have changed all the same.
                 if was_written and edit.is_announced:
                     scanned = [one["scan_code"] for one in read if "scan_code" in one]
-                    await self._feed.announce([*named, *scanned], now)
+                    await self._tell_edited(owner, [*named, *scanned], now)
                 if begun:
                     await self._edits.end(begun)
                 return None
@@ -189,7 +201,7 @@ class MongoLinkStore:
         else:
             raise Unavailable("The links are changed by too many at once.", "STORE_OVERLOADED")
         if edit.is_announced:
-            await self._feed.announce(codes_of(edited.values()), now)
+            await self._tell_edited(owner, codes_of(edited.values()), now)
         if begun:
             await self._edits.end(begun)
         return [edited[code] for code in codes]
@@ -249,11 +261,12 @@ class MongoLinkStore:
             named = {"_id": {"$in": sorted(one["_id"] for one in found)}, **of_guest}
             taken = await self._move(named, to_account) if found else 0
             moved += taken
-            if moved >= most:
-                return moved
             # All that there was, but for what is made meanwhile. Else somebody took some of them.
-            if taken == len(found):
+            is_all = taken == len(found)
+            if is_all and moved < most:
                 await self._rankings.forget([value_of(guest)])
+            if is_all or moved >= most:
+                await self._counts.forget([value_of(guest), value_of(account)])
                 return moved
         raise Unavailable("The links are claimed by too many at once.", "STORE_OVERLOADED")
 
@@ -266,20 +279,30 @@ class MongoLinkStore:
         limit: int,
         now: datetime,
     ) -> list[Link]:
-        query = wanted_of(owner, wanted, now)
-        return await self._links.by_age("links_page", query, order, after, limit)
+        if not wanted.text:
+            query = wanted_of(owner, wanted, now)
+            return await self._links.by_age("links_page", query, order, after, limit, BY_AGE)
+        pages = [
+            await self._links.by_age("links_search", query, order, after, limit, index)
+            for query, index in _searches(owner, wanted, now)
+        ]
+        found = [link for page in pages for link in page]
+        found.sort(
+            key=lambda link: (link.created_at, link.code), reverse=order is not LinkOrder.OLDEST
+        )
+        return found[:limit]
 
     async def count(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
-        query = wanted_of(owner, wanted, now)
-        # The command, not the aggregation of the driver's method: it counts in the index.
-        counted: Document = await self._database.read(
-            "links_count", lambda db: db.command("count", "links", query=query)
-        )
-        return int(counted["n"])
+        if wanted == Wanted():
+            return await self._counts.of(value_of(owner), now)
+        if not wanted.text:
+            return await self._counts.count(wanted_of(owner, wanted, now), BY_AGE)
+        searches = _searches(owner, wanted, now)
+        return sum([await self._counts.count(query, index) for query, index in searches])
 
     async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
         query = wanted_of(owner, wanted, now)
-        return await self._links.codes("links_ranked", query, _MOST_VIEWED_FIRST, 0)
+        return await self._links.codes("links_ranked", query, _MOST_VIEWED_FIRST, 0, BY_VIEWS)
 
     async def keep_ranking(
         self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
@@ -336,6 +359,7 @@ class MongoLinkStore:
                 break
         else:
             raise Unavailable("The links are changed by too many at once.", "STORE_OVERLOADED")
+        await self._counts.forget(creators)
         await self._forget_rankings(creators)
         found = await self._links.named("links_purged", codes, PURGED)
         purged = [one["_id"] for one in found if "removed" in one]
@@ -377,8 +401,10 @@ class MongoLinkStore:
         return await self._links.codes("links_removed_before", query, first_removed_first, most)
 
     async def codes_after(self, code: str, most: int) -> list[str]:
-        query = {"_id": {"$gt": code}, **OWNED}
-        return await self._links.codes("links_codes", query, [("_id", ASCENDING)], most)
+        # Not by `$exists`, for which the server reads each document.
+        query = {"_id": {"$gt": code}, "creator": {"$ne": None}}
+        first_code_first = [("_id", ASCENDING)]
+        return await self._links.codes("links_codes", query, first_code_first, most, OWNED_CODES)
 
     async def hosts_after(self, host: str, most: int) -> list[str]:
         return await self._hosts.after(host, most)
@@ -393,7 +419,7 @@ class MongoLinkStore:
 
     async def listed_after(self, code: str, most: int) -> list[Link]:
         query = {"_id": {"$gt": code}, "listed": {"$exists": True}}
-        return await self._links.by_code("links_listed", query, most)
+        return await self._links.by_code("links_listed", query, most, LISTED)
 
     async def note_hosts(self, code: str, most: int) -> str | None:
         return await self._hosts.note(code, most)
@@ -416,6 +442,14 @@ class MongoLinkStore:
 
     async def announcements(self, mark: int | None) -> Told:
         return await self._feed.since(mark)
+
+    async def _tell_edited(
+        self, owner: Account | Guest | None, codes: Sequence[str], now: datetime
+    ) -> None:
+        """Announce an edit, by which an owner may have removed links or restored some."""
+        if owner is not None:
+            await self._counts.forget([value_of(owner)])
+        await self._feed.announce(codes, now)
 
     async def _decide_reports(self, begun: str, decision: Decision) -> int:
         """The reports of a link wait no more; returns how many the decision was on.
@@ -444,3 +478,10 @@ class MongoLinkStore:
             "links_claim", lambda db: db.links.update_many(query, change)
         )
         return moved.modified_count
+
+
+def _searches(
+    owner: Account | Guest, wanted: Wanted, now: datetime
+) -> Iterator[tuple[Document, str]]:
+    """The queries that look for a text, each with the index that answers it."""
+    return zip(searches_of(owner, wanted, now), (SEARCHED, UNFOLDED), strict=True)

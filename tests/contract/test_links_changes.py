@@ -238,8 +238,12 @@ async def test_nothing_of_a_day_is_cleared_away(opened: Opened) -> None:
 async def test_a_change_holds_though_old_announcements_cannot_be_cleared_away(
     opened_mongo: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def delete_many(_collection: Any, _filter: Any) -> Any:
-        raise AutoReconnect("killed")
+    real = AsyncIOMotorCollection.delete_many
+
+    async def delete_many(collection: Any, query: Any) -> Any:
+        if collection.name == "announcements":
+            raise AutoReconnect("killed")
+        return await real(collection, query)
 
     monkeypatch.setattr(AsyncIOMotorCollection, "delete_many", delete_many)
     async with opened_mongo() as replicas:

@@ -18,7 +18,7 @@ from motor.motor_asyncio import AsyncIOMotorCollection
 from pymongo import UpdateOne
 from pymongo.errors import AutoReconnect, DuplicateKeyError
 
-from services.links import collection_mongo, rankings_mongo, schema_mongo
+from services.links import collection_mongo, counts_mongo, rankings_mongo, schema_mongo
 from services.links.blocks import BlockReason
 from services.links.decisions import Decision, DecisionKind
 from services.links.domain import (
@@ -44,7 +44,7 @@ NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 ONE, TWO = Account("one"), Account("two")
 GUEST = Guest(bytes(range(32)))
 CODES = [f"code{n:04}" for n in range(12)]
-MINUTE = timedelta(minutes=1)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 WRITES = (
     "insert_one",
     "insert_many",
@@ -635,6 +635,72 @@ async def test_rankings_that_replicas_keep_at_once_are_as_many_as_are_kept(
         assert len(parts) == sum(-(-codes // 5) for codes in left), "what is not kept is deleted"
 
 
+async def test_links_that_are_too_many_to_be_counted_each_time_are_counted_right(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By two replicas, whoever of them counts and whoever changes something."""
+    monkeypatch.setattr(counts_mongo, "_FEW", 3)
+    later = NOW + 2 * HOUR
+    async with replicas(mongo_server, 2) as stores:
+        one, other = stores
+
+        async def counted(owner: Account | Guest = ONE) -> int:
+            first, *others = [await store.count(owner, Wanted(), later) for store in stores * 2]
+            assert others == [first] * 3
+            return first
+
+        await make(one, GUEST)
+        assert await counted(GUEST) == 12
+        await other.claim(GUEST, ONE, 5)
+        assert (await counted(), await counted(GUEST)) == (5, 7)
+        await other.claim(GUEST, ONE, 100)
+        assert (await counted(), await counted(GUEST)) == (12, 0)
+        await other.add(Link("newer", "http://a.example", ONE, later))
+        assert await counted() == 13
+        await one.edit(ONE, ["newer", *CODES[:3]], removal(later), later)
+        assert await counted() == 9
+        await other.edit(ONE, CODES[1:3], restoration(), later)
+        assert await counted() == 11
+        await one.purge(["newer", *CODES[:2]], later)
+        assert await counted() == 10
+
+
+async def test_a_number_of_links_is_kept_for_ten_minutes(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is what a process leaves wrong that is killed before it tells of a removal."""
+    monkeypatch.setattr(counts_mongo, "_FEW", 3)
+    later = NOW + 2 * HOUR
+    async with replicas(mongo_server) as (store,):
+        await make(store, ONE)
+        assert await store.count(ONE, Wanted(), later) == 12
+        gone = {"_id": CODES[0]}
+        await store._database.write("", lambda db: db.links.delete_one(gone))
+        for minutes, expected in ((9, 12), (11, 11), (-1, 11)):
+            assert await store.count(ONE, Wanted(), later + minutes * MINUTE) == expected
+
+
+async def test_a_number_that_a_removal_overtakes_is_not_kept(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link is removed after it was counted and before its owner's number is kept."""
+    monkeypatch.setattr(counts_mongo, "_FEW", 3)
+    update_one = AsyncIOMotorCollection.update_one
+    later = NOW + 2 * HOUR
+    async with replicas(mongo_server, 2) as (store, other):
+        await make(store, ONE)
+
+        async def meanwhile(collection: Any, *args: Any, **options: Any) -> Any:
+            if collection.name == "counts" and "count" in args[1]["$set"]:
+                await other.edit(ONE, CODES[:1], removal(later), later)
+            return await update_one(collection, *args, **options)
+
+        with monkeypatch.context() as context:
+            context.setattr(AsyncIOMotorCollection, "update_one", meanwhile)
+            assert await store.count(ONE, Wanted(), later) == 12
+        assert await store.count(ONE, Wanted(), later) == 11
+
+
 async def test_links_of_the_version_before_are_in_every_list_they_belong_to(
     mongo_server: str,
 ) -> None:
@@ -648,6 +714,13 @@ async def test_links_of_the_version_before_are_in_every_list_they_belong_to(
     kept = Link("abcdefgh", "http://a.example/Page", ONE, NOW)
     async with replicas(mongo_server) as (store,):
         await store._database.write("", lambda db: db.links.insert_one(before))
+        newer = Link("newer", "http://a.example/page", ONE, NOW + MINUTE)
+        assert await store.add(newer)
+        for order, both in ((LinkOrder.OLDEST, [kept, newer]), (LinkOrder.NEWEST, [newer, kept])):
+            for size in (1, 2, 3):
+                page = await store.page(ONE, Wanted("a.example/page"), order, None, size, NOW)
+                assert page == both[:size]
+        await store.purge(["newer"], NOW)
         for text in ("", "bcdef", "a.example/page"):
             assert await store.page(ONE, Wanted(text), LinkOrder.OLDEST, None, 9, NOW) == [kept]
             assert await store.count(ONE, Wanted(text), NOW) == 1

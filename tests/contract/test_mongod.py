@@ -88,6 +88,9 @@ async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
             expires_at = NOW.replace(microsecond=0) if n % 5 == 0 else None
             await store.add(replace(link, removed_at=removed_at, expires_at=expires_at))
             await store.add(Link(f"free{n:04}", "http://a.example", nobody, NOW))
+        # A version before kept nothing folded.
+        plain = {"_id": "plain001", "url": "http://a.example/7", "creator": "one", "created_at": 7}
+        await database.write("", lambda db: db.links.insert_one(plain))
         await store.rank({f"code{n:04}": n % 7 for n in range(300)}, None)
         newest, oldest = LinkOrder.NEWEST, LinkOrder.OLDEST
         all_of_them = Wanted()
@@ -102,15 +105,19 @@ async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
             after = Position(page[-1].created_at, page[-1].code)
             assert len(await store.page(owner, wanted, order, after, 20, NOW)) == 20
         assert len(await store.page(owner, expired, newest, None, 100, NOW)) == 40
-        assert await store.count(owner, all_of_them, NOW) == 200
-        assert len(await store.ranking(owner, all_of_them, NOW)) == 200
-        assert len(await store.owned_codes(owner, 500)) == 200
-        assert len(await store.codes_after("", 500)) == 300
+        for text, found in (("code0007", 1), ("example/7", 1), ("code001", 7), ("nowhere", 0)):
+            for order in (newest, oldest):
+                page = await store.page(owner, Wanted(text), order, None, 100, NOW)
+                assert len(page) == found
+        assert await store.count(owner, all_of_them, NOW) == 201
+        assert len(await store.ranking(owner, all_of_them, NOW)) == 201
+        assert len(await store.owned_codes(owner, 500)) == 201
+        assert len(await store.codes_after("", 500)) == 301
         assert len(await store.removed_before(NOW, 50)) == 50
         await database.write("", lambda db: db.command("profile", 0))
 
         seen = await database.read("", lambda db: db["system.profile"].find().to_list(None))
-        assert len(seen) == 12
+        assert len(seen) == 12 + 2 * 8
         for query in seen:
             assert re.match("IXSCAN|COUNT_SCAN", query["planSummary"]), query["planSummary"]
             assert not query.get("hasSortStage")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
 
 import pytest
 
@@ -16,13 +17,14 @@ from services.analytics.__main__ import ADAPTERS as ANALYTICS
 from services.analytics.domain import Batch, Dimension, VisitCount, VisitKind
 from services.auth.__main__ import ADAPTERS as AUTH
 from services.auth.domain import Account
+from services.links import counts_mongo, reports
 from services.links import domain as links
-from services.links import reports
 from services.links.__main__ import ADAPTERS as LINKS
 from services.links.blocks import BlockReason
 from services.links.codes import NoFreeCode
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.edits import Edit, LinkChanges, block, removal
+from services.links.listing import Wanted
 from services.links.stages import Sweep
 from services.links.urls import UrlPolicy
 from tests.contract import stored
@@ -98,6 +100,8 @@ async def fill_links(setting: str) -> None:
         await store.purge(["purged--"], NOW)
         await store.rank({"code0000": 7}, 7)
         await store.keep_ranking(owner, "key", ["code0000"], NOW)
+        with patch.object(counts_mongo, "_FEW", 1):
+            await store.count(owner, Wanted(), NOW)
         await store.take_lease("purge", "one", timedelta(seconds=5), NOW)
 
 
