@@ -21,7 +21,7 @@ from tests.product import ALPHABET
 LINKS_OF_AN_ACCOUNT = 500
 LISTED_ACCOUNT = "list"
 """Who has the links of `fill_list`."""
-_FIRST_LISTED = 1 << 40
+FIRST_LISTED = 1 << 40
 _CHUNK = 100_000
 
 
@@ -52,7 +52,7 @@ def fill_links(path: Path, first: int, last: int) -> None:
 
 
 def fill_list(
-    path: Path, count: int, account: str = LISTED_ACCOUNT, first: int = _FIRST_LISTED
+    path: Path, count: int, account: str = LISTED_ACCOUNT, first: int = FIRST_LISTED
 ) -> list[str]:
     """Store that many links of one account, with titles, tags and views, in no order of theirs.
 

@@ -20,12 +20,15 @@ long a redirect and a look-up of totals take ahead of it and meanwhile.
 
 Ten million links take about ten minutes to fill in, and 4 GB.
 
+Then the lists of such an account, and cold redirects beside them, over MongoDB, among a million
+links of others: on MongoDB itself, as the stand-in looks for nothing in an index.
+
 Then statistics, of a store of their own with a hundred million visits over ten years
 (`tests.load.visits`), on SQLite and on MongoDB: each range of one link (95th percentile) and of an
 owner's 100, 1,000 and 100,000 together, when nothing is remembered of them and again, asked for at
 the analytics service one after the other; what a small call takes beside them; and how many bytes a
 visit takes. Then batches of 5,000 visits with all that is known of them, in pairs with the version
-before statistics. To fill SQLite takes about half an hour, and 6 GB. MongoDB is the server that
+before statistics. To fill either takes about half an hour, and 6 GB. MongoDB is the server that
 tests take (`tests.mongo`); the stand-in keeps all in memory and holds about 50,000 visits, which
 is what it gets unless `--mongodb-visits` says otherwise.
 
@@ -47,7 +50,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -55,11 +58,12 @@ import jwt
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from deploy.local.store import store_of
 from gateway.clients import AnalyticsClient
 from gateway.visits.ledger import Batch
 from gateway.visits.lines import Visit
 from services.runtime import client
-from tests.load import visits
+from tests.load import fill_mongo, visits
 from tests.load.bench import (
     LOAD_CORE,
     SERVER_CORE,
@@ -109,6 +113,7 @@ STATISTICS_GOAL = 100
 BEFORE_STATISTICS = "d9eefee"
 """The last version that counted days without visitors and months."""
 MOST_VISITS = 100_000_000
+STAND_IN_VISITS = 50_000
 BATCH = 5_000
 _ROUNDS = 3
 _REMOVAL_SECONDS = 3600
@@ -128,32 +133,61 @@ def main() -> None:
         "--visits", type=int, default=MOST_VISITS, help="of which statistics are read; 0 for none"
     )
     parser.add_argument(
-        "--mongodb-visits", type=int, default=50_000, help="the same on MongoDB; 0 for none"
+        "--mongodb-links",
+        type=int,
+        default=1_000_000,
+        metavar="LINKS",
+        help="beside which lists are read on MongoDB; 0 for none",
     )
+    parser.add_argument("--mongodb-visits", type=int, help="the same on MongoDB; 0 for none")
     parser.add_argument(
         "--filled",
         type=Path,
         metavar="FILE",
         help="an SQLite store that has them already",
     )
+    parser.add_argument(
+        "--mongodb-filled", metavar="URL", help="a database that has them already, which is kept"
+    )
     options = parser.parse_args()
     need("wrk", "taskset")
     with tempfile.TemporaryDirectory() as name:
         if options.sizes:
             report_removal(measure(Path(name), sorted(options.sizes), options.seconds))
+    with mongodb() as (url, is_real):
+        if is_real and options.mongodb_links:
+            with tempfile.TemporaryDirectory() as name, server.database(url) as own:
+                report_lists(
+                    lists_on_mongodb(Path(name), own, options.mongodb_links, options.seconds)
+                )
     found: dict[str, dict[str, float]] = {}
     try:
         if options.visits:
             with tempfile.TemporaryDirectory() as name:
                 for rows in statistics_on_sqlite(Path(name), options.visits, options.filled):
                     found |= _named("SQLite", rows)
-        if options.mongodb_visits:
-            with tempfile.TemporaryDirectory() as name, server.running() as url:
-                for rows in statistics_on_mongodb(Path(name), url, options.mongodb_visits):
+        with mongodb() as (url, is_real), tempfile.TemporaryDirectory() as name:
+            count = options.mongodb_visits
+            if count is None:
+                count = MOST_VISITS if is_real else STAND_IN_VISITS
+            if count:
+                filled = options.mongodb_filled
+                for rows in statistics_on_mongodb(Path(name), url, count, filled):
                     found |= _named("MongoDB", rows)
     finally:
         if found:
             report_statistics(found)
+
+
+@contextmanager
+def mongodb() -> Iterator[tuple[str, bool]]:
+    """The URL of a server, and whether it is MongoDB itself."""
+    with ExitStack() as stack:
+        try:
+            url, is_real = stack.enter_context(server.running(stand_in=False)), True
+        except server.NoServer:
+            url, is_real = stack.enter_context(server.running()), False
+        yield url, is_real
 
 
 def measure(folder: Path, sizes: list[int], seconds: int) -> dict[str, float]:
@@ -305,16 +339,58 @@ async def _links(product: Product) -> AsyncIterator[Callable[[str], Awaitable[fl
         yield read
 
 
-async def _lists(product: Product) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Seconds of each reading, and seconds of a core that one takes."""
+async def _lists(
+    product: Product, of_server: Callable[[], float] = lambda: 0.0
+) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """Seconds of each reading, and seconds of a core that one takes.
+
+    `of_server` tells what a server of the store has taken of one so far.
+    """
     times: dict[str, list[float]] = {}
     cores: dict[str, float] = {}
+
+    def taken() -> float:
+        return cpu_seconds(product.pid("links")) + of_server()
+
     async with _links(product) as read:
         for name in LISTS:
-            before = cpu_seconds(product.pid("links"))
+            before = taken()
             times[name] = [await read(name) for _ in range(40)]
-            cores[name] = (cpu_seconds(product.pid("links")) - before) / len(times[name])
+            cores[name] = (taken() - before) / len(times[name])
     return times, cores
+
+
+def lists_on_mongodb(folder: Path, store: str, others: int, seconds: int) -> dict[str, float]:
+    """What lists take among so many links of others, and cold redirects without and beside them."""
+    settings = {"ATAJO_LIMITS": "off", "ATAJO_LOG_LEVEL": "warning", "ATAJO_CACHE_BYTES": "1"}
+    url = store_of("links", store, folder)
+    started = time.monotonic()
+    fill_mongo.fill_list(url, LISTED)
+    fill_mongo.fill_links(url, 0, others)
+    found: dict[str, float] = {"links": others, "seconds to fill": time.monotonic() - started}
+    codes = folder / "codes"
+    write_codes(codes, others)
+    script = write_scripts(folder, codes)["cold"]
+    with Product(folder, settings, store=store) as product:
+        product.start(*SERVICES, "gateway")
+        pin(product.pid("gateway"), SERVER_CORE)
+        for service in SERVICES:
+            pin(product.pid(service), LOAD_CORE)
+        gateway = product.url.replace("localhost", "127.0.0.1")
+        redirects: dict[str, list[float]] = {"cold redirect": [], "beside lists": []}
+        for _ in range(_ROUNDS):
+            redirects["cold redirect"] += _answers(gateway, seconds, script)[0]
+            _await_no_visits_pending(product)
+            beside = _beside_lists(product, lambda: _answers(gateway, seconds, script))
+            redirects["beside lists"] += asyncio.run(beside)[0]
+            _await_no_visits_pending(product)
+        listed, cores = asyncio.run(_lists(product, partial(fill_mongo.cpu_seconds, url)))
+    for name, times in redirects.items():
+        found[name] = statistics.median(times) * 1000
+    for name, times in listed.items():
+        found[name] = statistics.quantiles(times, n=20)[-1] * 1000
+        found[_core(name)] = cores[name] * 1000
+    return found
 
 
 def _removal(product: Product) -> dict[str, float]:
@@ -417,6 +493,15 @@ def report(found: dict[int, dict[str, float]]) -> None:
     _write("bench-scale", {str(size): row for size, row in found.items()})
 
 
+def report_lists(found: dict[str, float]) -> None:
+    """Print what lists take on MongoDB, and write its file."""
+    print("lists on MongoDB, p95, and redirects")
+    for name, number in found.items():
+        goal = f"   under {LIST_GOALS[name]} ms" if name in LIST_GOALS else ""
+        print(f"{name:>32} {number:12,.1f}{goal}")
+    _write("bench-lists-mongodb", found)
+
+
 def report_removal(found: dict[str, float]) -> None:
     """Print what a removal took, and write its file."""
     print(f"removal of an account with {LISTED:,} links")
@@ -443,15 +528,19 @@ def statistics_on_sqlite(
 
 
 def statistics_on_mongodb(
-    folder: Path, url: str, count: int
+    folder: Path, url: str, count: int, filled_before: str | None
 ) -> Iterator[dict[str, dict[str, float]]]:
     """The same of databases on a server."""
     with ExitStack() as stack:
         filled_url, now, before = (stack.enter_context(server.database(url)) for _ in range(3))
-        started = time.monotonic()
-        size = visits.fill_mongodb(filled_url, count)
-        filled = {"visits": count, "seconds to fill": time.monotonic() - started}
-        filled["bytes a visit"] = size / count
+        filled: dict[str, float] = {"visits": count}
+        if filled_before:
+            filled_url = filled_before
+        else:
+            started = time.monotonic()
+            visits.fill_mongodb(filled_url, count)
+            filled["seconds to fill"] = time.monotonic() - started
+        filled["bytes a visit"] = fill_mongo.size(filled_url) / count
         yield {"store": filled}
         yield visits.measure(filled_url, folder)
         yield {_BATCH_TITLE: visits.measure_batches((now, before), _tree_before(folder), folder)}

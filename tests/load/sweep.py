@@ -1,31 +1,38 @@
 """How long a changed blocklist takes a million links: `make bench-sweep`.
 
-One links process over SQLite has a million links, four at each of 250,000 hosts. First it is
-started without a list. Then a list of a million hosts comes, which names every hundredth of those
-hosts, and goes again. At last the list comes to links as an upgrade leaves them, whose hosts must
-be noted first. Each figure is the time from the change in the folder until links are as the lists
-want them; to notice the change and to read the list is part of it. After each, exactly those links
-must be blocked that lead to a listed host. Prints the figures and writes
-`reports/bench-sweep.json`.
+One links process has a million links, four at each of 250,000 hosts: over SQLite, and over MongoDB
+where there is one (`tests.mongo`; the stand-in is none). First it is started without a list. Then a
+list of a million hosts comes, which names every hundredth of those hosts, and goes again. At last
+the list comes to links as an upgrade leaves them, whose hosts must be noted first. Each figure is
+the time from the change in the folder until links are as the lists want them; to notice the change
+and to read the list is part of it. After each, exactly those links must be blocked that lead to a
+listed host. Prints the figures and writes `reports/bench-sweep.json`.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import tempfile
 import time
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Protocol
 
 import httpx
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.links import schema_sqlite
+from services.links import schema_mongo, schema_sqlite
+from services.links.documents_mongo import document_of
+from services.links.domain import NOBODY, Link
 from services.links.hosts import host_key
 from services.runtime import client
 from tests.load.fill import code_of, opened
+from tests.load.fill_mongo import filled, insert
+from tests.mongo import server
 from tests.processes import ROOT, Process
 
 LINKS = 1_000_000
@@ -34,6 +41,7 @@ LISTED = 1_000_000
 HOSTS_OF_A_LISTED_ONE = 100
 """Of so many hosts that links lead to, one is listed."""
 _AT_A_TIME = 1000
+_STORES = ("SQLite", "MongoDB")
 _LOOK_SECONDS = 0.1
 _MOST_SECONDS = 600.0
 _SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
@@ -47,28 +55,72 @@ def _host_of_link(number: int) -> int:
     return number // LINKS_OF_A_HOST
 
 
-def _fill(path: Path) -> None:
-    micros = time.time_ns() // 1000 - LINKS
-    links, hosts = [], []
-    for number in range(LINKS):
-        code, host = code_of(number), _host(_host_of_link(number))
-        links.append((code, f"https://{host}/articles/{number}", "", micros + number))
-        hosts.append((host_key(host), code))
-    with closing(opened(path, schema_sqlite.MIGRATIONS)) as connection:
-        connection.executemany(
-            "INSERT INTO links (code, url, creator, created_at) VALUES (?, ?, ?, ?)", links
+def _url(number: int) -> str:
+    """Where the n-th link leads."""
+    return f"https://{_host(_host_of_link(number))}/articles/{number}"
+
+
+class Store(Protocol):
+    """A store that a links process is started over."""
+
+    setting: str
+    """As ATAJO_STORE has it."""
+
+    def fill(self) -> None:
+        """Store the links."""
+
+    def forget_hosts(self) -> None:
+        """Leave it as the upgrade from a version without hosts does."""
+
+
+class SqliteStore:
+    """A file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.setting = f"sqlite:///{path}"
+
+    def fill(self) -> None:
+        micros = time.time_ns() // 1000 - LINKS
+        links, hosts = [], []
+        for number in range(LINKS):
+            code, host = code_of(number), _host(_host_of_link(number))
+            links.append((code, _url(number), "", micros + number))
+            hosts.append((host_key(host), code))
+        with closing(opened(self._path, schema_sqlite.MIGRATIONS)) as connection:
+            connection.executemany(
+                "INSERT INTO links (code, url, creator, created_at) VALUES (?, ?, ?, ?)", links
+            )
+            connection.executemany("INSERT INTO hosts VALUES (?, ?)", sorted(hosts))
+            connection.commit()
+
+    def forget_hosts(self) -> None:
+        with closing(opened(self._path, schema_sqlite.MIGRATIONS)) as connection:
+            connection.execute("DELETE FROM hosts")
+            connection.execute("DELETE FROM sweep")
+            connection.execute("INSERT INTO hosts_noted VALUES (1, '')")
+            connection.commit()
+
+
+class MongoStore:
+    """A database."""
+
+    def __init__(self, url: str) -> None:
+        self.setting = url
+
+    def fill(self) -> None:
+        at = datetime.now(UTC) - timedelta(seconds=1)
+        links = (
+            Link(code_of(number), _url(number), NOBODY, at + timedelta(microseconds=number))
+            for number in range(LINKS)
         )
-        connection.executemany("INSERT INTO hosts VALUES (?, ?)", sorted(hosts))
-        connection.commit()
+        with filled(self.setting, schema_mongo.SCHEMA) as documents:
+            insert(documents, "links", map(document_of, links))
 
-
-def _forget_hosts(path: Path) -> None:
-    """Leave the file as the upgrade from a version without hosts does."""
-    with closing(opened(path, schema_sqlite.MIGRATIONS)) as connection:
-        connection.execute("DELETE FROM hosts")
-        connection.execute("DELETE FROM sweep")
-        connection.execute("INSERT INTO hosts_noted VALUES (1, '')")
-        connection.commit()
+    def forget_hosts(self) -> None:
+        with filled(self.setting, schema_mongo.SCHEMA) as documents:
+            documents.links.update_many({}, {"$unset": {"host": "", "host_key": ""}})
+            documents.marks.delete_one({"_id": "sweep"})
 
 
 def _write_list(path: Path) -> None:
@@ -82,13 +134,13 @@ def _write_list(path: Path) -> None:
 class Sweeps:
     """A links process, its folder of lists, and what it says of its sweeps."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: str) -> None:
         self._lists = folder / "lists"
         self._lists.mkdir()
         self._aside = folder / "phishing.txt"
         _write_list(self._aside)
         self._settings = {
-            "ATAJO_STORE": f"sqlite:///{folder}/links.sqlite3",
+            "ATAJO_STORE": store,
             "ATAJO_PUBLIC_URL": "https://atajo.example",
             "ATAJO_ADMIN_LISTEN": "127.0.0.1:0",
             "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
@@ -143,10 +195,9 @@ async def _reasons(process: Process) -> list[int]:
     return reasons
 
 
-def _measure(folder: Path) -> dict[str, float]:
-    store = folder / "links.sqlite3"
-    _fill(store)
-    sweeps = Sweeps(folder)
+def _measure(folder: Path, store: Store) -> dict[str, float]:
+    store.fill()
+    sweeps = Sweeps(folder, store.setting)
     with sweeps.start() as process:
         first = _await_sweep(process)
         sweeps.list_comes()
@@ -155,7 +206,7 @@ def _measure(folder: Path) -> dict[str, float]:
         sweeps.list_goes()
         goes = _await_sweep(process)
         _check_blocked(process, listed=False)
-    _forget_hosts(store)
+    store.forget_hosts()
     sweeps.list_comes()
     with sweeps.start() as process:
         noted_first = _await_sweep(process)
@@ -171,8 +222,27 @@ def _measure(folder: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="atajo-bench-") as folder:
-        told = json.dumps(_measure(Path(folder)), indent=2)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--stores", nargs="*", choices=_STORES, default=_STORES)
+    options = parser.parse_args()
+    found: dict[str, dict[str, float]] = {}
+    if "SQLite" in options.stores:
+        with tempfile.TemporaryDirectory(prefix="atajo-bench-") as name:
+            folder = Path(name)
+            found["SQLite"] = _measure(folder, SqliteStore(folder / "links.sqlite3"))
+    if "MongoDB" in options.stores:
+        try:
+            with (
+                server.running(stand_in=False) as url,
+                server.database(url) as own,
+                tempfile.TemporaryDirectory(prefix="atajo-bench-") as name,
+            ):
+                found["MongoDB"] = _measure(Path(name), MongoStore(own))
+        except server.NoServer as missing:
+            print(missing)
+    told = json.dumps(found, indent=2)
     print(told)
     report = ROOT / "reports" / "bench-sweep.json"
     report.parent.mkdir(exist_ok=True)

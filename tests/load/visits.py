@@ -13,39 +13,47 @@ import random
 import sqlite3
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
+import bson
 import grpc
 import numpy as np
 import numpy.typing as npt
-from pymongo.errors import BulkWriteError
+from bson.raw_bson import RawBSONDocument
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from gateway.clients import STATISTICS_SECONDS
 from services.analytics import sketch
-from services.analytics.days_mongo import chunks
-from services.analytics.documents_mongo import DayAddition, id_of, with_days
-from services.analytics.domain import MAX_NAMES, DaySums, Dimension, count_names
+from services.analytics.days_mongo import WORTH_SUMMING
+from services.analytics.documents_mongo import (
+    BLOCK_DAYS,
+    DayAddition,
+    block_of,
+    day_of,
+    id_of,
+    with_days,
+)
+from services.analytics.domain import MAX_NAMES, Day, DaySums, Dimension, count_names
 from services.analytics.runs import pack
 from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
 from services.analytics.store_sqlite import MIGRATIONS
 from services.analytics.sums_sqlite import PERIODS, pack_counts
 from services.runtime import client, mongo
-from services.runtime.errors import Unavailable
-from services.runtime.mongo import Document, Documents
+from services.runtime.mongo import Document
 from tests.load.bench import cpu_seconds
 from tests.load.fill import code_of, opened
+from tests.load.fill_mongo import filled, insert
 from tests.processes import Process
 
 _Key = TypeVar("_Key")
-_Result = TypeVar("_Result")
 _Shares = npt.NDArray[np.float64]
 
 DAYS = 3653
@@ -63,11 +71,8 @@ _WARM_BATCHES = 20
 to."""
 _BATCHES = 20
 _TRIES = 5
-_FILLED_BY = "fill"
-"""The gateway whose batches filled a store."""
-_INSERTED_AT_ONCE = 200
-_DUPLICATE = 11000
-_FILL_TRIES = 30
+_FILLED_BY = "f111" * 8
+"""The gateway whose batches filled a store: as long as those of gateways are."""
 _SERVICE = pb.DESCRIPTOR.services_by_name["AnalyticsService"]
 _RANGES = {
     "24 hours": pb.RECENT_SPAN_24_HOURS,
@@ -96,11 +101,22 @@ class LinkDay:
     names: dict[Dimension, dict[str, int]]
     visitors: npt.NDArray[np.uint32]
 
-    @property
-    def document(self) -> Document:
-        """As MongoDB has it, but for its `_id`, when one batch brings all of it."""
+    @cached_property
+    def encoded(self) -> tuple[bytes, bytes, int, int]:
+        """As MongoDB has it when one batch brings all of it, encoded: what stands before and behind
+        its `_id`, which is as long for all days; and how many people and bots."""
         sums = DaySums(self.people, self.bots, self.names, self.visitors.tolist())
-        return {**DayAddition(sums).new(), "seen": {_FILLED_BY: 1}}
+        new = DayAddition(sums).new()
+        some_id = id_of(code_of(0), 0)
+        document = bson.encode({"_id": some_id, **new, "seen": {_FILLED_BY: 1}})
+        before, _, behind = document.partition(some_id.encode())
+        return before, behind, new["people"], new["bots"]
+
+    @cached_property
+    def day(self) -> Day:
+        """As the store reads it from there, but for which day it is."""
+        before, behind, _, _ = self.encoded
+        return day_of(bson.decode(b"".join((before, id_of(code_of(0), 0).encode(), behind))))
 
     @cached_property
     def stored(self) -> tuple[bytes, bytes, int, int]:
@@ -226,77 +242,83 @@ def fill_sqlite(path: Path, visits: int, days: int = DAYS) -> None:
         _sum_up(connection, range(today - days + 1, today))
 
 
-def fill_mongodb(url: str, visits: int, days: int = DAYS) -> float:
-    """The same in a MongoDB database; returns how many bytes it takes with its indexes.
+def fill_mongodb(url: str, visits: int, days: int = DAYS) -> None:
+    """The same in a MongoDB database.
 
-    The stand-in has no files, and its figure says nothing.
-
-    Documents are those that the store makes of a batch that brings a link's whole day. Where there
-    were several, `seen` has as many gateways as sent one, and `hosts` is the same.
+    Documents are those that the store makes of a batch that brings a link's whole day, and of such
+    days once they are over. Where there were several batches, `seen` has as many gateways as sent
+    one, and `hosts` is the same.
     """
-    return asyncio.run(_fill_mongodb(url, visits, days))
+    asyncio.run(_counted_from(url))  # Noted ahead of the first batch.
+    with filled(url, SCHEMA) as documents:
+        filling = _Filling(visits, days)
+        insert(documents, "days", filling.days())
+        insert(documents, "blocks", filling.blocks())
+        insert(documents, "totals", filling.totals)
+        gateway = {"_id": _FILLED_BY, "begun": 1, "last_batch": 1, "dropped": 0, "live": True}
+        insert(documents, "gateways", [{**gateway, "seen_at": int(time.time())}])
 
 
-async def _fill_mongodb(url: str, visits: int, days: int) -> float:
-    mix = Mix()
-    today = int(time.time()) // 86_400
-    people, bots = (np.zeros(LINKS, dtype=np.int64) for _ in range(2))
-    visited: list[tuple[int, npt.NDArray[np.int32]]] = []
+async def _counted_from(url: str) -> None:
     async with mongo.opened(url, "", SCHEMA) as database:
         await database.prepared()
-        store = MongoAnalyticsStore(database)
-        await store.counted_from()  # Noted ahead of the first batch.
-        for day in range(today - days + 1, today + 1):
-            links, held = mix.day(visits // days)
-            documents: list[Document] = [
-                {"_id": id_of(code_of(link), day), **one.document}
-                for link, one in zip(links.tolist(), held, strict=True)
-            ]
-            await _insert(database, "days", documents)
-            people[links] += [document["people"] for document in documents]
-            bots[links] += [document["bots"] for document in documents]
-            visited.append((day, links))
-        totals = [
-            {
+        await MongoAnalyticsStore(database).counted_from()
+
+
+class _Filling:
+    """The documents of visits: those of days first, then blocks, and then totals."""
+
+    def __init__(self, visits: int, days: int) -> None:
+        self._today = int(time.time()) // 86_400
+        self._days = range(self._today - days + 1, self._today + 1)
+        self._visits = visits // days
+        self._people, self._bots = (np.zeros(LINKS, dtype=np.int64) for _ in range(2))
+        self._visited: list[tuple[int, npt.NDArray[np.int32]]] = []
+        self._numbers: list[npt.NDArray[np.int32]] = []
+        """Which of `_held` each link had, day by day."""
+        self._held: list[LinkDay] = []
+        self.totals: list[Document] = []
+
+    def days(self) -> Iterator[RawBSONDocument]:
+        mix = Mix()
+        codes = [code_of(link).encode() for link in range(LINKS)]
+        number_of: dict[int, int] = {}
+        for day in self._days:
+            links, held = mix.day(self._visits)
+            of_day = id_of("", day).encode()
+            numbers = []
+            for link, one in zip(links.tolist(), held, strict=True):
+                before, behind, _, _ = one.encoded
+                yield RawBSONDocument(b"".join((before, codes[link], of_day, behind)))
+                number = number_of.setdefault(id(one), len(self._held))
+                if number == len(self._held):
+                    self._held.append(one)
+                numbers.append(number)
+            self._people[links] += [one.encoded[2] for one in held]
+            self._bots[links] += [one.encoded[3] for one in held]
+            self._visited.append((day, links))
+            self._numbers.append(np.array(numbers, dtype=np.int32))
+
+    def blocks(self) -> Iterator[Document]:
+        end = self._today // BLOCK_DAYS
+        for link, days, numbers in _by_link(self._visited, self._numbers):
+            totals: Document = {
                 "_id": code_of(link),
-                "people": int(people[link]),
-                "bots": int(bots[link]),
-                "noted": int(people[link] + bots[link]),
-                "visited": with_days({}, on),
+                "people": int(self._people[link]),
+                "bots": int(self._bots[link]),
+                "noted": int(self._people[link] + self._bots[link]),
+                "visited": with_days({}, days),
                 "seen": {_FILLED_BY: 1},
             }
-            for link, on in _by_link(visited)
-        ]
-        random.Random(1).shuffle(totals)
-        await _insert(database, "totals", totals)
-        gateway = {"_id": _FILLED_BY, "begun": 1, "last_batch": 1, "dropped": 0, "live": True}
-        await _insert(database, "gateways", [{**gateway, "seen_at": int(time.time())}])
-        while await _done(lambda: store.sum_up(today)):
-            pass
-        stats = await database.read("stats", lambda db: db.command("dbStats"))
-        return float(stats["storageSize"] + stats["indexSize"])
-
-
-async def _insert(database: mongo.Database, collection: str, documents: list[Document]) -> None:
-    for some in chunks(documents, _INSERTED_AT_ONCE):
-        await _done(partial(database.write, "fill", partial(_inserted, collection, some)))
-
-
-async def _inserted(collection: str, documents: list[Document], db: Documents) -> None:
-    try:
-        await db[collection].insert_many(documents, ordered=False)
-    except BulkWriteError as error:
-        if any(one["code"] != _DUPLICATE for one in error.details["writeErrors"]):
-            raise
-
-
-async def _done(work: Callable[[], Awaitable[_Result]]) -> _Result:
-    """What becomes of work that may be repeated: the stand-in is away for seconds now and then."""
-    for _ in range(_FILL_TRIES):
-        with suppress(Unavailable):
-            return await work()
-        await asyncio.sleep(1)
-    return await work()
+            pairs = zip(days, numbers, strict=True)
+            for block, of_block in groupby(pairs, lambda pair: pair[0] // BLOCK_DAYS):
+                some = list(of_block)
+                if block < end and len(some) >= WORTH_SUMMING:
+                    held = (replace(self._held[number].day, day=day) for day, number in some)
+                    yield block_of(id_of(totals["_id"], block), totals, held)
+                    totals["summed"] = end
+            self.totals.append(totals)
+        random.Random(1).shuffle(self.totals)
 
 
 def _fill_totals(
@@ -307,23 +329,25 @@ def _fill_totals(
 ) -> None:
     rows = [
         (code_of(link), int(people[link]), int(bots[link]), pack(days))
-        for link, days in _by_link(visited)
+        for link, days, _ in _by_link(visited, [links for _, links in visited])
     ]
     random.Random(1).shuffle(rows)
     connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?)", rows)
     connection.commit()
 
 
-def _by_link(visited: list[tuple[int, npt.NDArray[np.int32]]]) -> Iterator[tuple[int, list[int]]]:
-    """Each link with its days, from each day with its links."""
+def _by_link(
+    visited: list[tuple[int, npt.NDArray[np.int32]]], held: list[npt.NDArray[np.int32]]
+) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Each link with its days and what it held on them, from each day with its links."""
     links = np.concatenate([some for _, some in visited])
     days = np.concatenate([np.full(len(some), day, dtype=np.int32) for day, some in visited])
     order = np.argsort(links, kind="stable")
-    links, days = links[order], days[order]
+    links, days, numbers = links[order], days[order], np.concatenate(held)[order]
     known, starts = np.unique(links, return_index=True)
     ends = np.append(starts[1:], len(links))
     for link, start, end in zip(known.tolist(), starts, ends, strict=True):
-        yield link, days[start:end].tolist()
+        yield link, days[start:end].tolist(), numbers[start:end].tolist()
 
 
 def _sum_up(connection: sqlite3.Connection, over: range) -> None:
