@@ -619,7 +619,9 @@ async def test_what_a_kill_breaks_off_happened_whole_or_not_at_all(either: Place
                 await asyncio.wait([change, close])
             process = started.enter_context(either.start())
             async with connected(process) as auth:
-                changed = await auth.outcome(changing, other[0], address) == "OK"
+                after = await auth.outcome(changing, other[0], address)
+                assert after in ("OK", "WRONG_PASSWORD"), "neither says whether it changed"
+                changed = after == "OK"
                 assert changed or change.exception()
                 before = await auth.outcome(changing, held[0], address)
                 assert before == ("WRONG_PASSWORD" if changed else "OK")
