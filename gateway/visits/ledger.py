@@ -143,6 +143,14 @@ class Ledger:
         self._has_room.set()
 
 
+class _KnownApart(dict[str, tuple[str, int | None]]):
+    """Facts of visits without their visitor, and its number: once for each text of a batch."""
+
+    def __missing__(self, facts: str) -> tuple[str, int | None]:
+        known = self[facts] = lines.without_visitor(facts)
+        return known
+
+
 async def batch_of(gateway_id: str, entry: Entry, counts: Counts) -> Batch:
     """A batch as it is sent: the visits of different visitors that are else alike are one row.
 
@@ -150,12 +158,17 @@ async def batch_of(gateway_id: str, entry: Entry, counts: Counts) -> Batch:
     """
     rows: Counts = {}
     visitors: dict[tuple[int, str], set[int]] = {}
+    known = _KnownApart()
     for place, (visit, count) in enumerate(counts.items(), 1):
         code, hour, kind, host, facts = visit
-        facts, number = lines.without_visitor(facts)
+        alike, number = known[facts]
         if number is not None:
-            visitors.setdefault((hour // 24, code), set()).add(number)
-            visit = Visit(code, hour, kind, host, facts)
+            day_of_link = hour // 24, code
+            if day_of_link in visitors:
+                visitors[day_of_link].add(number)
+            else:
+                visitors[day_of_link] = {number}
+            visit = Visit(code, hour, kind, host, alike)
         rows[visit] = rows.get(visit, 0) + count
         if place % _STEP_ROWS == 0:
             await asyncio.sleep(0)
