@@ -27,10 +27,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sized
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import httptools
-from starlette.types import Scope
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -52,14 +51,21 @@ MOST_UNREAD_SECONDS = 60.0
 _MIN_PATH_BYTES = 1 + codes.MIN_LENGTH
 _MAX_PATH_BYTES = 1 + codes.MAX_LENGTH
 """Of a short address."""
-_PLAIN = "plain"
-"""In the state of a scope: the shortcut may be taken."""
+LOOKUP = "lookup"
+"""In the state of a scope: the look-up that its answer waits for."""
 BROKEN = "broken"
 """In the state of a scope: an error of the shortcut nobody foresaw; the application answers."""
 _BROKEN_OFF = (
     b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 )
 _WITH_BODY = frozenset({b"content-length", b"transfer-encoding", b"expect"})
+
+
+class Lookup(NamedTuple):
+    """What a request waits for, and when (`time.perf_counter`) it was asked for."""
+
+    started: float
+    answer: asyncio.Future[Any]
 
 
 class Shortcut(Protocol):
@@ -80,12 +86,20 @@ class Shortcut(Protocol):
         """
         ...
 
-    def lookup(self, scope: Scope) -> asyncio.Future[Any] | None:
-        """What is to be awaited before `respond`; None: the application answers."""
+    def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
+        """What is to be awaited before `respond`; None: the application answers.
+
+        An id that the request is given is added to its headers.
+        """
         ...
 
-    def respond(self, scope: Scope, server_headers: Headers) -> bytes | None:
-        """The whole answer when what `lookup` gave is done; None: the application answers."""
+    def respond(
+        self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
+    ) -> bytes | None:
+        """The whole answer when `lookup` is done; None: the application answers.
+
+        It finds the look-up in the state of its scope, under `LOOKUP`.
+        """
         ...
 
 
@@ -94,12 +108,14 @@ def protocol_with(short: Shortcut) -> type[asyncio.Protocol]:
 
     class ShortcutProtocol(_Protocol):
         shortcut = short
+        outbox = _Outbox(short.before_sending)
 
     return ShortcutProtocol
 
 
 class _Protocol(HttpToolsProtocol):
     shortcut: Shortcut
+    outbox: _Outbox
     _head_bytes = 0
     _was_hit = False
     _host = ""
@@ -112,10 +128,7 @@ class _Protocol(HttpToolsProtocol):
     """Ends the connection once what came before is answered; what comes behind is nothing."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        corked = cast(
-            asyncio.Transport,
-            _CorkedTransport(transport, self.loop, self.shortcut.before_sending),
-        )
+        corked = cast(asyncio.Transport, _CorkedTransport(transport, self.outbox))
         super().connection_made(corked)
         self.flow = _Flow(corked, self.pipeline)
         self._host = self.client[0] if self.client else ""
@@ -234,9 +247,28 @@ class _Protocol(HttpToolsProtocol):
             self._unread = None
 
     def on_message_begin(self) -> None:
-        super().on_message_begin()
+        # The scope is made where it is needed: an answer from memory has no use for one.
+        self.url = b""
+        self.headers = []
         self._was_hit = False
         self._is_between = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.lower(), value))
+
+    def _scope_of(self, headers: list[tuple[bytes, bytes]], **state: Any) -> dict[str, Any]:
+        """A request's scope, as uvicorn begins it."""
+        return {
+            "type": "http",
+            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
+            "http_version": "1.1",
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "root_path": self.root_path,
+            "headers": headers,
+            "state": {**self.app_state, **state},
+        }
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
@@ -245,16 +277,17 @@ class _Protocol(HttpToolsProtocol):
         # uvicorn takes it for granted that a URL has a path.
         if not self.url.startswith(b"/") and httptools.parse_url(self.url).path is None:
             raise httptools.HttpParserInvalidURLError("There is no path.")
+        state: dict[str, Any] = {}
         if (
             _MIN_PATH_BYTES <= len(self.url) <= _MAX_PATH_BYTES
             and self._is_free()
             and self._is_plain_get()
         ):
-            state = self.scope["state"]
             try:
                 response = self.shortcut.hit(
                     self.url, self.headers, self._host, self.server_state.default_headers
                 )
+                lookup = None if response else self.shortcut.lookup(self.url, self.headers)
             except Exception as error:
                 state[BROKEN] = error
             else:
@@ -263,10 +296,25 @@ class _Protocol(HttpToolsProtocol):
                     self.transport.write(response)
                     super().on_response_complete()
                     return
-                state[_PLAIN] = True
+                if lookup is not None:
+                    self._wait_for(lookup)
+                    return
+        self.scope = cast(Any, self._scope_of(self.headers, **state))
+        self.expect_100_continue = any(
+            name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
+        )
         # An answer given at once may have begun the wait for the next request: this is it.
         self._unset_keepalive_if_required()
         super().on_headers_complete()
+
+    def _wait_for(self, lookup: Lookup) -> None:
+        """Have the request answered once its look-up is done."""
+        self._unset_keepalive_if_required()
+        waiting = _Waiting(self.url, self.headers, lookup)
+        self.cycle = cast(RequestResponseCycle, waiting)
+        # As a task of uvicorn's: it stops when they have ended, or cancels them.
+        cast(set[asyncio.Future[Any]], self.tasks).add(lookup.answer)
+        lookup.answer.add_done_callback(partial(self._end_lookup, waiting))
 
     def on_message_complete(self) -> None:
         if self.parser.should_upgrade():
@@ -281,46 +329,59 @@ class _Protocol(HttpToolsProtocol):
         self._head_bytes = 0
         super().on_body(body)
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        scope = cast(Scope, cycle.scope)
-        lookup = self._lookup(scope) if _PLAIN in scope["state"] else None
-        if lookup is None:
-            super()._start_asgi_task(cycle, app)
-        else:
-            # As a task of uvicorn's: it stops when they have ended, or cancels them.
-            tasks = cast(set[asyncio.Future[Any]], self.tasks)
-            tasks.add(lookup)
-            lookup.add_done_callback(tasks.discard)
-            lookup.add_done_callback(lambda _: self._end_lookup(cycle, app, lookup))
-
-    def _lookup(self, scope: Scope) -> asyncio.Future[Any] | None:
-        try:
-            return self.shortcut.lookup(scope)
-        except Exception as error:
-            scope["state"][BROKEN] = error
-            return None
-
-    def _end_lookup(
-        self, cycle: RequestResponseCycle, app: Any, lookup: asyncio.Future[Any]
-    ) -> None:
+    def _end_lookup(self, waiting: _Waiting, answer: asyncio.Future[Any]) -> None:
         """Answer who waited for a look-up. One who left meanwhile is counted all the same."""
-        if lookup.cancelled():
+        cast(set[asyncio.Future[Any]], self.tasks).discard(answer)
+        if answer.cancelled():
             return
-        if cycle.keep_alive and not self.flow.write_paused:
-            scope = cast(Scope, cycle.scope)
+        state: dict[str, Any] = {LOOKUP: waiting.lookup}
+        if waiting.keep_alive and not self.flow.write_paused:
             try:
-                response = self.shortcut.respond(scope, self.server_state.default_headers)
+                response = self.shortcut.respond(
+                    waiting.url,
+                    waiting.headers,
+                    self._host,
+                    waiting.lookup,
+                    self.server_state.default_headers,
+                )
             except Exception as error:
                 response = None
-                scope["state"][BROKEN] = error
+                state[BROKEN] = error
             if response is not None:
-                if not cycle.disconnected:
+                if not waiting.disconnected:
                     self.transport.write(response)
-                cycle.response_complete = True
-                cycle.on_response = _nothing  # It leads back here: no cycle to be collected.
+                waiting.response_complete = True
                 self.on_response_complete()
                 return
-        super()._start_asgi_task(cycle, app)
+        self._hand_over(waiting, state)
+
+    def _hand_over(self, waiting: _Waiting, state: dict[str, Any]) -> None:
+        """Have the application answer a request that waited, as uvicorn would have had it."""
+        scope = self._scope_of(waiting.headers, **state)
+        scope["method"] = "GET"
+        scope["path"] = self.root_path + waiting.url.decode("ascii")
+        scope["raw_path"] = self.root_path.encode("ascii") + waiting.url
+        scope["query_string"] = b""
+        cycle = RequestResponseCycle(
+            scope=cast(Any, scope),
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=False,
+            keep_alive=waiting.keep_alive,
+            on_response=self.on_response_complete,
+        )
+        cycle.disconnected = waiting.disconnected
+        cycle.more_body = waiting.more_body
+        if cycle.disconnected or not cycle.more_body:
+            cycle.message_event.set()
+        if cast(Any, self.cycle) is waiting:
+            self.cycle = cycle
+        self._start_asgi_task(cycle, self.app)
 
     def _is_free(self) -> bool:
         """Whether no answer is under way and the client takes what it is sent."""
@@ -339,10 +400,6 @@ class _Protocol(HttpToolsProtocol):
         )
 
 
-def _nothing() -> None:
-    """There is no more to do."""
-
-
 class _Flow(FlowControl):
     """Reads on only where no request waits: uvicorn asks for that at each answer."""
 
@@ -355,35 +412,94 @@ class _Flow(FlowControl):
             super().resume_reading()
 
 
+class _Waiting:
+    """A GET whose answer is a look-up away, with what uvicorn sees to of a request's cycle.
+
+    A cycle has a scope, an event and more, and nearly no request needs them.
+    """
+
+    __slots__ = (
+        "disconnected",
+        "headers",
+        "keep_alive",
+        "lookup",
+        "message_event",
+        "more_body",
+        "response_complete",
+        "url",
+    )
+    response_started = False
+
+    def __init__(self, url: bytes, headers: list[tuple[bytes, bytes]], lookup: Lookup) -> None:
+        self.url = url
+        self.headers = headers
+        self.lookup = lookup
+        self.disconnected = False
+        self.keep_alive = True
+        self.more_body = True
+        self.response_complete = False
+        self.message_event = _UNHEARD
+
+
+class _Unheard:
+    """The event of a request to which nobody listens."""
+
+    def set(self) -> None:
+        """Do nothing."""
+
+
+_UNHEARD = _Unheard()
+
+
+class _Outbox:
+    """The transports that have something to send, which it leaves at the end of the loop's turn.
+
+    One callback of the loop for all of them: it costs more than what a transport does with it.
+    """
+
+    def __init__(self, before_sending: Callable[[], None]) -> None:
+        self.before_sending = before_sending
+        self._filled: list[_CorkedTransport] = []
+
+    def add(self, transport: _CorkedTransport) -> None:
+        """Have a transport send what it holds with this turn's others."""
+        if not self._filled:
+            asyncio.get_running_loop().call_soon(self._empty)
+        self._filled.append(transport)
+
+    def _empty(self) -> None:
+        filled, self._filled = self._filled, []
+        for transport in filled:
+            try:
+                transport.flush()
+            except Exception as error:  # Of one connection: the others are sent theirs.
+                log.error("http_not_sent", exc_info=error)
+
+
 class _CorkedTransport:
     """A transport whose writes of one turn of the loop leave together; else the one it wraps."""
 
-    def __init__(
-        self,
-        transport: asyncio.Transport,
-        loop: asyncio.AbstractEventLoop,
-        before_sending: Callable[[], None],
-    ) -> None:
+    def __init__(self, transport: asyncio.Transport, outbox: _Outbox) -> None:
         self._transport = transport
-        self._loop = loop
-        self._before_sending = before_sending
+        self._outbox = outbox
         self._held: list[bytes] = []
 
     def write(self, data: bytes) -> None:
         """Send `data` with what else is written in this turn."""
         if not self._held:
-            self._loop.call_soon(self._flush)
+            self._outbox.add(self)
         self._held.append(data)
 
     def close(self) -> None:
         """Close once everything written is sent."""
-        self._flush()
+        self.flush()
         self._transport.close()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Hand over what is held, its visits on file."""
         held, self._held = self._held, []
         if held and not self._transport.is_closing():  # Who has left is sent nothing.
-            self._before_sending()
+            self._outbox.before_sending()
             self._transport.write(b"".join(held))
 
     def __getattr__(self, name: str) -> Any:

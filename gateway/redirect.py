@@ -6,15 +6,13 @@ ARCHITECTURE.md), and this path is what the product is for.
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import time
-from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.edge import Edge
-from gateway.http import BROKEN
+from gateway.http import BROKEN, LOOKUP, Lookup
 from gateway.identify import identified, identify
 from gateway.metrics import RedirectMetrics
 from gateway.resolution import LinkState, Resolution, location_of
@@ -29,16 +27,6 @@ from services.runtime.errors import AppError
 _BODY = b"Redirecting..."
 _STATUS_OF_ENDED = {LinkState.EXPIRED: 410, LinkState.REMOVED: 410, LinkState.BLOCKED: 451}
 """Where a link leads nowhere any more: gone, or unavailable for legal reasons."""
-_LOOKUP = "lookup"
-"""In the state of a scope: the look-up that its answer waits for."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """What a code answers, to be awaited, and when (`time.perf_counter`) it was asked for."""
-
-    started: float
-    resolution: asyncio.Future[Resolution | None]
 
 
 class Redirects:
@@ -89,39 +77,40 @@ class Redirects:
             location, link_code = scanned
         return self._redirected(code, location, link_code, headers, host, server_headers, started)
 
-    def lookup(self, scope: Scope) -> asyncio.Future[Resolution | None] | None:
-        """What a short address answers, to be awaited; the scope keeps the look-up.
+    def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
+        """What a short address answers, to be awaited.
 
         None where the path is no short address. With traces on, too: then every look-up is a span
         of the application's.
         """
-        path = scope["path"]
-        if self._traced or not _is_followed(path):
+        code = path[1:].decode("latin-1")
+        if self._traced or not _is_followed(code):
             return None
         started = time.perf_counter()
         if self._resolver.gathers:
-            resolution = self._resolver.lookup(path[1:])
-        else:  # The call has the id of this request.
-            context = contextvars.Context()
-            context.run(identify, scope)
-            resolution = context.run(self._resolver.lookup, path[1:])
-        scope["state"][_LOOKUP] = _Lookup(started, resolution)
-        return resolution
+            return Lookup(started, self._resolver.lookup(code))
+        # The call has the id of this request.
+        context = contextvars.Context()
+        scope: Scope = {"headers": headers}
+        context.run(identify, scope)
+        headers[:] = scope["headers"]
+        return Lookup(started, context.run(self._resolver.lookup, code))
 
-    def respond(self, scope: Scope, server_headers: Headers) -> bytes | None:
+    def respond(
+        self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
+    ) -> bytes | None:
         """The whole answer to a GET, its visit taken down, if its look-up found an active link."""
-        lookup: _Lookup = scope["state"][_LOOKUP]
-        if lookup.resolution.exception():
+        if lookup.answer.exception():
             return None
-        resolution = lookup.resolution.result()
+        resolution: Resolution | None = lookup.answer.result()
         if resolution is None or resolution.state is not LinkState.ACTIVE:
             return None
         return self._redirected(
-            scope["path"][1:],
+            path[1:].decode("latin-1"),
             location_of(resolution.url),
             resolution.link_code,
-            scope["headers"],
-            _host_of(scope),
+            headers,
+            host,
             server_headers,
             lookup.started,
         )
@@ -146,7 +135,7 @@ class Redirects:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        if reads and _is_followed(scope["path"]):
+        if reads and _is_followed(scope["path"][1:]):
             with tracing.span("redirect", serves=True):
                 await self._follow(scope, receive, send, scope["path"][1:])
         else:
@@ -155,12 +144,12 @@ class Redirects:
     async def _follow(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
         send_with_id = identified(scope, send)
         state = scope.get("state", {})
-        lookup: _Lookup | None = state.get(_LOOKUP)
+        lookup: Lookup | None = state.get(LOOKUP)
         started = lookup.started if lookup else time.perf_counter()
         try:
             if broken := state.get(BROKEN):
                 raise broken
-            resolution = await (lookup.resolution if lookup else self._resolver.lookup(code))
+            resolution = await (lookup.answer if lookup else self._resolver.lookup(code))
             is_active = resolution is not None and resolution.state is LinkState.ACTIVE
             if resolution and is_active and scope["method"] == "GET":
                 host = _host_of(scope)
@@ -199,9 +188,8 @@ def _host_of(scope: Scope) -> str:
     return client[0] if client else ""
 
 
-def _is_followed(path: str) -> bool:
-    """Whether a path is that of a short address, whether it has a link or not."""
-    code = path[1:]
+def _is_followed(code: str) -> bool:
+    """Whether a path, without its first character, is a short address, with a link or without."""
     return code not in ROUTES and is_code(code)
 
 

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from gateway.http import _CorkedTransport
+from gateway.http import _CorkedTransport, _Outbox
 from gateway.visits.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
 from tests.unit.test_pipeline import Sink, strangers
@@ -27,11 +27,9 @@ class Wire:
         self.answered = 0
         self.missing = 0
         self.writes = 0
+        outbox = _Outbox(visits.flush)
         self.connections = [
-            _CorkedTransport(
-                cast(asyncio.Transport, self), asyncio.get_running_loop(), visits.flush
-            )
-            for _ in range(8)
+            _CorkedTransport(cast(asyncio.Transport, self), outbox) for _ in range(8)
         ]
 
     def is_closing(self) -> bool:
