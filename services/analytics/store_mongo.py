@@ -219,11 +219,12 @@ class MongoAnalyticsStore:
         self, collection: str, keys: Iterable[str], projection: Mapping[str, int]
     ) -> list[Document]:
         named = list(keys)
+        # One more than there can be: a batch that is full is followed by a question for the next.
         return await self._database.read(
             f"analytics_{collection}",
             lambda db: (
                 db[collection]
-                .find({"_id": {"$in": named}}, projection, batch_size=len(named))
+                .find({"_id": {"$in": named}}, projection, batch_size=len(named) + 1)
                 .to_list(None)
             ),
         )

@@ -130,7 +130,8 @@ def of_code(code: str, fields: Mapping[str, object] = LINK) -> Operation[Documen
 def among(codes: Sequence[str], fields: Mapping[str, object]) -> Operation[list[Document]]:
     """The operation that reads the documents of some codes, in no order."""
     query = {"_id": {"$in": list(codes)}}
-    return lambda db: db.links.find(query, fields, batch_size=max(1, len(codes))).to_list(None)
+    # One more than there can be: a batch that is full is followed by a question for the next.
+    return lambda db: db.links.find(query, fields, batch_size=len(codes) + 1).to_list(None)
 
 
 def in_order(

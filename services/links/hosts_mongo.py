@@ -19,14 +19,22 @@ from services.links.stages import Stage, Sweep
 from services.runtime.mongo import Database, Document
 
 _SWEEP = {"_id": "sweep"}
+_WRITERS = 4
+"""How many commands note hosts at once: the server does each with one core, and then waits for its
+disk."""
 
 
 class Hosts:
-    """The hosts of a database's links."""
+    """The hosts of a database's links.
 
-    def __init__(self, database: Database, links: Collection) -> None:
+    `unkeyed` names two indexes: of links whose host has no key, and of those whose ended host has
+    none.
+    """
+
+    def __init__(self, database: Database, links: Collection, unkeyed: tuple[str, str]) -> None:
         self._database = database
         self._links = links
+        self._unkeyed = unkeyed
 
     async def after(self, host: str, most: int) -> list[str]:
         """The hosts behind a host, of up to `most` links now and as many once they are expired."""
@@ -83,14 +91,13 @@ class Hosts:
             ).to_list(None),
         )
         # On the condition that it is as it was read: else whoever changed it has noted its hosts.
-        await self._links.change(
-            "links_note_hosts",
-            [
-                UpdateOne({name: one.get(name) for name in ("_id", *fields)}, {"$set": hosts})
-                for one in found
-                if "url" in one and (hosts := hosts_of(one)).keys() - one.keys()
-            ],
-        )
+        changes = [
+            UpdateOne({name: one.get(name) for name in ("_id", *fields)}, {"$set": hosts})
+            for one in found
+            if "url" in one and (hosts := hosts_of(one)).keys() - one.keys()
+        ]
+        shares = (changes[n::_WRITERS] for n in range(_WRITERS))
+        await asyncio.gather(*(self._links.change("links_note_hosts", share) for share in shares))
         return found[-1]["_id"] if len(found) == most else None
 
     async def sweep(self) -> Sweep | None:
@@ -109,7 +116,11 @@ class Hosts:
         found = await self._database.read(
             "links_hosts",
             lambda db: db.links.find(
-                {field: {"$gt": host}}, {"_id": 0, field: 1}, sort=[(field, ASCENDING)], limit=most
+                {field: {"$gt": host}},
+                {"_id": 0, field: 1},
+                sort=[(field, ASCENDING)],
+                limit=most,
+                batch_size=most,
             ).to_list(None),
         )
         return [one[field] for one in found]
@@ -142,11 +153,10 @@ class Hosts:
         It noted no keys, and a sweep has to note them first to find them below a host.
         """
         at = {"$in": [host, f"www.{host}"]}
-        behind: Document = {"_id": {"$gt": code}}
-        query = {
-            "$or": [
-                {"host": at, "host_key": None, **behind},
-                {"ended_host": at, "ended_host_key": None, **behind},
-            ]
-        }
-        return await self._links.by_code("links_at_unnoted", query, most)
+        found: dict[str, Link] = {}
+        # Left alone, the server would look through all links.
+        for which, index in zip(("", "ended_"), self._unkeyed, strict=True):
+            query = {f"{which}host": at, f"{which}host_key": None, "_id": {"$gt": code}}
+            links = await self._links.by_code("links_at_unnoted", query, most, index)
+            found.update((link.code, link) for link in links)
+        return [found[code] for code in sorted(found)][:most]

@@ -17,6 +17,9 @@ enough: then the index answers.
                        hosts that links lead to, and the links of one, in the order of codes
     links_by_host_key, links_by_ended_host_key
                        the links of a host and of those below it
+    links_unkeyed, links_unkeyed_ended
+                       the links of a host that a version without such keys made, and none of the
+                       others, of which it may have a million
     links_listed       links that a blocklist blocked, in the order of codes
     links_reported     links with reports that wait, the most often reported first, and how many
                        reports of each wait
@@ -41,6 +44,7 @@ from services.runtime.mongo import Document, Schema
 
 BY_AGE, BY_VIEWS = "links_by_age", "links_by_views"
 SEARCHED, UNFOLDED = "links_searched", "links_unfolded"
+UNKEYED, UNKEYED_ENDED = "links_unkeyed", "links_unkeyed_ended"
 OWNED_CODES, LISTED = "links_owned", "links_listed"
 
 OWNED: Document = {"creator": {"$exists": True}}
@@ -169,6 +173,16 @@ SCHEMA: Schema = (
                 ],
                 name=UNFOLDED,
                 partialFilterExpression={**OWNED, "folded": None},
+            ),
+            IndexModel(
+                [("host", ASCENDING), ("_id", ASCENDING)],
+                name=UNKEYED,
+                partialFilterExpression={"host": {"$exists": True}, "host_key": None},
+            ),
+            IndexModel(
+                [("ended_host", ASCENDING), ("_id", ASCENDING)],
+                name=UNKEYED_ENDED,
+                partialFilterExpression={"ended_host": {"$exists": True}, "ended_host_key": None},
             ),
         ]
     },

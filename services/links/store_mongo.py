@@ -77,6 +77,8 @@ from services.links.schema_mongo import (
     OWNED_CODES,
     SEARCHED,
     UNFOLDED,
+    UNKEYED,
+    UNKEYED_ENDED,
 )
 from services.links.stages import Sweep
 from services.links.stored import OwnerValue, value_of
@@ -97,7 +99,7 @@ class MongoLinkStore:
         self._database = database
         self._links = links = Collection(database)
         self._feed = MongoFeed(database, FEED, "links")
-        self._hosts = Hosts(database, links)
+        self._hosts = Hosts(database, links, (UNKEYED, UNKEYED_ENDED))
         self._scan_codes = ScanCodes(database, links, self._feed)
         self._rankings = Rankings(database)
         self._counts = Counts(database, BY_AGE)

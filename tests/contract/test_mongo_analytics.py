@@ -368,6 +368,18 @@ async def test_a_visit_is_told_though_its_block_was_made_amid_its_batch(
         await see_late_visit(store)
 
 
+async def test_to_sum_up_lets_others_read_after_each_page_of_links(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where there is nothing to sum up, as of most of a million links."""
+    monkeypatch.setattr(days_mongo, "_PAGE", 1)
+    async with replicas(mongo_server) as (database,):
+        store = MongoAnalyticsStore(database)
+        await filled(store)
+        assert [await store.sum_up(DAY + 96) for _ in range(4)] == [True, True, False, False]
+        assert len(await blocks(database)) == 3
+
+
 async def test_forgotten_days_are_gone_with_their_blocks_and_totals_stay(
     mongo_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,35 @@ async def test_a_list_is_read_from_an_index_in_its_order(url: str) -> None:
             assert query["docsExamined"] <= (query["nreturned"] + 1 if of_links else 0)
 
 
+async def test_links_of_a_host_are_found_by_it_however_many_it_has(url: str) -> None:
+    """As are those that a version before noted without a key: one here, of 200 at its host."""
+    async with mongo.opened(url, "", links_schema.SCHEMA) as database:
+        store = links.MongoLinkStore(database)
+        for n in range(200):
+            await store.add(Link(f"code{n:04}", "http://a.example", owners.NOBODY, NOW))
+            await store.add(Link(f"free{n:04}", "http://b.example", owners.NOBODY, NOW))
+        unkeyed = {"$unset": {"host_key": ""}}
+        await database.write("", lambda db: db.links.update_one({"_id": "code0007"}, unkeyed))
+        await database.write(
+            "", lambda db: db.command("profile", 2, filter={"ns": f"{db.name}.links"})
+        )
+        found, place = await store.at_or_below("a.example", None, 50)
+        assert [link.code for link in found] == ["code0007"]
+        found, place = await store.at_or_below("a.example", place, 50)
+        assert len(found) == 50
+        assert len(await store.resolve([link.code for link in found])) == 50
+        assert await store.hosts_after("", 500) == ["a.example", "b.example"]
+        assert await store.listed_after("", 50) == []
+        await database.write("", lambda db: db.command("profile", 0))
+
+        seen = await database.read("", lambda db: db["system.profile"].find().to_list(None))
+        assert len(seen) == 11
+        for query in seen:
+            assert "COLLSCAN" not in query["planSummary"]
+            assert not query.get("hasSortStage")
+            assert query["docsExamined"] <= query["nreturned"]
+
+
 async def test_days_of_links_are_found_by_their_ids(url: str) -> None:
     """Also those that the version before made, of which totals do not say which there are."""
     codes = [f"code{n:04}" for n in range(60)]
