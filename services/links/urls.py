@@ -56,6 +56,7 @@ class UrlPolicy:
         own = ada_url.URL(public_url)
         self._own = host_of(own)
         self._host = _folded(own.hostname)
+        self._is_local = _is_loopback(self._host)
         self._ports = _own_ports(_port(own))
 
     def normalize(self, given: str) -> str:
@@ -115,7 +116,7 @@ class UrlPolicy:
 
     def _is_short_address(self, url: ada_url.URL) -> bool:
         host = _folded(url.hostname)
-        same_host = host == self._host or (_is_loopback(host) and _is_loopback(self._host))
+        same_host = host == self._host or (self._is_local and _is_loopback(host))
         if not same_host or _port(url) not in self._ports:
             return False
         # Dots are resolved after decoding: an encoded slash or dot leads to the same place.
