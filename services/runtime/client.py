@@ -74,6 +74,9 @@ def open_channel(target: str, service: ServiceDescriptor) -> grpc.aio.Channel:
             ("grpc.keepalive_timeout_ms", KEEPALIVE_TIMEOUT_MS),
             # Without it the line above is for nothing: a ping of its own waits for a minute.
             ("grpc.http2.ping_timeout_ms", KEEPALIVE_TIMEOUT_MS),
+            # Else it would begin with what other channels to the address found, closed ones, too:
+            # for a second it would say that a process is away whose successor serves already.
+            ("grpc.use_local_subchannel_pool", 1),
             # Inside calls go straight to their service, whatever proxy the environment names.
             ("grpc.enable_http_proxy", 0),
         ],

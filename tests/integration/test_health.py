@@ -424,6 +424,33 @@ async def test_a_replica_that_is_not_ready_or_frozen_does_not_stand_for_the_othe
         await server.stop(None)
 
 
+async def test_a_new_channel_is_not_held_up_by_what_another_was_refused() -> None:
+    """Whoever served at the address before: one waits to try again, the other finds a successor."""
+    refused = asyncio.Semaphore(0)
+
+    def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+        refused.release()
+
+    listening = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    target = f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    async with client.open_channel(target, LINKS_SERVICE) as earlier:
+        earlier.get_state(try_to_connect=True)
+        async with asyncio.timeout(20):
+            for _ in range(4):  # It waits longer each time.
+                await refused.acquire()
+        listening.close()
+        server = grpc.aio.server()
+        grpc_health = library.aio.HealthServicer()
+        await grpc_health.set("", health_pb2.HealthCheckResponse.SERVING)
+        health_pb2_grpc.add_HealthServicer_to_server(grpc_health, server)
+        server.add_insecure_port(target)
+        await server.start()
+        async with client.open_channel(target, LINKS_SERVICE) as channel:
+            await client.check_serving(channel)
+    await server.stop(None)
+
+
 async def _serves(channel: grpc.aio.Channel) -> bool:
     try:
         await client.check_serving(channel)
