@@ -498,7 +498,7 @@ def report_lists(found: dict[str, float]) -> None:
     print("lists on MongoDB, p95, and redirects")
     for name, number in found.items():
         goal = f"   under {LIST_GOALS[name]} ms" if name in LIST_GOALS else ""
-        print(f"{name:>32} {number:12,.1f}{goal}")
+        print(f"{name:>32} {number:14,.2f}{goal}")
     _write("bench-lists-mongodb", found)
 
 
