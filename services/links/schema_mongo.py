@@ -47,6 +47,12 @@ SEARCHED, UNFOLDED = "links_searched", "links_unfolded"
 UNKEYED, UNKEYED_ENDED = "links_unkeyed", "links_unkeyed_ended"
 OWNED_CODES, LISTED = "links_owned", "links_listed"
 
+_OWNED_BY_AGE = [
+    ("creator", DESCENDING),
+    ("bin", DESCENDING),
+    ("created_at", DESCENDING),
+    ("_id", DESCENDING),
+]
 OWNED: Document = {"creator": {"$exists": True}}
 """What the indexes of owners' links have in them: links of nobody would only take room."""
 
@@ -64,10 +70,7 @@ SCHEMA: Schema = (
         "links": [
             IndexModel(
                 [
-                    ("creator", DESCENDING),
-                    ("bin", DESCENDING),
-                    ("created_at", DESCENDING),
-                    ("_id", DESCENDING),
+                    *_OWNED_BY_AGE,
                     ("blocked", DESCENDING),
                     ("expires_at", DESCENDING),
                     ("removed_at", DESCENDING),
@@ -154,23 +157,12 @@ SCHEMA: Schema = (
     {
         "links": [
             IndexModel(
-                [
-                    ("creator", DESCENDING),
-                    ("bin", DESCENDING),
-                    ("created_at", DESCENDING),
-                    ("_id", DESCENDING),
-                    ("folded", DESCENDING),
-                ],
+                [*_OWNED_BY_AGE, ("folded", DESCENDING)],
                 name=SEARCHED,
                 partialFilterExpression={"folded": {"$exists": True}},
             ),
             IndexModel(
-                [
-                    ("creator", DESCENDING),
-                    ("bin", DESCENDING),
-                    ("created_at", DESCENDING),
-                    ("_id", DESCENDING),
-                ],
+                _OWNED_BY_AGE,
                 name=UNFOLDED,
                 partialFilterExpression={**OWNED, "folded": None},
             ),

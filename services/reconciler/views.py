@@ -71,7 +71,7 @@ class Views:
         """Pass on what was visited since a mark; returns up to where, and whether there is more.
 
         All answers are passed on together: in the order of their codes, many rows of one call lie
-        side by side.
+        side by side. Those ahead of an error are passed on, too: the next run goes on behind them.
         """
         answers: list[Visited] = []
         try:
@@ -84,11 +84,12 @@ class Views:
         return answers[-1].mark, answers[-1].more
 
     async def _pass_on(self, answers: Sequence[Visited], since: int) -> None:
-        for _ in filter(lambda one: one.lost, answers):
-            VIEWS_LOST.inc()
-            self._begin_copy()
+        """Have links note what some answers tell, the first of them of what was visited `since`."""
         people: dict[str, int] = {}
         for one in answers:
+            if one.lost:
+                VIEWS_LOST.inc()
+                self._begin_copy()
             people |= one.people
         mark = answers[-1].mark if answers else since
         await self._rank(people, mark if self._copied is None and mark != since else None)

@@ -701,6 +701,25 @@ async def test_a_number_that_a_removal_overtakes_is_not_kept(
         assert await store.count(ONE, Wanted(), later) == 11
 
 
+async def test_no_number_stays_of_an_owner_who_went_while_it_was_counted(
+    mongo_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts_mongo, "_FEW", 3)
+    update_one = AsyncIOMotorCollection.update_one
+    async with replicas(mongo_server, 2) as (store, other):
+        await make(store, ONE)
+
+        async def meanwhile(collection: Any, *args: Any, **options: Any) -> Any:
+            if collection.name == "counts" and options.get("upsert"):
+                await other.purge(CODES, NOW)
+            return await update_one(collection, *args, **options)
+
+        with monkeypatch.context() as context:
+            context.setattr(AsyncIOMotorCollection, "update_one", meanwhile)
+            assert await store.count(ONE, Wanted(), NOW + 2 * HOUR) == 0
+        assert await store._database.read("", lambda db: db.counts.find_one({})) is None
+
+
 async def test_links_of_the_version_before_are_in_every_list_they_belong_to(
     mongo_server: str,
 ) -> None:

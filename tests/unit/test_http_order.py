@@ -73,6 +73,28 @@ async def test_each_visit_is_on_file_before_its_answer_is_handed_over(tmp_path: 
     await pipeline.stop(5)
 
 
+async def test_a_connection_that_breaks_keeps_no_answer_from_the_others() -> None:
+    sent: list[int] = []
+
+    class Broken:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def is_closing(self) -> bool:
+            return False
+
+        def write(self, data: bytes) -> None:
+            if self.number == 1:
+                raise RuntimeError("broken")
+            sent.append(self.number)
+
+    outbox = _Outbox(lambda: None)
+    for number in range(3):
+        _CorkedTransport(cast(asyncio.Transport, Broken(number)), outbox).write(ANSWER)
+    await asyncio.sleep(0)
+    assert sent == [0, 2]
+
+
 @pytest.mark.parametrize("taken", [0, 1, 30, 100])
 async def test_where_the_disk_takes_a_part_the_rest_is_said_to_be_lost_before_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int

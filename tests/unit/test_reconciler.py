@@ -354,6 +354,25 @@ async def test_who_was_away_goes_on_from_the_mark_or_copies_all_where_that_is_lo
     assert world.noted == 4
 
 
+async def test_what_was_told_ahead_of_an_error_is_passed_on_and_noted() -> None:
+    world = World()
+    world.noted = 0
+    for n in range(4):
+        world.visit(f"code000{n}")
+
+    def fail(name: str) -> None:
+        if name == "visited" and world.calls.count("visited") == 3:
+            raise Unavailable("Away.")
+
+    world.before = fail
+    job = Views(world.services)
+    with pytest.raises(Unavailable):
+        await job.run()
+    assert (world.ranks, world.noted) == ({"code0000": 1, "code0001": 1}, 2)
+    await job.run()
+    assert (world.ranks, world.noted) == (world.counts, 4)
+
+
 async def test_numbers_of_links_that_were_put_back_are_passed_on_again() -> None:
     world = World()
     world.owners = {"one-----": "id", "two-----": "id"}
