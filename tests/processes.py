@@ -9,11 +9,14 @@ import signal
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from tests.warm import Forked, Warm
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0
@@ -27,36 +30,63 @@ IN_BACKGROUND = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
 PYTHON_PATH = os.pathsep.join(str(ROOT / part) for part in ("tests/bare", "", "proto/gen"))
 """Where processes of the product find its modules, and none that only developers have."""
 
+_WARMED = ("gateway", *(f"services.{n}" for n in ("auth", "links", "analytics", "reconciler")))
+_warm: dict[str, Warm] = {}
+_warming = threading.Lock()
+
+
+def _started(
+    module: str, env: Mapping[str, str], ready: int, lifeline: int, stderr: int
+) -> subprocess.Popen[bytes] | Forked:
+    """Start `python -m <module>`, in a test by a fork where that makes no difference.
+
+    What is measured (`tests/load`) starts as an operator starts it.
+    """
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ATAJO_", "PYTEST_"))
+    } | {"PYTHONPATH": PYTHON_PATH}
+    settings = {"ATAJO_LISTEN": "127.0.0.1:0", **env}
+    in_a_test = "PYTEST_VERSION" in os.environ
+    if in_a_test and module in _WARMED and all(name.startswith("ATAJO_") for name in settings):
+        with _warming:
+            warm = _warm.get(module)
+            if warm is None:
+                warm = _warm[module] = Warm(module, inherited, ROOT)
+        if warm.env == inherited:
+            return warm.fork(settings, ready, lifeline, stderr)
+    return subprocess.Popen(
+        [sys.executable, "-m", module],
+        cwd=ROOT,
+        env={
+            **inherited,
+            "ATAJO_READY_FD": str(ready),
+            "ATAJO_LIFELINE_FD": str(lifeline),
+            **settings,
+        },
+        pass_fds=(ready, lifeline),
+        stdin=subprocess.DEVNULL,
+        stderr=stderr,
+    )
+
 
 class Process:
     """`python -m <module>`, with nothing of the product's settings but what is given.
 
+    In tests, what the product consists of is forked from a process that has imported it
+    (`tests/warm.py`).
     Made by `start`, which waits for the ready line, or by `launch`, which does not. As a context
     manager it is killed at the end where it still runs.
     """
 
     def __init__(self, module: str, env: Mapping[str, str], log: Path) -> None:
         self._log = log
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATAJO_")}
         self._ready, ready = os.pipe()
         lifeline, self._lifeline = os.pipe()
         with log.open("ab") as stderr:
             self._log_start = stderr.tell()
-            self.popen = subprocess.Popen(
-                [sys.executable, "-m", module],
-                cwd=ROOT,
-                env={
-                    **inherited,
-                    "PYTHONPATH": PYTHON_PATH,
-                    "ATAJO_LISTEN": "127.0.0.1:0",
-                    "ATAJO_READY_FD": str(ready),
-                    "ATAJO_LIFELINE_FD": str(lifeline),
-                    **env,
-                },
-                pass_fds=(ready, lifeline),
-                stdin=subprocess.DEVNULL,
-                stderr=stderr,
-            )
+            self.popen = _started(module, env, ready, lifeline, stderr.fileno())
         os.close(ready)
         os.close(lifeline)
         self.addresses: dict[str, str] = {}
