@@ -192,7 +192,6 @@ check-python: $(DEV)
 .PHONY: check-web
 check-web: $(WEB)
 	@$(NPM) run check
-	@$(NPM) run budgets
 
 .PHONY: check-proto
 check-proto: $(DEV)
