@@ -283,11 +283,14 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
             gateway_id=batch.gateway_id, batch_number=batch.number
         )
         add = request.visits.add
+        alike: dict[bytes, int] = {}
         for place, ((code, hour, kind, host, facts), count) in enumerate(batch.counts.items(), 1):
             row = add()
-            row.MergeFromString(_row_without_code(hour, kind, host, facts))
+            rest = _row_without_code(hour, kind, host, facts)
+            row.MergeFromString(rest)
             row.code = code
             row.count = count
+            row.alike = alike.setdefault(rest, len(alike) + 1)
             if place % _STEP_ROWS == 0:
                 await asyncio.sleep(0)
         for place, ((day, code), numbers) in enumerate(batch.visitors.items(), 1):

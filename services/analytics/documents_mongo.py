@@ -228,7 +228,7 @@ def additions(batch: Batch) -> tuple[dict[str, Addition], dict[str, Addition]]:
         visited.setdefault(code, []).append(day)
         days[id_of(code, day)] = DayAddition(one)
     totals: dict[str, Addition] = {
-        code: TotalsAddition(one, visited[code]) for code, one in totals_of(sums).items()
+        code: TotalsAddition(one, visited[code]) for code, one in totals_of(batch).items()
     }
     return days, totals
 

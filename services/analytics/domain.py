@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum, IntEnum
+from typing import NamedTuple
 
 from services.runtime.codes import MAX_LENGTH, MIN_LENGTH, is_code
 from services.runtime.errors import InvalidArgument, ResourceExhausted
@@ -114,12 +115,13 @@ Breakdown = Mapping[str, int]
 """People by name in one dimension. Those whose name is unknown are left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VisitCount:
     """Visits that are alike. `hour` is in whole UTC hours since the Unix epoch.
 
     `names` has what is known of them: a dimension that is left out is unknown, and so is one whose
-    name is empty.
+    name is empty. Rows that have the same names share them, where that is known: each of them is
+    then looked at once for all of a batch.
     """
 
     code: str
@@ -178,14 +180,13 @@ class Day:
     visitors: int
 
 
-@dataclass(slots=True)
-class DaySums:
+class DaySums(NamedTuple):
     """What a batch adds to one UTC day of a link: visits by hour of that day, people by name, and
-    the numbers of visitors."""
+    the numbers of visitors. Days to which the same is added share it."""
 
-    people: dict[int, int]
-    bots: dict[int, int]
-    names: dict[Dimension, dict[str, int]]
+    people: Mapping[int, int]
+    bots: Mapping[int, int]
+    names: Mapping[Dimension, Breakdown]
     visitors: Collection[int] = ()
 
 
@@ -194,9 +195,14 @@ def check_batch(batch: Batch) -> None:
     check_number(batch.gateway_id, batch.number)
     if len(batch.visits) > MAX_VISITS:
         raise InvalidBatch(f"A batch has at most {MAX_VISITS} rows.")
+    checked: set[int] = set()
     for visit in batch.visits:
         if fault := _fault(visit):
             raise InvalidBatch(fault)
+        if id(visit.names) not in checked:
+            checked.add(id(visit.names))
+            if fault := _fault_of_names(visit.names):
+                raise InvalidBatch(fault)
     if sum(len(numbers) for numbers in batch.visitors.values()) > MAX_VISITORS:
         raise InvalidBatch(f"A batch has at most {MAX_VISITORS} visitors.")
 
@@ -206,41 +212,52 @@ def sums_of(batch: Batch) -> dict[tuple[int, str], DaySums]:
 
     Visitors are among people: those of a code and day without people in the batch are passed over.
     """
-    sums: dict[tuple[int, str], DaySums] = {}
+    rows: dict[tuple[int, str], list[VisitCount]] = {}
     for visit in batch.visits:
-        day, hour = divmod(visit.hour, HOURS_A_DAY)
-        count = visit.count
-        added = sums.get((day, visit.code))
-        if added is None:
-            added = sums[day, visit.code] = DaySums({}, {}, {})
-        if visit.kind is VisitKind.BOT:
-            added.bots[hour] = added.bots.get(hour, 0) + count
-            continue
-        if not added.people:  # As for nearly all: the first people that the batch has here.
-            added.people[hour] = count
-            added.names = {
-                dimension: {name: count} for dimension, name in visit.names.items() if name
-            }
-            continue
-        added.people[hour] = added.people.get(hour, 0) + count
-        for dimension, name in visit.names.items():
-            if name:
-                names = added.names.setdefault(dimension, {})
-                names[name] = names.get(name, 0) + count
-    for key, numbers in batch.visitors.items():
-        if (added := sums.get(key)) and added.people:
-            added.visitors = numbers
+        rows.setdefault((visit.hour // HOURS_A_DAY, visit.code), []).append(visit)
+    # Nearly all days have one row, and most of these are alike.
+    of_one: dict[tuple[int, bool, int, int], DaySums] = {}
+    sums: dict[tuple[int, str], DaySums] = {}
+    for key, of_day in rows.items():
+        first = of_day[0]
+        if len(of_day) > 1:
+            added = _added_up(of_day)
+        else:
+            like = (first.hour, first.kind is VisitKind.BOT, id(first.names), first.count)
+            known = of_one.get(like)
+            added = of_one[like] = _added_up(of_day) if known is None else known
+        if added.people and (numbers := batch.visitors.get(key)):
+            added = DaySums(added.people, added.bots, added.names, numbers)
+        sums[key] = added
     return sums
 
 
-def totals_of(sums: Mapping[tuple[int, str], DaySums]) -> dict[str, Totals]:
-    """What the sums of a batch add to totals, by code."""
+def _added_up(visits: Iterable[VisitCount]) -> DaySums:
+    """Visits of a day of a link, without its visitors."""
+    people: dict[int, int] = {}
+    bots: dict[int, int] = {}
+    breakdowns: dict[Dimension, dict[str, int]] = {}
+    for visit in visits:
+        hour = visit.hour % HOURS_A_DAY
+        if visit.kind is VisitKind.BOT:
+            bots[hour] = bots.get(hour, 0) + visit.count
+            continue
+        people[hour] = people.get(hour, 0) + visit.count
+        for dimension, name in visit.names.items():
+            if name:
+                names = breakdowns.setdefault(dimension, {})
+                names[name] = names.get(name, 0) + visit.count
+    return DaySums(people, bots, breakdowns)
+
+
+def totals_of(batch: Batch) -> dict[str, Totals]:
+    """What a batch adds to totals, by code."""
     people: dict[str, int] = {}
     bots: dict[str, int] = {}
-    for (_, code), day in sums.items():
-        people[code] = people.get(code, 0) + sum(day.people.values())
-        bots[code] = bots.get(code, 0) + sum(day.bots.values())
-    return {code: Totals(count, bots[code]) for code, count in people.items()}
+    for visit in batch.visits:
+        counts = bots if visit.kind is VisitKind.BOT else people
+        counts[visit.code] = counts.get(visit.code, 0) + visit.count
+    return {code: Totals(people.get(code, 0), bots.get(code, 0)) for code in people | bots}
 
 
 def count_names(added: Breakdown, known: Collection[str]) -> Breakdown:
@@ -299,7 +316,11 @@ def _fault(visit: VisitCount) -> str | None:
         return "An hour is on the calendar."
     if not 1 <= visit.count <= MAX_COUNT:
         return f"A row counts 1 to {MAX_COUNT} visits."
-    for dimension, name in visit.names.items():
+    return None
+
+
+def _fault_of_names(names: Mapping[Dimension, str]) -> str | None:
+    for dimension, name in names.items():
         longest = _MAX_HOST_LENGTH if dimension is Dimension.REFERRER else _MAX_NAME_LENGTH
         if len(name) > longest or CONTROLS.search(name):
             return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from grpc.aio import ServicerContext
@@ -63,7 +63,7 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
     async def RecordVisits(
         self, request: pb.RecordVisitsRequest, context: ServicerContext[Any, Any]
     ) -> pb.RecordVisitsResponse:
-        visits = tuple(_from_pb(visit) for visit in request.visits)
+        visits = _visits_from_pb(request.visits)
         visitors: dict[tuple[int, str], frozenset[int]] = {}
         for one in request.visitors:
             if (key := (one.day, one.code)) in visitors:
@@ -140,6 +140,23 @@ def servicers(service: AnalyticsService) -> Servicers:
             AdminServicer(service),
         ),
     )
+
+
+def _visits_from_pb(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
+    """The rows of a batch; those that are said to be alike share what they have in common."""
+    visits: list[VisitCount] = []
+    first_alike: dict[int, VisitCount] = {}
+    for row in rows:
+        alike = row.alike
+        first = first_alike.get(alike)
+        if first is None:
+            visit = _from_pb(row)
+            if alike:
+                first_alike[alike] = visit
+        else:
+            visit = VisitCount(row.code, first.hour, first.kind, first.names, row.count)
+        visits.append(visit)
+    return tuple(visits)
 
 
 def _from_pb(visit: pb.VisitCount) -> VisitCount:

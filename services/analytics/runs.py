@@ -23,6 +23,8 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _MONTHS = 12
 _CALENDAR_DAYS = 10_000
 """Days whose month is remembered, in 1 MB: those of ten years are asked for over and over."""
+_ADDED_DAYS = 1000
+"""Days that came to others and are remembered: most links that have a new one had none before."""
 _DAY = timedelta(days=1)
 _EDGES = (1, 7)
 _EPOCH_WEEKDAY = 3
@@ -41,6 +43,7 @@ def days_of(packed: bytes) -> list[range]:
     return runs
 
 
+@lru_cache(_ADDED_DAYS)
 def with_day(packed: bytes, day: int) -> bytes:
     """The same days and one more."""
     numbers = _unpack(packed) if packed else []

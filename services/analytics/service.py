@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -95,10 +94,8 @@ class AnalyticsService:
             raise
         BATCHES_APPLIED.labels("applied" if applied else "repeated").inc()
         if applied:
-            visits: Counter[VisitKind] = Counter()
-            for visit in batch.visits:
-                visits[visit.kind] += visit.count
-            for kind, count in visits.items():
+            for kind in VisitKind:
+                count = sum(visit.count for visit in batch.visits if visit.kind is kind)
                 VISITS_COUNTED.labels(kind.value).inc(count)
         return applied
 

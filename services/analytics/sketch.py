@@ -19,12 +19,13 @@ HLL 3.0 has no form as bytes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from struct import iter_unpack, pack
+from collections.abc import Collection
+from struct import calcsize, iter_unpack, pack
 
 _REGISTERS = 1 << 12
 _RANK_BITS = 20
-_LISTED_BYTES = 3
+_LISTED = ">HB"
+_LISTED_BYTES = calcsize(_LISTED)
 _MOST_LISTED = 256
 """Past it, to take a list apart takes longer than 4 kB do, in memory and in a store."""
 _MOST_COUNTED = 32
@@ -33,8 +34,11 @@ _MOST = 1 << 32
 _ALPHA = 0.5 / math.log(2)
 
 
-def add(sketch: bytes, numbers: Iterable[int]) -> bytes:
+def add(sketch: bytes, numbers: Collection[int]) -> bytes:
     """The sketch with some visitors more. `sketch` comes from here, or is empty."""
+    if not sketch and len(numbers) == 1:  # As on most days of most links.
+        (number,) = numbers
+        return pack(_LISTED, *_place(number))
     if len(sketch) == _REGISTERS:
         registers = bytearray(sketch)
         for number in numbers:
@@ -42,13 +46,13 @@ def add(sketch: bytes, numbers: Iterable[int]) -> bytes:
             if registers[register] < rank:
                 registers[register] = rank
         return bytes(registers)
-    listed: dict[int, int] = dict(iter_unpack(">HB", sketch))
+    listed: dict[int, int] = dict(iter_unpack(_LISTED, sketch))
     for number in numbers:
         register, rank = _place(number)
         if listed.get(register, 0) < rank:
             listed[register] = rank
     if len(listed) <= _MOST_LISTED:
-        return b"".join(pack(">HB", *one) for one in sorted(listed.items()))
+        return b"".join(pack(_LISTED, *one) for one in sorted(listed.items()))
     registers = bytearray(_REGISTERS)
     for register, rank in listed.items():
         registers[register] = rank

@@ -29,6 +29,7 @@ from typing import TypeVar
 from services.analytics import sketch
 from services.analytics.domain import (
     FEED,
+    MAX_NAMES,
     Batch,
     Day,
     DaySums,
@@ -244,7 +245,7 @@ class SqliteAnalyticsStore:
             day: [code for _, code in keys]
             for day, keys in groupby(sorted(sums), lambda key: key[0])
         }
-        totals = sorted((code, one.people, one.bots) for code, one in totals_of(sums).items())
+        totals = sorted((code, one.people, one.bots) for code, one in totals_of(batch).items())
         gateway = (batch.gateway_id, batch.number, int(now.timestamp()))
 
         def operation(connection: sqlite3.Connection) -> bool:
@@ -450,6 +451,9 @@ def _add_to_day(
 
 def _sum(added: DaySums, held: tuple[bytes, bytes] | None) -> tuple[bytes, bytes]:
     """The counts and the sketch of a link's day, with what a batch adds to those it had."""
+    if held is None and max(map(len, added.names.values()), default=0) <= MAX_NAMES:
+        # As for most links: all of it is new, and there is room for it.
+        return pack_counts(added[:3]), sketch.add(b"", added.visitors)
     counts: Counts = unpack_counts(held[0]) if held else ({}, {}, {})
     _add_sums(counts, added)
     return pack_counts(counts), sketch.add(held[1] if held else b"", added.visitors)

@@ -228,6 +228,35 @@ async def test_names_of_a_visit_are_read_back_by_dimension(analytics: Analytics)
     assert told(found, pb.DIMENSION_COUNTRY) == [("", 1)]
 
 
+async def test_rows_that_are_said_to_be_alike_are_those_of_the_first(analytics: Analytics) -> None:
+    chrome = [name(pb.DIMENSION_BROWSER, "Chrome")]
+    first = visit("alike-01", hour=HOUR + 3, host="a.example", names=chrome)
+    other = visit("alike-02", BOT, count=2)
+    first.alike, other.alike = 1, 2
+    request = pb.RecordVisitsRequest(gateway_id="alike", batch_number=1)
+    request.visits.extend(
+        [
+            first,
+            other,
+            pb.VisitCount(code="alike-03", count=3, alike=1),
+            pb.VisitCount(code="alike-01", count=4, alike=2),
+            visit("alike-03", host="b.example"),
+        ]
+    )
+    assert await analytics.send(request)
+
+    assert await analytics.totals("alike-01", "alike-02", "alike-03") == {
+        "alike-01": (1, 4),
+        "alike-02": (0, 2),
+        "alike-03": (4, 0),
+    }
+    found = await analytics.statistics("alike-03", dates=dates("2026-03-01", "2026-03-01"))
+    by_hour = [step.people for step in found.series]
+    assert {n: people for n, people in enumerate(by_hour) if people} == {0: 1, 3: 3}
+    assert told(found, pb.DIMENSION_BROWSER) == [("Chrome", 3), ("", 1)]
+    assert told(found, pb.DIMENSION_REFERRER) == [("a.example", 3), ("b.example", 1)]
+
+
 async def test_the_counter_of_visits_counts_no_resend(
     process: Process, analytics: Analytics
 ) -> None:

@@ -200,6 +200,7 @@ class VisitCount(_message.Message):
     REFERRER_HOST_FIELD_NUMBER: _builtins.int
     COUNT_FIELD_NUMBER: _builtins.int
     NAMES_FIELD_NUMBER: _builtins.int
+    ALIKE_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """Code of the visited link."""
     hour: _builtins.int
@@ -210,6 +211,10 @@ class VisitCount(_message.Message):
     """Host of the page they came from; empty when they came from none or it did not say."""
     count: _builtins.int
     """How many visits, at least 1."""
+    alike: _builtins.int
+    """The same number, above 0, in rows of a batch that differ in nothing but code and count: who
+    has read one of them need not read the rest of the others. 0 says nothing of other rows.
+    """
     @_builtins.property
     def names(self) -> _containers.RepeatedCompositeFieldContainer[Global___Name]:
         """What is known of them in other dimensions than the referrer, at most once in each."""
@@ -223,10 +228,11 @@ class VisitCount(_message.Message):
         referrer_host: _builtins.str = ...,
         count: _builtins.int = ...,
         names: _abc.Iterable[Global___Name] | None = ...,
+        alike: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "count", b"count", "hour", b"hour", "kind", b"kind", "names", b"names", "referrer_host", b"referrer_host"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alike", b"alike", "code", b"code", "count", b"count", "hour", b"hour", "kind", b"kind", "names", b"names", "referrer_host", b"referrer_host"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
