@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
+from typing import NamedTuple
 
 from services.links.blocks import BlockReason, Refusal, UrlGate
 from services.links.hosts import host_at
@@ -100,8 +101,7 @@ class LinkState(Enum):
     BLOCKED = "blocked"
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(NamedTuple):
     """What a short address answers.
 
     `url` is where an active link leads and empty in every other state. From `expires_at` on an
@@ -124,7 +124,7 @@ class Resolution:
 
     def by(self, scan_code: str) -> Resolution:
         """What the address that ends in the link's scan code answers, where this is the link's."""
-        return replace(self, code=scan_code, link_code=self.code)
+        return self._replace(code=scan_code, link_code=self.code)
 
 
 @dataclass(frozen=True, slots=True)

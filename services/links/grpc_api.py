@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -60,21 +60,26 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         self, request: pb.CreateLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.CreateLinkResponse:
         link = await self._service.create(request.code, request.url, _owner(request))
-        return pb.CreateLinkResponse(
-            link=_to_pb(link, self._service.now()), resolution=resolution_to_pb(link.resolution())
-        )
+        response = pb.CreateLinkResponse()
+        _write_link(response.link, link, self._service.now())
+        write_resolution(response.resolution, link.resolution())
+        return response
 
     async def ResolveLinks(
         self, request: pb.ResolveLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.ResolveLinksResponse:
-        found = await self._service.resolve(request.codes)
-        return pb.ResolveLinksResponse(resolutions=map(resolution_to_pb, found))
+        response = pb.ResolveLinksResponse()
+        for resolution in await self._service.resolve(request.codes):
+            write_resolution(response.resolutions.add(), resolution)
+        return response
 
     async def ListLinks(
         self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
     ) -> AsyncIterator[pb.ListLinksResponse]:
         async for page in self._service.active(_owner(request)):
-            yield _page_to_pb(page, self._service.now())
+            response = pb.ListLinksResponse()
+            _write_links(response, page, self._service.now())
+            yield response
 
     async def QueryLinks(
         self, request: pb.QueryLinksRequest, context: ServicerContext[Any, Any]
@@ -86,16 +91,16 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         page = await self._service.query(
             _owner(request.owner), request.text, state, order, request.limit, request.cursor
         )
-        now = self._service.now()
-        return pb.QueryLinksResponse(
-            links=[_to_pb(link, now) for link in page.links], total=page.total, cursor=page.cursor
-        )
+        response = pb.QueryLinksResponse(total=page.total, cursor=page.cursor)
+        _write_links(response, page.links, self._service.now())
+        return response
 
     async def GetLink(
         self, request: pb.GetLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetLinkResponse:
         link, history = await self._service.get(_owner(request.owner), request.code)
-        response = pb.GetLinkResponse(link=_to_pb(link, self._service.now()))
+        response = pb.GetLinkResponse()
+        _write_link(response.link, link, self._service.now())
         for former in history:
             response.history.add(url=former.url).until.FromDatetime(former.until)
         return response
@@ -103,9 +108,11 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def PreviewLink(
         self, request: pb.PreviewLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.PreviewLinkResponse:
-        link = _to_pb(await self._service.preview(request.code), self._service.now())
-        del link.tags[:]  # They are their owner's.
-        return pb.PreviewLinkResponse(link=link)
+        link = await self._service.preview(request.code)
+        response = pb.PreviewLinkResponse()
+        _write_link(response.link, link, self._service.now())
+        del response.link.tags[:]  # They are their owner's.
+        return response
 
     async def ListOwnedCodes(
         self, request: pb.ListOwnedCodesRequest, context: ServicerContext[Any, Any]
@@ -125,7 +132,9 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     ) -> pb.ChangeLinkResponse:
         changes = _changes(request.changes)
         link = await self._service.change(_owner(request.owner), request.code, changes)
-        return pb.ChangeLinkResponse(link=_to_pb(link, self._service.now()))
+        response = pb.ChangeLinkResponse()
+        _write_link(response.link, link, self._service.now())
+        return response
 
     async def RemoveLinks(
         self, request: pb.RemoveLinksRequest, context: ServicerContext[Any, Any]
@@ -169,13 +178,12 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     ) -> pb.ListChangesResponse:
         mark = request.mark if request.HasField("mark") else None
         changes = await self._service.changes(mark)
-        return pb.ListChangesResponse(
-            mark=changes.mark,
-            resolutions=map(resolution_to_pb, changes.resolutions),
-            gone=changes.gone,
-            more=changes.more,
-            lost=changes.lost,
+        response = pb.ListChangesResponse(
+            mark=changes.mark, gone=changes.gone, more=changes.more, lost=changes.lost
         )
+        for resolution in changes.resolutions:
+            write_resolution(response.resolutions.add(), resolution)
+        return response
 
 
 class AdminServicer(pb_grpc.AdminServiceServicer):
@@ -214,8 +222,10 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     ) -> pb.ListReportsResponse:
         found, following, waiting = await self._service.reports(request.after)
         now = self._service.now()
-        reports = [_report_to_pb(link, report, now) for link, report in found]
-        return pb.ListReportsResponse(reports=reports, waiting=waiting, next=following)
+        response = pb.ListReportsResponse(waiting=waiting, next=following)
+        for link, report in found:
+            _write_report(response.reports.add(), link, report, now)
+        return response
 
     async def DismissReports(
         self, request: pb.DismissReportsRequest, context: ServicerContext[Any, Any]
@@ -352,21 +362,25 @@ def _decision_to_pb(decision: Decision) -> pb.Decision:
     return message
 
 
-def _page_to_pb(page: list[Link], now: datetime) -> pb.ListLinksResponse:
-    return pb.ListLinksResponse(links=[_to_pb(link, now) for link in page])
+# Messages are written where they belong: one that is made and put there is copied.
 
 
-def _to_pb(link: Link, now: datetime) -> pb.Link:
-    message = pb.Link(
-        code=link.code,
-        url=link.url,
-        title=link.title,
-        tags=link.tags,
-        ended_url=link.ended_url,
-        public_statistics=link.public_statistics,
-        state=_STATES[link.state_at(now)],
-        scan_code=link.scan_code,
-    )
+def _write_links(
+    response: pb.ListLinksResponse | pb.QueryLinksResponse, links: Iterable[Link], now: datetime
+) -> None:
+    for link in links:
+        _write_link(response.links.add(), link, now)
+
+
+def _write_link(message: pb.Link, link: Link, now: datetime) -> None:
+    message.code = link.code
+    message.url = link.url
+    message.title = link.title
+    message.tags.extend(link.tags)
+    message.ended_url = link.ended_url
+    message.public_statistics = link.public_statistics
+    message.state = _STATES[link.state_at(now)]
+    message.scan_code = link.scan_code
     message.created_at.FromDatetime(link.created_at)
     if link.changed_at is not None:
         message.changed_at.FromDatetime(link.changed_at)
@@ -374,28 +388,28 @@ def _to_pb(link: Link, now: datetime) -> pb.Link:
         message.expires_at.FromDatetime(link.expires_at)
     if link.blocked is not None:
         message.reason = _REASONS[link.blocked]
-    return message
 
 
-def _report_to_pb(link: Link, report: Report, now: datetime) -> pb.Report:
-    message = pb.Report(
-        id=report.id, link=_to_pb(link, now), reason=_REASONS[report.reason], count=report.count
-    )
+def _write_report(message: pb.Report, link: Link, report: Report, now: datetime) -> None:
+    message.id = report.id
+    message.reason = _REASONS[report.reason]
+    message.count = report.count
+    _write_link(message.link, link, now)
     message.first_at.FromDatetime(report.first_at)
     message.last_at.FromDatetime(report.last_at)
     for said in report.statements:
         statement = message.statements.add(details=said.details, contact=said.contact)
         statement.at.FromDatetime(said.at)
-    return message
 
 
-def resolution_to_pb(resolution: Resolution) -> pb.Resolution:
-    """A resolution as it travels.
+def write_resolution(message: pb.Resolution, resolution: Resolution) -> None:
+    """Write a resolution as it travels into a message that is empty.
 
     An active link without an end is code and URL alone: gateways of the version before read it as
     the entry of a map, and protobuf drops an entry that has a field it does not know.
     """
-    message = pb.Resolution(code=resolution.code, url=resolution.url)
+    message.code = resolution.code
+    message.url = resolution.url
     if resolution.state is not LinkState.ACTIVE:
         message.state = _STATES[resolution.state]
     if resolution.expires_at is not None:
@@ -406,4 +420,3 @@ def resolution_to_pb(resolution: Resolution) -> pb.Resolution:
         message.reason = _REASONS[resolution.reason]
     if resolution.link_code:
         message.link_code = resolution.link_code
-    return message

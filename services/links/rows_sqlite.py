@@ -29,6 +29,8 @@ COLUMNS = (
     "public_statistics, removed_at, blocked, listed, spared, spared_at, scan_code"
 )
 """What makes a link; `link_of` reads it."""
+WRITTEN = f"{COLUMNS}, folded"
+"""What is written of one, as `row_of` has it."""
 _PEOPLE = "SELECT people FROM views WHERE views.code = links.code"
 RESOLVED = "code, url, removed_at, expires_at, blocked, ended_url"
 """What decides what a short address answers; `resolution_of` reads it."""
@@ -125,29 +127,29 @@ def creator_of(owner: Owner) -> str | bytes:
     return value_of(owner) or ""
 
 
-def row_of(link: Link) -> dict[str, Any]:
-    """The columns of a link."""
+def row_of(link: Link) -> tuple[Any, ...]:
+    """The columns `WRITTEN` of a link."""
     searched = "\n".join((link.code, link.url, link.title, *link.tags))
-    return {
-        "code": link.code,
-        "url": link.url,
-        "creator": creator_of(link.owner),
-        "created_at": micros_of(link.created_at),
-        "title": link.title,
-        "tags": "\n".join(link.tags),
-        "changed_at": _micros(link.changed_at),
-        "created_url": link.created_url,
-        "expires_at": _micros(link.expires_at),
-        "ended_url": link.ended_url,
-        "public_statistics": link.public_statistics,
-        "removed_at": _micros(link.removed_at),
-        "blocked": link.blocked and link.blocked.value,
-        "listed": link.listed or None,
-        "spared": link.spared,
-        "spared_at": _micros(link.spared_at),
-        "scan_code": link.scan_code or None,
-        "folded": None if searched.isascii() else link.searched(),
-    }
+    return (
+        link.code,
+        link.url,
+        creator_of(link.owner),
+        micros_of(link.created_at),
+        link.title,
+        "\n".join(link.tags),
+        _micros(link.changed_at),
+        link.created_url,
+        _micros(link.expires_at),
+        link.ended_url,
+        link.public_statistics,
+        _micros(link.removed_at),
+        link.blocked and link.blocked.value,
+        link.listed or None,
+        link.spared,
+        _micros(link.spared_at),
+        link.scan_code or None,
+        None if searched.isascii() else link.searched(),
+    )
 
 
 def link_of(row: tuple[Any, ...]) -> Link:

@@ -42,6 +42,7 @@ from services.links.reports import Report, ReportPlace, Statement
 from services.links.rows_sqlite import (
     COLUMNS,
     RESOLVED,
+    WRITTEN,
     Select,
     creator_of,
     link_of,
@@ -56,10 +57,20 @@ from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
 _TAKEN = (
-    "SELECT 1 FROM links WHERE code = :code UNION ALL SELECT 1 FROM links WHERE scan_code = :code "
-    "UNION ALL SELECT 1 FROM removed_codes WHERE code = :code"
+    "SELECT 1 FROM links WHERE code = ?1 UNION ALL SELECT 1 FROM links WHERE scan_code = ?1 "
+    "UNION ALL SELECT 1 FROM removed_codes WHERE code = ?1"
 )
 """Finds something where a code is a link's, the scan code of one, or that of one that is gone."""
+_PLACES = {name: f"?{place}" for place, name in enumerate(WRITTEN.split(", "), 1)}
+_ADD = (
+    f"INSERT INTO links ({WRITTEN}) SELECT {', '.join(_PLACES.values())} "
+    f"WHERE NOT EXISTS ({_TAKEN})"
+)
+_CHANGED = [name for name in _PLACES if name not in ("code", "creator", "created_at")]
+_CHANGE = (
+    f"UPDATE links SET {', '.join(f'{name} = {_PLACES[name]}' for name in _CHANGED)} "
+    "WHERE code = ?1"
+)
 
 _NOTE_VIEWS = """
     INSERT INTO views (code, people)
@@ -78,12 +89,7 @@ class SqliteLinkStore:
         row = row_of(link)
 
         def operation(connection: sqlite3.Connection) -> Link | None:
-            added = connection.execute(
-                f"INSERT INTO links ({', '.join(row)}) SELECT :{', :'.join(row)} "
-                f"WHERE NOT EXISTS ({_TAKEN})",
-                row,
-            )
-            if added.rowcount == 1:
+            if connection.execute(_ADD, row).rowcount == 1:
                 hosts.note(connection, link)
                 return link
             return _find(connection, link.code)
@@ -484,7 +490,7 @@ def _edit(
 def _first_free(connection: sqlite3.Connection, drawn: Iterator[str]) -> str:
     """The first of some codes that is free. Raises Unavailable."""
     for code in drawn:
-        if not connection.execute(_TAKEN, {"code": code}).fetchone():
+        if not connection.execute(_TAKEN, (code,)).fetchone():
             return code
     raise NoFreeCode("No free code was found.")
 
@@ -506,9 +512,4 @@ def _replace(connection: sqlite3.Connection, before: Link, after: Link, now: dat
     if (after.url, after.ended_url) != (before.url, before.ended_url):
         hosts.forget(connection, before)
         hosts.note(connection, after)
-    row = row_of(after)
-    changed = [name for name in row if name not in ("code", "creator", "created_at")]
-    connection.execute(
-        f"UPDATE links SET {', '.join(f'{name} = :{name}' for name in changed)} WHERE code = :code",
-        row,
-    )
+    connection.execute(_CHANGE, row_of(after))

@@ -12,7 +12,7 @@ import ada_url
 
 from services.links.blocks import Refusal, UrlGate
 from services.links.domain import Link
-from services.links.hosts import host_of
+from services.links.hosts import host_of, url_of
 from services.runtime.codes import is_code, is_route
 from services.runtime.errors import InvalidArgument
 from services.runtime.text import BLANKS, CONTROLS
@@ -77,16 +77,17 @@ class UrlPolicy:
         if not _HTTP.match(url):
             raise InvalidUrl("Only http and https URLs with a host can be stored.")
         try:
-            parsed = ada_url.URL(url)
+            parsed = url_of(url)
         except ValueError:
             raise InvalidUrl("This is not a URL.") from None
-        if not parsed.hostname.strip("."):
+        hostname = parsed.hostname
+        if not hostname.strip("."):
             raise InvalidUrl("A URL has a host.")
-        if _has_broken_punycode(parsed.hostname):
+        if _has_broken_punycode(hostname):
             raise InvalidUrl("This is not a URL.")
-        if self._is_short_address(parsed):
+        if self._is_short_address(parsed, _folded(hostname)):
             raise InvalidUrl("This is a short address already.")
-        url = _with_ascii_host(url, parsed.hostname)
+        url = _with_ascii_host(url, hostname)
         if self._gate is not None and (refusal := self._gate.refusal(url)):
             raise UrlRefused(refusal)
         return url
@@ -114,8 +115,7 @@ class UrlPolicy:
         """Whether the product is reached at a host, as `host_of` has it, or below it."""
         return f".{self._own}".endswith(f".{host}")
 
-    def _is_short_address(self, url: ada_url.URL) -> bool:
-        host = _folded(url.hostname)
+    def _is_short_address(self, url: ada_url.URL, host: str) -> bool:
         same_host = host == self._host or (self._is_local and _is_loopback(host))
         if not same_host or _port(url) not in self._ports:
             return False

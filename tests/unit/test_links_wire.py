@@ -19,7 +19,7 @@ from gateway import resolution as gateway
 from gateway.clients import LinksClient
 from services.links.blocks import BlockReason
 from services.links.domain import LinkState, Resolution
-from services.links.grpc_api import resolution_to_pb
+from services.links.grpc_api import write_resolution
 from services.runtime.errors import Unimplemented
 
 ENDS = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
@@ -65,8 +65,10 @@ def before() -> dict[str, Any]:
 def test_a_gateway_of_before_follows_active_links(before: dict[str, Any]) -> None:
     """Protobuf drops the entries of a map that have a field it does not know."""
     urls = {"abcdefgh": "http://a.example", "ABCDEFGH": "http://b.example"}
-    resolutions = [resolution_to_pb(Resolution.active(code, url)) for code, url in urls.items()]
-    written = pb.ResolveLinksResponse(resolutions=resolutions).SerializeToString()
+    response = pb.ResolveLinksResponse()
+    for code, url in urls.items():
+        write_resolution(response.resolutions.add(), Resolution.active(code, url))
+    written = response.SerializeToString()
 
     read = before["ResolveLinksResponse"].FromString(written)
 
@@ -144,14 +146,15 @@ async def test_every_state_reaches_the_gateway_as_it_was() -> None:
         )
         for one in resolutions
     }
-    messages = [resolution_to_pb(one) for one in resolutions]
+    response = pb.ResolveLinksResponse()
+    for one in resolutions:
+        write_resolution(response.resolutions.add(), one)
 
-    answer = pb.ResolveLinksResponse(resolutions=messages).SerializeToString()
-    async with told("ResolveLinks", answer) as client:
+    async with told("ResolveLinks", response.SerializeToString()) as client:
         assert await client.resolve(list(expected)) == expected
 
     changed = pb.ListChangesResponse(
-        mark=7, resolutions=messages, gone=["gone0000"], more=True, lost=True
+        mark=7, resolutions=response.resolutions, gone=["gone0000"], more=True, lost=True
     )
     async with told("ListChanges", changed.SerializeToString()) as client:
         assert await client.changes(3) == gateway.Changes(
