@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
@@ -22,11 +23,16 @@ def chromium() -> str | None:
 @contextmanager
 def driver() -> Iterator[Playwright]:
     """Playwright, on the machine's Node: its own wants libatomic, which few machines have."""
-    if node := shutil.which("node"):
-        os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", node)
     expect.set_options(timeout=1000 * PATIENCE)
-    with sync_playwright() as playwright:
-        yield playwright
+    own = sync_playwright()
+    # It looks as it starts. What is started later has the environment of what was started before:
+    # else it could not be forked from the same process (`tests.warm`).
+    with patch.dict(os.environ):
+        if node := shutil.which("node"):
+            os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", node)
+        playwright = own.start()
+    yield playwright
+    playwright.stop()
 
 
 @contextmanager

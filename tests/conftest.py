@@ -91,8 +91,8 @@ _MOST_WORKERS = 8
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Workers of `-n auto`: one more than there are cores, since most tests wait for something."""
-    return min((os.cpu_count() or 1) + 1, _MOST_WORKERS)
+    """Workers of `-n auto`: two more than there are cores, since most tests wait for something."""
+    return min((os.cpu_count() or 1) + 2, _MOST_WORKERS)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
