@@ -24,7 +24,8 @@ _MONTHS = 12
 _CALENDAR_DAYS = 10_000
 """Days whose month is remembered, in 1 MB: those of ten years are asked for over and over."""
 _ADDED_DAYS = 1000
-"""Days that came to others and are remembered: most links that have a new one had none before."""
+"""Days that came to others and are remembered, in 7 MB at most: most links that have a new one had
+none before."""
 _DAY = timedelta(days=1)
 _EDGES = (1, 7)
 _EPOCH_WEEKDAY = 3

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 import ada_url
 
-_REMEMBERED = 128
-"""URLs that stay parsed, 0.2 MB at most: as many as creations that are under way at once."""
 _NAT64 = IPv6Network("64:ff9b::/96")
 """An IPv4 address as networks that have IPv6 alone reach it, by RFC 6052."""
 
@@ -24,15 +21,6 @@ class HostPlace:
 
     key: str
     code: str
-
-
-@lru_cache(_REMEMBERED)
-def url_of(text: str) -> ada_url.URL:
-    """A URL as browsers parse it, for all who ask: nobody changes it. Raises ValueError.
-
-    Where a link is made that is asked twice or three times in a row, and takes 5 us each time.
-    """
-    return ada_url.URL(text)
 
 
 def host_of(url: ada_url.URL) -> str:
@@ -68,6 +56,6 @@ def keys_below(host: str) -> tuple[str, str]:
 def host_at(url: str) -> str:
     """The host of a URL that is stored, as `host_of` has it."""
     try:
-        return host_of(url_of(url))
+        return host_of(ada_url.URL(url))
     except ValueError:  # No version takes such a one.
         return ""

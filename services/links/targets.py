@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, cached_property
 
+import ada_url
 from publicsuffixlist import PublicSuffixList
 
 from services.links.blocklist_format import digest_of, pages_of, paths_of, query_of
-from services.links.hosts import host_of, url_of
+from services.links.hosts import host_of
 
 Host = tuple[int, int, bytes]
 """The digest of a host, that of what says that single pages of it are named, and the host."""
@@ -18,7 +19,7 @@ class Target:
     """Where a URL leads."""
 
     def __init__(self, url: str) -> None:
-        self._url = url_of(url)
+        self._url = ada_url.URL(url)
         self.hosts = hosts_of(host_of(self._url))
 
     def pages_on(self, host: bytes) -> Iterator[int]:

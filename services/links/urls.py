@@ -12,7 +12,7 @@ import ada_url
 
 from services.links.blocks import Refusal, UrlGate
 from services.links.domain import Link
-from services.links.hosts import host_of, url_of
+from services.links.hosts import host_of
 from services.runtime.codes import is_code, is_route
 from services.runtime.errors import InvalidArgument
 from services.runtime.text import BLANKS, CONTROLS
@@ -77,7 +77,7 @@ class UrlPolicy:
         if not _HTTP.match(url):
             raise InvalidUrl("Only http and https URLs with a host can be stored.")
         try:
-            parsed = url_of(url)
+            parsed = ada_url.URL(url)
         except ValueError:
             raise InvalidUrl("This is not a URL.") from None
         hostname = parsed.hostname
