@@ -25,8 +25,8 @@ def driver() -> Iterator[Playwright]:
     """Playwright, on the machine's Node: its own wants libatomic, which few machines have."""
     expect.set_options(timeout=1000 * PATIENCE)
     own = sync_playwright()
-    # It looks as it starts. What is started later has the environment of what was started before:
-    # else it could not be forked from the same process (`tests.warm`).
+    # It looks as it starts. What is started later has the environment of what was started before,
+    # and is forked from the same process (`tests.warm`).
     with patch.dict(os.environ):
         if node := shutil.which("node"):
             os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", node)

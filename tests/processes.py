@@ -31,16 +31,18 @@ PYTHON_PATH = os.pathsep.join(str(ROOT / part) for part in ("tests/bare", "", "p
 """Where processes of the product find its modules, and none that only developers have."""
 
 _WARMED = ("gateway", *(f"services.{n}" for n in ("auth", "links", "analytics", "reconciler")))
-_warm: dict[str, Warm] = {}
+_warm: dict[tuple[str, frozenset[tuple[str, str]]], Warm] = {}
+"""By their module and environment."""
 _warming = threading.Lock()
 
 
 def _started(
-    module: str, env: Mapping[str, str], ready: int, lifeline: int, stderr: int
+    module: str, env: Mapping[str, str], ready: int, lifeline: int, stderr: int, forked: bool
 ) -> subprocess.Popen[bytes] | Forked:
     """Start `python -m <module>`, in a test by a fork where that makes no difference.
 
-    What is measured (`tests/load`) starts as an operator starts it.
+    What is measured (`tests/load`) starts as an operator starts it, and so does what is given more
+    than settings.
     """
     inherited = {
         name: value
@@ -48,14 +50,14 @@ def _started(
         if not name.startswith(("ATAJO_", "PYTEST_"))
     } | {"PYTHONPATH": PYTHON_PATH}
     settings = {"ATAJO_LISTEN": "127.0.0.1:0", **env}
-    in_a_test = "PYTEST_VERSION" in os.environ
-    if in_a_test and module in _WARMED and all(name.startswith("ATAJO_") for name in settings):
+    forked = forked and "PYTEST_VERSION" in os.environ
+    if forked and module in _WARMED and all(name.startswith("ATAJO_") for name in settings):
         with _warming:
-            warm = _warm.get(module)
+            key = module, frozenset(inherited.items())
+            warm = _warm.get(key)
             if warm is None:
-                warm = _warm[module] = Warm(module, inherited, ROOT)
-        if warm.env == inherited:
-            return warm.fork(settings, ready, lifeline, stderr)
+                warm = _warm[key] = Warm(module, inherited, ROOT)
+        return warm.fork(settings, ready, lifeline, stderr)
     return subprocess.Popen(
         [sys.executable, "-m", module],
         cwd=ROOT,
@@ -75,26 +77,28 @@ class Process:
     """`python -m <module>`, with nothing of the product's settings but what is given.
 
     In tests, what the product consists of is forked from a process that has imported it
-    (`tests/warm.py`).
-    Made by `start`, which waits for the ready line, or by `launch`, which does not. As a context
-    manager it is killed at the end where it still runs.
+    (`tests/warm.py`), where `forked` is not False. Made by `start`, which waits for the ready line,
+    or by `launch`, which does not. As a context manager it is killed at the end where it still
+    runs.
     """
 
-    def __init__(self, module: str, env: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self, module: str, env: Mapping[str, str], log: Path, *, forked: bool = True
+    ) -> None:
         self._log = log
         self._ready, ready = os.pipe()
         lifeline, self._lifeline = os.pipe()
         with log.open("ab") as stderr:
             self._log_start = stderr.tell()
-            self.popen = _started(module, env, ready, lifeline, stderr.fileno())
+            self.popen = _started(module, env, ready, lifeline, stderr.fileno(), forked)
         os.close(ready)
         os.close(lifeline)
         self.addresses: dict[str, str] = {}
 
     @classmethod
-    def launch(cls, module: str, env: Mapping[str, str], log: Path) -> Self:
+    def launch(cls, module: str, env: Mapping[str, str], log: Path, *, forked: bool = True) -> Self:
         """Start a process that need not become ready; its standard error is added to `log`."""
-        return cls(module, env, log)
+        return cls(module, env, log, forked=forked)
 
     @classmethod
     def start(cls, module: str, env: Mapping[str, str], log: Path) -> Self:

@@ -105,7 +105,8 @@ class Product(Client):
 
     `store` is the URL of a MongoDB database, of which each service has one named after it; without,
     the services keep SQLite files in the folder. `front` is the port of what stands in front of the
-    gateway, where something does.
+    gateway, where something does. One that is measured is not `forked`: its processes start as an
+    operator starts them.
     """
 
     def __init__(
@@ -115,8 +116,10 @@ class Product(Client):
         *,
         store: str = "",
         front: int | None = None,
+        forked: bool = True,
     ) -> None:
         self.folder = folder
+        self._forked = forked
         self._store = store
         self._settings = dict(settings or {})
         self._processes: dict[str, Process] = {}
@@ -141,7 +144,9 @@ class Product(Client):
         for name in names:
             module = name if name == "gateway" else f"services.{name}"
             log = self.folder / f"{name}.log"
-            self._processes[name] = Process.launch(module, self._env(name), log)
+            self._processes[name] = Process.launch(
+                module, self._env(name), log, forked=self._forked
+            )
             launched.append(name)
         for name in launched:
             process = self._processes[name]

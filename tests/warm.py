@@ -92,14 +92,12 @@ class Warm:
     """A process that has imported a module, and is asked for others that run it."""
 
     def __init__(self, module: str, env: Mapping[str, str], root: Path) -> None:
-        self.env = dict(env)
-        """What it was started with, beside settings: whose differ must not be forked from it."""
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.warm", module, str(theirs.fileno())],
                 cwd=root,
-                env=self.env,
+                env=dict(env),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
             )
