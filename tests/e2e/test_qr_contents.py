@@ -17,7 +17,16 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from tests.qr.cases import image_file
 from tests.qr.pictures import logo_picture
-from tests.qr.readers import OTHERS, Picture, Readers, framed
+from tests.qr.readers import (
+    OTHERS,
+    SCANNERS,
+    Picture,
+    Readers,
+    Scanners,
+    framed,
+    greyed,
+    read_zxing,
+)
 from tests.qr.studio import all_of_it_came
 
 WALK = datetime(2026, 12, 1, 18, 30, tzinfo=UTC)
@@ -122,8 +131,12 @@ def test_a_wifi_code_with_a_logo_is_read_off_its_print(qr: Page, readers: Reader
     assert readers.who_reads(framed(sheet), text) == list(OTHERS)
 
 
-def test_every_kind_is_read_whole(qr: Page, readers: Readers) -> None:
-    """What stands in the page's field is what the decoders read."""
+def test_every_kind_is_read_whole(qr: Page) -> None:
+    """What stands in the page's field is what the decoders read.
+
+    An event has an own name and moment each time, so it is read by the decoders that lose no plain
+    code: OpenCV's older one loses an event in sixty (16 of 981).
+    """
     filled: dict[str, dict[str, str]] = {
         "Text": {"Text": "Primera línea\nsegunda"},
         "Contact": {
@@ -150,18 +163,18 @@ def test_every_kind_is_read_whole(qr: Page, readers: Readers) -> None:
         "Event": "BEGIN:VCALENDAR\r\n",
         "Location": "geo:40.4168,-3.7038",
     }
-    for kind, fields in filled.items():
-        choose(qr, kind)
-        for label, value in fields.items():
-            qr.get_by_label(label, exact=True).last.fill(value)
-        sheet = downloaded(qr)
-        shown = qr.get_by_role("textbox", name="URL").input_value()
-        read = [readers.read(reader, sheet) for reader in OTHERS]
-        assert len(set(read)) == 1, (kind, read)
-        text = read[0] or ""
-        assert text.startswith(begins.get(kind, fields.get("Text", ""))), (kind, text)
-        # A field of the page has no carriage returns.
-        assert text.replace("\r\n", "\n") == shown
+    with Scanners() as scanners:
+        for kind, fields in filled.items():
+            choose(qr, kind)
+            for label, value in fields.items():
+                qr.get_by_label(label, exact=True).last.fill(value)
+            sheet = downloaded(qr)
+            shown = qr.get_by_role("textbox", name="URL").input_value()
+            text = read_zxing(sheet) or ""
+            assert scanners.who_reads(greyed(sheet), text) == list(SCANNERS), (kind, text)
+            assert text.startswith(begins.get(kind, fields.get("Text", ""))), (kind, text)
+            # A field of the page has no carriage returns.
+            assert text.replace("\r\n", "\n") == shown
 
 
 def test_a_kind_keeps_its_form_and_a_link_its_text(qr: Page) -> None:

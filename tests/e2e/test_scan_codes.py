@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.acts import shorten, until
 from tests.product import Product
-from tests.qr.readers import OTHERS, Readers, framed
+from tests.qr.readers import SCANNERS, Scanners, framed, greyed
 
 
 def test_a_code_of_ones_own_link_says_its_scan_code(site: Product, page: Page, target: str) -> None:
@@ -28,8 +28,10 @@ def test_a_code_of_ones_own_link_says_its_scan_code(site: Product, page: Page, t
     file = np.frombuffer(Path(event.value.path()).read_bytes(), np.uint8)
     picture = cv2.imdecode(file, cv2.IMREAD_COLOR_RGB)
     assert picture is not None
-    with Readers() as readers:
-        assert readers.who_reads(framed(picture.astype(np.uint8)), address) == list(OTHERS)
+    # Its text is another each time, so it is read by the decoders that lose no plain code.
+    with Scanners() as scanners:
+        shades = greyed(framed(picture.astype(np.uint8)))
+        assert scanners.who_reads(shades, address) == list(SCANNERS)
 
     assert site.visit(address[-8:]).headers["location"] == f"{target}/menu"
     page.goto(f"/links/{code}")

@@ -82,8 +82,7 @@ class Readers:
         if reader == "ZXing":
             return read_zxing(picture)
         if reader == "OpenCV":
-            shades = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.uint8, copy=False)
-            return _read_opencv(self._opencv, shades)
+            return _read_opencv(self._opencv, greyed(picture))
         name = "jsqr" if reader == "jsQR" else "qr"
         rgba = np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
         pixels = base64.b64encode(rgba.tobytes()).decode()
@@ -153,6 +152,11 @@ class Scanners:
 
     def __exit__(self, *_: object) -> None:
         self._script.close()
+
+
+def greyed(picture: Picture) -> Shades:
+    """A picture in shades of grey."""
+    return cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.uint8, copy=False)
 
 
 def framed(picture: Picture, colour: int = 255) -> Picture:
