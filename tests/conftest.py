@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -110,10 +111,31 @@ _ASKED_FOR = ("cluster", "engine", "real_mongod")
 """Marks of what not every machine has: a test that bears one runs where `-m` names it."""
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what was not asked for."""
+    """Leave out what was not asked for, and have workers begin what is left in a good order."""
     marks = [mark for mark in _ASKED_FOR if mark not in config.option.markexpr]
     left_out = [item for item in items if any(map(item.get_closest_marker, marks))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+    if hasattr(config, "workerinput"):
+        items[:] = _mixed(items)
+
+
+def _mixed(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Tests that must be alone, then those of all folders in turn, a file at a time.
+
+    Whoever must be alone later waits for all that has begun, and all others for it. Tests of one
+    folder are alike: those of pages keep the cores busy, and those of faults wait.
+    """
+    folders: dict[Path, dict[Path, list[pytest.Item]]] = {}
+    for item in items:
+        folders.setdefault(item.path.parent, {}).setdefault(item.path, []).append(item)
+    places = {
+        path: number / len(files) for files in folders.values() for number, path in enumerate(files)
+    }
+    return sorted(
+        items,
+        key=lambda item: (not item.get_closest_marker("alone"), places[item.path], item.path),
+    )

@@ -27,7 +27,7 @@ from tests.e2e.stage import behind_nginx, built_product
 from tests.processes import PATIENCE
 from tests.product import BROWSER, Product
 
-_FLAGS = (
+FLAGS = (
     "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",
@@ -93,7 +93,7 @@ def target() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A real browser."""
-    with running_chromium(*_FLAGS) as launched:
+    with running_chromium(*FLAGS) as launched:
         yield launched
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browsers import running_chromium
 from tests.e2e.acts import (
     PASSWORD,
     keep_token,
@@ -19,7 +21,15 @@ from tests.e2e.acts import (
     toast,
     until,
 )
+from tests.e2e.conftest import FLAGS
 from tests.product import Product, new_code
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium as people have it, with what its windows need."""
+    with running_chromium(*FLAGS, shell=False) as launched:
+        yield launched
 
 
 def test_a_visitor_shortens_a_link_and_follows_it(

@@ -18,6 +18,7 @@ from tests.processes import ROOT
 SCRIPT = ROOT / "deploy" / "local" / "prerequisites.sh"
 BROUGHT = {
     "chromium": ("chromium",),
+    "chromium-headless-shell": ("chromium-headless-shell",),
     "firefox-esr": ("firefox-esr",),
     "webkit2gtk-driver": ("WebKitWebDriver",),
     "xvfb": ("Xvfb",),
@@ -134,6 +135,22 @@ def test_what_is_there_is_left_alone(tmp_path: Path, what: str, packages: tuple[
             machine.add(program)
     assert machine.ask(what) == (0, "")
     assert machine.installed == ()
+
+
+@pytest.mark.parametrize("case", ["debian", "ubuntu", "nobody", "offline"])
+def test_browsers_without_windows_come_where_they_are_packaged(tmp_path: Path, case: str) -> None:
+    machine = Machine(tmp_path, root=case != "nobody")
+    for package in WANTED["--browser"]:
+        for program in BROUGHT[package]:
+            machine.add(program)
+    shell = "chromium-headless-shell"
+    machine.add(
+        "apt-cache", f'[ "$*" = "show {shell}" ] || exit 1' if case != "ubuntu" else "exit 100"
+    )
+    machine.add_apt(works=case != "offline")
+    for _ in range(2):
+        assert machine.ask("--browser") == (0, "")
+    assert machine.installed == {"debian": [shell], "offline": [shell] * 2}.get(case, ())
 
 
 def test_half_a_prometheus_is_none(tmp_path: Path) -> None:
