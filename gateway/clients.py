@@ -6,7 +6,7 @@ Plain values in, plain values out, a deadline each. Nothing else in the gateway 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -15,6 +15,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
+from gateway.batches import Batches, stopping
 from gateway.owners import Account, Guest, Owner
 from gateway.ports import (
     Dates,
@@ -41,6 +42,7 @@ from gateway.visits import lines
 from gateway.visits.classify import Kind
 from gateway.visits.ledger import Batch
 from services.runtime.client import ServiceClient
+from services.runtime.errors import Unimplemented
 
 # Seconds. A check of a password waits its turn behind others; everything else is a look-up or a few
 # writes.
@@ -58,12 +60,19 @@ CLOSE_SECONDS = 0.5
 """Short, since this call is made while the process ends."""
 KEY_SECONDS = 2.0
 
+MOST_CREATIONS = 250
+"""Links that one call makes: so many it takes."""
+
 _STEP_ROWS = 200
 """Rows of a message that are made between two turns of the event loop: about a millisecond."""
 _REMEMBERED_ROWS = 4096
 """Most rows of visits that are kept ready without their codes: 3 MB."""
 _REMEMBERED_FACTS = 4096
 """Most facts of visits whose names are kept ready: 3 MB."""
+
+
+_Creation = tuple[links_pb2.CreateLinkRequest, asyncio.Future[Resolution]]
+"""A link to make, and what its address answers once it is made."""
 
 
 class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
@@ -132,15 +141,69 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
     def __init__(self, address: str) -> None:
         service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
         super().__init__(address, service, links_pb2_grpc.LinksServiceStub)
+        self._creations = Batches(self._create_all, MOST_CREATIONS)
 
     async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
-        """Store a link; returns what its address answers. Reasons: CODE_TAKEN, INVALID_*."""
+        """Store a link; returns what its address answers. Reasons: CODE_TAKEN, INVALID_*.
+
+        Those of one moment share a call, and the time that it may take.
+        """
         request = links_pb2.CreateLinkRequest(code=code, url=url)
         match owner:
             case Account(account_id):
                 request.account_id = account_id
             case Guest(key_hash):
                 request.guest_key_hash = key_hash
+        made: asyncio.Future[Resolution] = asyncio.get_running_loop().create_future()
+        self._creations.bring((request, made))
+        return await made
+
+    async def close(self) -> None:
+        """Close the channel; calls under way end with an error."""
+        _settle(await self._creations.close(), stopping())
+        await super().close()
+
+    async def _create_all(self, creations: Sequence[_Creation]) -> None:
+        """Have links made, and tell each of those who wait what became of theirs."""
+        # Whoever left before the call was made has asked for nothing.
+        creations = [one for one in creations if not one[1].done()]
+        if not creations:
+            return
+        try:
+            outcomes = await self._created([request for request, _ in creations])
+        except asyncio.CancelledError:
+            _settle(creations, stopping())
+            raise
+        except Exception as error:  # Whoever waits for it says what it is.
+            _settle(creations, error)
+        else:
+            for creation, outcome in zip(creations, outcomes, strict=True):
+                _settle([creation], outcome)
+
+    async def _created(
+        self, requests: Sequence[links_pb2.CreateLinkRequest]
+    ) -> Sequence[Resolution | BaseException]:
+        """What became of links to make, in their order. Raises AppError."""
+        if len(requests) == 1:
+            return [await self._create_one(requests[0])]
+        message = links_pb2.CreateLinksRequest(links=requests)
+        try:
+            reply = await self._caller.unary(
+                "CreateLinks", self._stub.CreateLinks, message, CALL_SECONDS
+            )
+        except Unimplemented:  # Links of the version before.
+            one_by_one = map(self._create_one, requests)
+            return await asyncio.gather(*one_by_one, return_exceptions=True)
+        return [
+            _resolution(one.resolution)
+            if one.HasField("resolution")
+            else self._caller.failure(
+                "CreateLinks", one.error.code, one.error.message, one.error.reason
+            )
+            for one in reply.creations
+        ]
+
+    async def _create_one(self, request: links_pb2.CreateLinkRequest) -> Resolution:
         reply = await self._caller.unary("CreateLink", self._stub.CreateLink, request, CALL_SECONDS)
         if not reply.HasField("resolution"):  # Links of the version before, where all are active.
             return Resolution.active(reply.link.url)
@@ -396,6 +459,17 @@ def _names(facts: str) -> bytes:
         if name
     ]
     return analytics_pb2.VisitCount(names=names).SerializeToString()
+
+
+def _settle(creations: Iterable[_Creation], outcome: Resolution | BaseException) -> None:
+    """Tell those who wait for creations what became of them; nobody may wait any more."""
+    for _, made in creations:
+        if made.done():
+            continue
+        if isinstance(outcome, BaseException):
+            made.set_exception(outcome)
+        else:
+            made.set_result(outcome)
 
 
 def _owner(owner: Owner) -> links_pb2.Owner:

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import math
 import sys
 import time
@@ -25,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from gateway.batches import Batches, stopping
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution, location_of
 from services.runtime import logs
 from services.runtime.errors import AppError, Internal, Unavailable
@@ -47,8 +47,6 @@ RETRY_SECONDS = 2.0
 MOST_CODES = 250
 """Codes in one call. So many resolutions, URL and ended URL of 999 characters of four bytes, are
 2 MB, half of gRPC's limit on a message."""
-GATHER_SECONDS = 0.003
-"""How long codes wait at most for the call before theirs."""
 MOST_WAITING = 20_000
 """Most codes in flight."""
 CLOCK_STEP_SECONDS = 0.5
@@ -158,12 +156,7 @@ class Resolver:
         self._edited: set[str] = set()
         """Codes edited by calls that went through here since changes were last asked for."""
         self._in_flight: dict[str, _InFlight] = {}
-        self._queue: list[_InFlight] = []
-        """Those of them that go with the next call."""
-        self._first_asker = contextvars.Context()
-        """Of the request that asked for the first code of the queue: its id, and its trace."""
-        self._sending: asyncio.Handle | None = None
-        self._calls: set[asyncio.Task[None]] = set()
+        self._calls = Batches(self._look_up, MOST_CODES)
         self._hits = self._stale_hits = self._misses = 0
         self.changes = 0
         """Grows with each change that is told or was made here, and with what makes all of memory
@@ -179,7 +172,7 @@ class Resolver:
     @property
     def gathers(self) -> bool:
         """Whether the next look-up joins a call that another one began."""
-        return bool(self._queue)
+        return self._calls.gathers
 
     def __len__(self) -> int:
         """Links in memory."""
@@ -315,15 +308,7 @@ class Resolver:
 
     async def close(self) -> None:
         """End the calls in flight."""
-        if self._sending is not None:
-            self._sending.cancel()
-            self._sending = None
-        queue, self._queue = self._queue, []
-        self._fail(queue, _stopping())
-        for call in list(self._calls):
-            call.cancel()
-        if self._calls:
-            await asyncio.wait(self._calls)
+        self._fail(await self._calls.close(), stopping())
 
     def _stale_hit(self, code: str, entry: _Entry) -> bytes | None:
         """What `hit` answers once the entry is no hit by its time alone."""
@@ -387,37 +372,14 @@ class Resolver:
     def _begin(self, code: str) -> _InFlight:
         """Look a code up with the next call."""
         lookup = self._in_flight[code] = _InFlight(code, self._generation)
-        if self._sending is None:
-            self._sending = (
-                self._loop.call_later(GATHER_SECONDS, self._send)
-                if self._calls
-                else self._loop.call_soon(self._send)
-            )
-        if not self._queue:
-            self._first_asker = contextvars.copy_context()
-        self._queue.append(lookup)
+        self._calls.bring(lookup)
         return lookup
 
-    def _send(self) -> None:
-        if self._sending is not None:
-            self._sending.cancel()
-            self._sending = None
-        # A change that was told may have answered some already.
-        queue = [one for one in self._queue if self._in_flight.get(one.code) is one]
-        self._queue = []
-        for start in range(0, len(queue), MOST_CODES):
-            # One call has one id, however many asked.
-            work = self._look_up(queue[start : start + MOST_CODES])
-            call = asyncio.create_task(work, context=self._first_asker)
-            self._calls.add(call)
-            call.add_done_callback(self._called)
-
-    def _called(self, call: asyncio.Task[None]) -> None:
-        self._calls.discard(call)
-        if self._queue and not call.cancelled():
-            self._send()
-
     async def _look_up(self, lookups: Sequence[_InFlight]) -> None:
+        # A change that was told may have answered some already.
+        lookups = [one for one in lookups if self._in_flight.get(one.code) is one]
+        if not lookups:
+            return
         try:
             found = await self._source.resolve([one.code for one in lookups])
             locations: dict[str, bytes] = {}
@@ -435,7 +397,7 @@ class Resolver:
         except AppError as error:
             self._fail(lookups, error)
         except asyncio.CancelledError:
-            self._fail(lookups, _stopping())
+            self._fail(lookups, stopping())
             raise
         except Exception as error:
             self.faults += 1
@@ -577,7 +539,3 @@ def _bytes_of(code: str, entry: _Entry) -> int:
     if link_code:
         size += _size_of(link_code)
     return size
-
-
-def _stopping() -> Unavailable:
-    return Unavailable("The gateway stops.")

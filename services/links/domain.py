@@ -15,6 +15,9 @@ from services.runtime.feed import Feed
 
 MAX_CODES = 1000
 """Most codes in one look-up, and in one call of the operator."""
+MAX_CREATIONS = 250
+"""Most links that are made in one call. So many resolutions with the longest URLs are 2 MB, half of
+gRPC's limit on a message."""
 MAX_NAMED = 100
 """Most codes of one call of an owner."""
 MAX_OWNED_CODES = 100_000

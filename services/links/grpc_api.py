@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,8 +19,10 @@ from services.links.listing import InvalidQuery, LinkOrder
 from services.links.moderation import Moderation
 from services.links.reports import Report
 from services.links.service import LinksService
+from services.runtime import interceptors, status
 from services.runtime.server import Servicer, Servicers
 
+_SERVICE: str = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
 _STATES = {
     LinkState.ACTIVE: pb.LINK_STATE_ACTIVE,
     LinkState.EXPIRED: pb.LINK_STATE_EXPIRED,
@@ -63,6 +66,19 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         response = pb.CreateLinkResponse()
         _write_link(response.link, link, self._service.now())
         write_resolution(response.resolution, link.resolution())
+        return response
+
+    async def CreateLinks(
+        self, request: pb.CreateLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateLinksResponse:
+        started = time.perf_counter()
+        outcomes = await self._service.create_all(
+            [(one.code, one.url, _owner(one)) for one in request.links]
+        )
+        seconds = time.perf_counter() - started
+        response = pb.CreateLinksResponse()
+        for outcome in outcomes:
+            _write_creation(response.creations.add(), outcome, seconds)
         return response
 
     async def ResolveLinks(
@@ -305,6 +321,20 @@ def servicers(service: LinksService, moderation: Moderation) -> Servicers:
             AdminServicer(service, moderation),
         ),
     )
+
+
+def _write_creation(message: pb.Creation, outcome: Link | BaseException, seconds: float) -> None:
+    """What became of a creation that took so long: it is measured as a call of its own is."""
+    if isinstance(outcome, Link):
+        interceptors.handled(_SERVICE, "CreateLink", "OK", seconds)
+        write_resolution(message.resolution, outcome.resolution())
+        return
+    if not isinstance(outcome, Exception):
+        raise outcome
+    known = interceptors.failed(outcome, _SERVICE, "CreateLink", seconds)
+    message.error.code = status.number_of(status.code_of(known))
+    message.error.reason = known.reason
+    message.error.message = known.message
 
 
 def _owner(request: pb.CreateLinkRequest | pb.ListLinksRequest | pb.Owner) -> Owner:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -9,6 +10,7 @@ from collections.abc import (
     Iterator,
     Mapping,
     Sequence,
+    Sized,
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from services.links.blocks import BlockReason
 from services.links.codes import CodeTaken, check_code, drawn_scan_codes
 from services.links.domain import (
     MAX_CODES,
+    MAX_CREATIONS,
     MAX_NAMED,
     MAX_OWNED_CODES,
     PURGED_AFTER,
@@ -122,6 +125,17 @@ class LinksService:
         if stored is None or not wanted.repeats(stored):
             raise CodeTaken("This code is taken.")
         return stored
+
+    async def create_all(
+        self, wanted: Sequence[tuple[str, str, Owner]]
+    ) -> list[Link | BaseException]:
+        """Store up to `MAX_CREATIONS` links, each as `create` does.
+
+        Returns them in their order; where one raised, what it raised. Raises TooManyCodes.
+        """
+        _check_count(wanted, MAX_CREATIONS)
+        made = (self.create(code, url, owner) for code, url, owner in wanted)
+        return await asyncio.gather(*made, return_exceptions=True)
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         """What short addresses answer, in no order.
@@ -507,6 +521,6 @@ def _wellformed(codes: Sequence[str]) -> list[str]:
     return [code for code in codes if is_code(code)]
 
 
-def _check_count(codes: Sequence[str] | Mapping[str, int], most: int) -> None:
+def _check_count(codes: Sized, most: int) -> None:
     if len(codes) > most:
         raise TooManyCodes(f"At most {most} codes can be named at once.")

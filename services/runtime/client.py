@@ -154,6 +154,14 @@ class Caller:
             finally:
                 call.cancel()
 
+    def failure(self, method: str, number: int, message: str, reason: str) -> AppError:
+        """The error that a part of a call ended with, by the number of its status."""
+        return self._of(method, status.from_parts(number, message, reason))
+
+    def _of(self, method: str, failure: AppError) -> AppError:
+        failure.call = f"{self._service}/{method}"
+        return failure
+
     @contextmanager
     def _observed(self, method: str) -> Iterator[None]:
         started = time.perf_counter()
@@ -163,9 +171,7 @@ class Caller:
             code = "OK"
         except grpc.aio.AioRpcError as error:
             code = error.code().name
-            failure = status.from_rpc_error(error)
-            failure.call = f"{self._service}/{method}"
-            raise failure from error
+            raise self._of(method, status.from_rpc_error(error)) from error
         finally:
             metrics.CLIENT_SECONDS.labels(self._service, method, code).observe(
                 time.perf_counter() - started

@@ -21,6 +21,27 @@ where anybody can bring the reason about."""
 log = logs.Throttled(__name__, most=_LINES_A_MINUTE)
 
 
+def handled(service: str, method: str, code: str, seconds: float) -> None:
+    """Measure how long a call took that ended with a code."""
+    metrics.SERVER_SECONDS.labels(service, method, code).observe(seconds)
+
+
+def failed(error: Exception, service: str, method: str, seconds: float) -> errors.AppError:
+    """Measure and log a call that ended with an error; returns what its caller is told."""
+    known = error if isinstance(error, errors.AppError) else errors.Internal()
+    code = status.code_of(known).name
+    handled(service, method, code, seconds)
+    fields = {"method": method, "code": code, "duration": round(seconds, 6)}
+    if known is not error:
+        log.error("call_failed", exc_info=error, **fields)
+    elif isinstance(known, errors.Unavailable):
+        cause = type(known.__cause__).__name__ if known.__cause__ else None
+        log.warning("call_failed", reason=known.reason, cause=cause, **fields)
+    else:
+        log.info("call_refused", reason=known.reason, **fields)
+    return known
+
+
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Wraps every handler of a server. The only place where an error becomes a status."""
 
@@ -105,7 +126,7 @@ class _Call:
 
     def _end(self, code: str) -> float:
         seconds = time.perf_counter() - self._started
-        metrics.SERVER_SECONDS.labels(self._service, self._method, code).observe(seconds)
+        handled(self._service, self._method, code, seconds)
         return seconds
 
     def _abandon(self) -> None:
@@ -114,17 +135,8 @@ class _Call:
         log.info("call_abandoned", method=self._method, duration=round(seconds, 6))
 
     async def _fail(self, error: Exception) -> NoReturn:
-        known = error if isinstance(error, errors.AppError) else errors.Internal()
-        code = status.code_of(known)
-        seconds = self._end(code.name)
-        tracing.failed(code)
-        fields = {"method": self._method, "code": code.name, "duration": round(seconds, 6)}
-        if known is not error:
-            log.error("call_failed", exc_info=error, **fields)
-        elif isinstance(known, errors.Unavailable):
-            cause = type(known.__cause__).__name__ if known.__cause__ else None
-            log.warning("call_failed", reason=known.reason, cause=cause, **fields)
-        else:
-            log.info("call_refused", reason=known.reason, **fields)
+        seconds = time.perf_counter() - self._started
+        known = failed(error, self._service, self._method, seconds)
+        tracing.failed(status.code_of(known))
         await self._context.abort_with_status(status.to_status(known))
         raise AssertionError("abort_with_status always raises")

@@ -19,6 +19,13 @@ log = logs.Throttled(__name__)
 DOMAIN = "atajo"
 _DETAILS_KEY = "grpc-status-details-bin"
 
+
+def number_of(code: grpc.StatusCode) -> int:
+    """The number that stands for a status on the wire."""
+    number: int = code.value[0]
+    return number
+
+
 _CODES: dict[type[errors.AppError], grpc.StatusCode] = {
     errors.InvalidArgument: grpc.StatusCode.INVALID_ARGUMENT,
     errors.Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
@@ -36,6 +43,8 @@ _ERRORS: dict[grpc.StatusCode, type[errors.AppError]] = {
     grpc.StatusCode.CANCELLED: errors.Unavailable,
 }
 
+_BY_NUMBER = {number_of(code): kind for code, kind in _ERRORS.items()}
+
 
 def code_of(error: errors.AppError) -> grpc.StatusCode:
     """The status of an error: that of the most specific class in the table."""
@@ -48,10 +57,16 @@ def to_status(error: errors.AppError) -> grpc.Status:
     if isinstance(error, errors.ResourceExhausted) and error.retry_after is not None:
         delay = duration_pb2.Duration(seconds=math.ceil(error.retry_after))
         details.append(_pack(error_details_pb2.RetryInfo(retry_delay=delay)))
-    code: int = code_of(error).value[0]
+    code = number_of(code_of(error))
     return rpc_status.to_status(
         status_pb2.Status(code=code, message=error.message, details=details)
     )
+
+
+def from_parts(number: int, message: str, reason: str) -> errors.AppError:
+    """The error of a part of a call, by the number of its status."""
+    kind = _BY_NUMBER.get(number, errors.Internal)
+    return errors.Internal() if kind is errors.Internal else kind(message, reason)
 
 
 def from_rpc_error(error: grpc.aio.AioRpcError) -> errors.AppError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,7 +14,7 @@ from gateway.clients import LinksClient
 from gateway.owners import Account, Guest, Owner
 from gateway.ports import FormerUrl, Link, LinkChanges, LinkOrder, Links, Page, Query
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution
-from services.runtime.errors import AlreadyExists, InvalidArgument, NotFound
+from services.runtime.errors import AlreadyExists, AppError, InvalidArgument, NotFound
 from tests import services
 from tests.fakes import FakeLinks
 
@@ -61,6 +62,34 @@ async def test_the_same_link_again_is_a_success_and_another_is_not(links: Links)
             await links.create("abcdefgh", url, owner)
         assert taken.value.reason == "CODE_TAKEN"
     assert await links.resolve(["abcdefgh"]) == {"abcdefgh": first}
+
+
+async def test_of_links_made_at_once_each_ends_as_it_would_alone(links: Links) -> None:
+    await links.create("taken---", "b.example", ONE)
+    wanted: tuple[tuple[str, str, Owner | None], ...] = (
+        ("abcdefgh", "a.example", ONE),
+        ("taken---", "a.example", GUEST),
+        ("abcdefg/", "a.example", None),
+        ("refused-", "javascript:alert(1)", None),
+        ("abcdefgh", "a.example", ONE),
+        ("nobodys-", "a.example", None),
+    )
+    ends = await asyncio.gather(*(links.create(*one) for one in wanted), return_exceptions=True)
+    made = Resolution.active("http://a.example")
+    assert [end.reason if isinstance(end, AppError) else end for end in ends] == [
+        *(made, "CODE_TAKEN", "INVALID_CODE", "INVALID_URL", made, made)
+    ]
+    assert (await links.get(ONE, "abcdefgh"))[0].url == "http://a.example"
+
+
+async def test_who_leaves_takes_no_link_from_those_beside_them(links: Links) -> None:
+    leaving, *staying = (
+        asyncio.create_task(links.create(code, "a.example", ONE))
+        for code in ("leaving-", "staying1", "staying2")
+    )
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert await asyncio.gather(*staying) == [Resolution.active("http://a.example")] * 2
 
 
 async def test_a_guest_has_codes_of_eight_characters_and_an_account_of_any_length(

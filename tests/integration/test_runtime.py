@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -241,6 +242,38 @@ async def test_a_flood_of_refused_calls_leaves_few_lines_and_a_figure(tmp_path: 
         if line.startswith("grpc_server_handling_seconds_count") and '"CreateLink"' in line
     )
     assert float(counted) == 101
+
+
+async def test_links_made_in_one_call_are_each_logged_and_counted_as_one_of_its_own(
+    tmp_path: Path,
+) -> None:
+    with start("links", tmp_path) as process:
+        async with opened(process) as channel:
+            caller, call = client.Caller(LINKS), pb_grpc.LinksServiceStub(channel).CreateLinks
+            wanted = [
+                pb.CreateLinkRequest(code=code, url="a.example") for code in ("x", "abcdefgh")
+            ]
+            together = pb.CreateLinksRequest(links=wanted)
+            reply = await caller.unary("CreateLinks", call, together, 20)
+            too_many = pb.CreateLinksRequest(links=wanted[1:] * 251)
+            with pytest.raises(InvalidArgument) as refused:
+                await caller.unary("CreateLinks", call, too_many, 20)
+        lines = [line for line in process.log_lines() if line["event"] == "call_refused"]
+        metrics = f"http://{process.addresses['metrics']}/metrics"
+        shown = (await asyncio.to_thread(httpx.get, metrics)).text
+
+    bad, good = reply.creations
+    assert (bad.error.code, bad.error.reason) == (3, "INVALID_CODE")
+    assert bad.error.message
+    assert (good.resolution.code, good.resolution.url) == ("abcdefgh", "http://a.example")
+    assert refused.value.reason == "TOO_MANY_CODES"
+    assert [(line["method"], line["reason"]) for line in lines] == [
+        ("CreateLink", "INVALID_CODE"),
+        ("CreateLinks", "TOO_MANY_CODES"),
+    ]
+    for code in ("OK", "INVALID_ARGUMENT"):
+        labels = f'grpc_code="{code}",grpc_method="CreateLink"'
+        assert re.search(f"grpc_server_handling_seconds_count{{{labels},.*}} 1.0", shown)
 
 
 async def test_a_call_whose_caller_left_is_told_and_counted_as_cancelled(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ The messages of the version before are written down here as they were.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -168,6 +169,15 @@ async def test_a_state_of_a_later_version_is_not_followed() -> None:
     async with told("ResolveLinks", answer.SerializeToString()) as client:
         found = await client.resolve(["abcdefgh"])
     assert found["abcdefgh"].state is gateway.LinkState.EXPIRED
+
+
+async def test_links_of_before_make_links_one_by_one() -> None:
+    answer = pb.CreateLinkResponse()
+    write_resolution(answer.resolution, Resolution.active("abcdefgh", "http://a.example"))
+    async with told("CreateLink", answer.SerializeToString()) as client:
+        made = (client.create(code, "a.example", None) for code in ("abcdefgh", "ABCDEFGH"))
+        ends = await asyncio.gather(*made)
+    assert ends == [gateway.Resolution.active("http://a.example")] * 2
 
 
 async def test_links_of_before_tell_no_changes() -> None:

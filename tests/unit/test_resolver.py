@@ -134,7 +134,7 @@ async def ask_one_by_one(resolver: Resolver, codes: Sequence[str]) -> list[async
 async def test_codes_missed_while_a_call_is_under_way_share_the_next(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.resolver.GATHER_SECONDS", 60.0)
+    monkeypatch.setattr("gateway.batches.GATHER_SECONDS", 60.0)
     source = SlowSource()
     resolver = cache(source, ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["aaaaaaaa", "bbbbbbbb", "cccccccc", "bbbbbbbb"])
@@ -165,7 +165,7 @@ async def test_a_call_that_hangs_holds_the_next_up_for_a_moment_alone(clock: Clo
 async def test_closing_answers_those_who_wait_for_the_next_call_too(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.resolver.GATHER_SECONDS", 60.0)
+    monkeypatch.setattr("gateway.batches.GATHER_SECONDS", 60.0)
     resolver = cache(SlowSource(), ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     await resolver.close()

@@ -288,6 +288,116 @@ class CreateLinkResponse(_message.Message):
 Global___CreateLinkResponse: _TypeAlias = CreateLinkResponse  # noqa: Y015
 
 @_typing.final
+class CreateLinksRequest(_message.Message):
+    """Links to store."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINKS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def links(self) -> _containers.RepeatedCompositeFieldContainer[Global___CreateLinkRequest]:
+        """At most 250 links."""
+
+    def __init__(
+        self,
+        *,
+        links: _abc.Iterable[Global___CreateLinkRequest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["links", b"links"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateLinksRequest: _TypeAlias = CreateLinksRequest  # noqa: Y015
+
+@_typing.final
+class CreateLinksResponse(_message.Message):
+    """What became of each link, in the order of the request."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CREATIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def creations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Creation]:
+        """As many as links were asked for."""
+
+    def __init__(
+        self,
+        *,
+        creations: _abc.Iterable[Global___Creation] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["creations", b"creations"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateLinksResponse: _TypeAlias = CreateLinksResponse  # noqa: Y015
+
+@_typing.final
+class Creation(_message.Message):
+    """What became of a link to store."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESOLUTION_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def resolution(self) -> Global___Resolution:
+        """It is stored, and its short address answers so."""
+
+    @_builtins.property
+    def error(self) -> Global___Error:
+        """It is not."""
+
+    def __init__(
+        self,
+        *,
+        resolution: Global___Resolution | None = ...,
+        error: Global___Error | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "outcome", b"outcome", "resolution", b"resolution"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "outcome", b"outcome", "resolution", b"resolution"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["resolution", "error"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___Creation: _TypeAlias = Creation  # noqa: Y015
+
+@_typing.final
+class Error(_message.Message):
+    """What a call of its own would have ended with."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    code: _builtins.int
+    """The number of its gRPC status."""
+    reason: _builtins.str
+    """The reason that its ErrorInfo would have."""
+    message: _builtins.str
+    """What it says to people."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.int = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "message", b"message", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Error: _TypeAlias = Error  # noqa: Y015
+
+@_typing.final
 class ResolveLinksRequest(_message.Message):
     """Codes to look up."""
 

@@ -40,6 +40,11 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinkRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinkResponse.FromString,
                 _registered_method=True)
+        self.CreateLinks = channel.unary_unary(
+                '/atajo.links.v1.LinksService/CreateLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksResponse.FromString,
+                _registered_method=True)
         self.ResolveLinks = channel.unary_unary(
                 '/atajo.links.v1.LinksService/ResolveLinks',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksRequest.SerializeToString,
@@ -122,6 +127,16 @@ class LinksServiceServicer:
         Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED where a blocklist
         names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
         UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateLinks(self, request, context):
+        """Stores up to 250 links, each as CreateLink does: what becomes of one is nothing to the others, and
+        each has its own error of those above.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -282,6 +297,11 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinkRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinkResponse.SerializeToString,
             ),
+            'CreateLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksResponse.SerializeToString,
+            ),
             'ResolveLinks': grpc.unary_unary_rpc_method_handler(
                     servicer.ResolveLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksRequest.FromString,
@@ -381,6 +401,33 @@ class LinksService:
             '/atajo.links.v1.LinksService/CreateLink',
             atajo_dot_links_dot_v1_dot_links__pb2.CreateLinkRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.CreateLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/CreateLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -43,6 +43,12 @@ class LinksServiceStub:
     names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
     UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
     """
+    CreateLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.CreateLinksRequest, _links_pb2.CreateLinksResponse]
+    """Stores up to 250 links, each as CreateLink does: what becomes of one is nothing to the others, and
+    each has its own error of those above.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
     ResolveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]
     """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
     are left out.
@@ -146,6 +152,12 @@ class LinksServiceAsyncStub(LinksServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED where a blocklist
     names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
     UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
+    """
+    CreateLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.CreateLinksRequest, _links_pb2.CreateLinksResponse]  # type: ignore[assignment]
+    """Stores up to 250 links, each as CreateLink does: what becomes of one is nothing to the others, and
+    each has its own error of those above.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     ResolveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]  # type: ignore[assignment]
     """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
@@ -253,6 +265,18 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED where a blocklist
         names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
         UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
+        """
+
+    @_abc_1.abstractmethod
+    def CreateLinks(
+        self,
+        request: _links_pb2.CreateLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.CreateLinksResponse, _abc.Awaitable[_links_pb2.CreateLinksResponse]]:
+        """Stores up to 250 links, each as CreateLink does: what becomes of one is nothing to the others, and
+        each has its own error of those above.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,108 @@
+"""What many bring at once: how it is sent together, and what becomes of it at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextvars import ContextVar
+
+import pytest
+
+from gateway.batches import Batches
+
+_WHO: ContextVar[str] = ContextVar("who", default="nobody")
+
+
+class Sender:
+    """Notes what is sent, and ends a call when the test says so."""
+
+    def __init__(self) -> None:
+        self.sent: list[list[int]] = []
+        self.by: list[str] = []
+        self.called = asyncio.Event()
+        self.ends = asyncio.Event()
+        self.cancelled = 0
+
+    async def __call__(self, things: Sequence[int]) -> None:
+        self.sent.append(list(things))
+        self.by.append(_WHO.get())
+        self.called.set()
+        try:
+            await self.ends.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+
+@pytest.fixture
+async def sender() -> Sender:
+    return Sender()
+
+
+async def turns(count: int = 3) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_what_is_brought_in_one_turn_goes_in_calls_of_so_many(sender: Sender) -> None:
+    batches = Batches(sender, 4)
+    for number in range(10):
+        batches.bring(number)
+    assert batches.gathers
+    await turns()
+    assert sender.sent == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert not batches.gathers
+    sender.ends.set()
+    await batches.close()
+
+
+async def test_what_follows_a_call_waits_for_its_end(
+    sender: Sender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.batches.GATHER_SECONDS", 60.0)
+    batches = Batches(sender, 4)
+    for number in range(3):
+        batches.bring(number)
+        await turns()
+    assert sender.sent == [[0]]
+    sender.ends.set()
+    await turns(5)
+    assert sender.sent == [[0], [1, 2]]
+    await batches.close()
+
+
+async def test_it_does_not_wait_for_a_call_for_long(sender: Sender) -> None:
+    batches = Batches(sender, 4)
+    batches.bring(0)
+    await turns()
+    sender.called.clear()
+    batches.bring(1)
+    await asyncio.wait_for(sender.called.wait(), 20)
+    assert sender.sent == [[0], [1]]
+    sender.ends.set()
+    await batches.close()
+
+
+async def test_a_call_is_of_whoever_began_it(sender: Sender) -> None:
+    batches = Batches(sender, 4)
+    for who in ("first", "second"):
+        _WHO.set(who)
+        batches.bring(0)
+    await turns()
+    assert sender.by == ["first"]
+    sender.ends.set()
+    await batches.close()
+
+
+async def test_at_the_end_calls_are_cut_off_and_what_waits_is_given_back(
+    sender: Sender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.batches.GATHER_SECONDS", 60.0)
+    batches = Batches(sender, 4)
+    batches.bring(0)
+    await turns()
+    batches.bring(1)
+    assert await batches.close() == [1]
+    assert sender.cancelled == 1
+    await turns()
+    assert sender.sent == [[0]]
