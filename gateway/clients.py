@@ -42,7 +42,7 @@ from gateway.visits import lines
 from gateway.visits.classify import Kind
 from gateway.visits.ledger import Batch
 from services.runtime.client import ServiceClient
-from services.runtime.errors import Unimplemented
+from services.runtime.errors import Unavailable, Unimplemented
 
 # Seconds. A check of a password waits its turn behind others; everything else is a look-up or a few
 # writes.
@@ -62,6 +62,8 @@ KEY_SECONDS = 2.0
 
 MOST_CREATIONS = 250
 """Links that one call makes: so many it takes."""
+MOST_MAKING = 20_000
+"""Links that may be in the making: all that links takes in the time of a call."""
 
 _STEP_ROWS = 200
 """Rows of a message that are made between two turns of the event loop: about a millisecond."""
@@ -142,6 +144,8 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
         super().__init__(address, service, links_pb2_grpc.LinksServiceStub)
         self._creations = Batches(self._create_all, MOST_CREATIONS)
+        self._making = 0
+        """Links that are being made."""
 
     async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
         """Store a link; returns what its address answers. Reasons: CODE_TAKEN, INVALID_*.
@@ -154,9 +158,15 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
                 request.account_id = account_id
             case Guest(key_hash):
                 request.guest_key_hash = key_hash
+        if self._making >= MOST_MAKING:
+            raise Unavailable("Too many links are being made.", "CREATIONS_OVERLOADED")
         made: asyncio.Future[Resolution] = asyncio.get_running_loop().create_future()
         self._creations.bring((request, made))
-        return await made
+        self._making += 1
+        try:
+            return await made
+        finally:
+            self._making -= 1
 
     async def close(self) -> None:
         """Close the channel; calls under way end with an error."""

@@ -21,7 +21,7 @@ from gateway.clients import LinksClient
 from services.links.blocks import BlockReason
 from services.links.domain import LinkState, Resolution
 from services.links.grpc_api import write_resolution
-from services.runtime.errors import Unimplemented
+from services.runtime.errors import Unavailable, Unimplemented
 
 ENDS = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
 BEFORE = """
@@ -178,6 +178,18 @@ async def test_links_of_before_make_links_one_by_one() -> None:
         made = (client.create(code, "a.example", None) for code in ("abcdefgh", "ABCDEFGH"))
         ends = await asyncio.gather(*made)
     assert ends == [gateway.Resolution.active("http://a.example")] * 2
+
+
+async def test_only_so_many_links_may_be_in_the_making(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.clients.MOST_MAKING", 3)
+    answer = pb.CreateLinkResponse()
+    write_resolution(answer.resolution, Resolution.active("abcdefgh", "http://a.example"))
+    async with told("CreateLink", answer.SerializeToString()) as client:
+        for _ in range(2):  # Those that are made make room.
+            made = (client.create("abcdefgh", "a.example", None) for _ in range(5))
+            ends = await asyncio.gather(*made, return_exceptions=True)
+            refused = [end.reason for end in ends if isinstance(end, Unavailable)]
+            assert refused == ["CREATIONS_OVERLOADED"] * 2
 
 
 async def test_links_of_before_tell_no_changes() -> None:
