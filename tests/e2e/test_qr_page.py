@@ -96,6 +96,8 @@ def test_toasts_stand_bottom_right_three_at_most_for_four_seconds(qr: Page) -> N
         download(qr)
     toasts = qr.locator(".Toastify__toast")
     expect(toasts).to_have_count(3)
+    # It flies in, and is looked at where it stands.
+    toasts.last.evaluate("toast => Promise.all(toast.getAnimations().map((one) => one.finished))")
     box = toasts.last.bounding_box()
     size = qr.viewport_size
     assert box is not None
