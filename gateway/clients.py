@@ -181,13 +181,14 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
             return
         try:
             outcomes = await self._created([request for request, _ in creations])
+            ended = list(zip(creations, outcomes, strict=True))
         except asyncio.CancelledError:
             _settle(creations, stopping())
             raise
         except Exception as error:  # Whoever waits for it says what it is.
             _settle(creations, error)
         else:
-            for creation, outcome in zip(creations, outcomes, strict=True):
+            for creation, outcome in ended:
                 _settle([creation], outcome)
 
     async def _created(

@@ -94,6 +94,14 @@ async def test_a_call_is_of_whoever_began_it(sender: Sender) -> None:
     await batches.close()
 
 
+async def test_a_call_that_was_just_made_is_cut_off_and_not_forgotten(sender: Sender) -> None:
+    batches = Batches(sender, 4)
+    batches.bring(0)
+    await asyncio.sleep(0)  # It is made, and has not had its first step.
+    assert await batches.close() == []
+    assert (sender.sent, sender.cancelled) == ([[0]], 1)
+
+
 async def test_at_the_end_calls_are_cut_off_and_what_waits_is_given_back(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:

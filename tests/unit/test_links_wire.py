@@ -180,6 +180,13 @@ async def test_links_of_before_make_links_one_by_one() -> None:
     assert ends == [gateway.Resolution.active("http://a.example")] * 2
 
 
+async def test_who_is_told_of_too_few_links_waits_for_none() -> None:
+    async with told("CreateLinks", b"") as client:
+        made = (client.create(code, "a.example", None) for code in ("abcdefgh", "ABCDEFGH"))
+        ends = await asyncio.wait_for(asyncio.gather(*made, return_exceptions=True), 20)
+    assert [type(end) for end in ends] == [ValueError] * 2
+
+
 async def test_only_so_many_links_may_be_in_the_making(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.clients.MOST_MAKING", 3)
     answer = pb.CreateLinkResponse()
