@@ -29,8 +29,8 @@ from typing import TypeVar
 from services.analytics import sketch
 from services.analytics.domain import (
     FEED,
-    MAX_NAMES,
     Batch,
+    Breakdown,
     Day,
     DaySums,
     Dimension,
@@ -65,9 +65,11 @@ from services.analytics.sums_sqlite import (
 )
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
-from services.runtime.sqlite import Database, Migration
+from services.runtime.sqlite import Database, Migration, functions
 
 T = TypeVar("T")
+_Gathered = tuple[Dimension, Breakdown, Breakdown]
+"""A dimension, names that a batch adds to it, and those under which they are counted."""
 
 _CODES_AT_ONCE = 250
 """Most links whose days are looked up while others wait for the reader."""
@@ -202,18 +204,22 @@ _ADVANCE_GATEWAY = """
     WHERE last_batch < excluded.last_batch
 """
 _CLOSE_GATEWAY = "UPDATE gateways SET seen_at = ? WHERE id = ? AND last_batch = ?"
-_ADD_TO_TOTALS = "UPDATE totals SET people = people + ?2, bots = bots + ?3 WHERE code = ?1"
-_ADD_WITH_DAYS = """
+_ADD_TO_TOTALS = """
     INSERT INTO totals (code, people, bots, days) VALUES (?, ?, ?, ?)
     ON CONFLICT (code) DO UPDATE
-    SET people = people + excluded.people, bots = bots + excluded.bots, days = excluded.days
+    SET people = people + excluded.people, bots = bots + excluded.bots,
+        days = CASE excluded.days WHEN x'' THEN days ELSE with_new_days(code, days) END
 """
 _SET_DAYS = """
     INSERT INTO totals (code, people, bots, days) VALUES (?, 0, 0, ?)
     ON CONFLICT (code) DO UPDATE SET days = excluded.days
 """
 _DAYS_OF = "SELECT days FROM totals WHERE code = ?"
-_SET_DAY = "INSERT OR REPLACE INTO days (day, code, counts, sketch) VALUES (?, ?, ?, ?)"
+_ADD_TO_DAY = """
+    INSERT INTO days (day, code, counts, sketch) VALUES (?, ?, ?, ?)
+    ON CONFLICT (day, code) DO UPDATE
+    SET counts = with_added(code, counts), sketch = with_visitors(code, sketch)
+"""
 _DELETE_DAY = "DELETE FROM days WHERE (day, code) = (?, ?)"
 _CHANGES = "SELECT day, changes FROM day_changes WHERE day BETWEEN ? AND ?"
 _COUNT_CHANGE = """
@@ -435,54 +441,53 @@ def _add_to_day(
     sums: Mapping[tuple[int, str], DaySums],
 ) -> list[str]:
     """Add what a batch has for a day of some links; returns those that have their first visits."""
-    new: list[str] = []
-    for some in _chunks(codes):
-        rows = connection.execute(
-            f"SELECT code, counts, sketch FROM days WHERE day = ? AND code IN ({_marks(some)})",
-            (day, *some),
-        )
-        held = {code: (counts, visitors) for code, counts, visitors in rows}
-        connection.executemany(
-            _SET_DAY, [(day, code, *_sum(sums[day, code], held.get(code))) for code in some]
-        )
-        new += (code for code in some if code not in held)
-    return new
+    had_some: set[str] = set()
+    gathered: dict[str, list[_Gathered]] = {}
+    # Most links have no more than one visit of a batch: what is counted of it is often the same.
+    firsts: dict[int, bytes] = {}
 
+    def added_to(counts: Counts, code: str) -> bytes:
+        gathered[code] = _add_sums(counts, sums[day, code])
+        return pack_counts(counts)
 
-def _sum(added: DaySums, held: tuple[bytes, bytes] | None) -> tuple[bytes, bytes]:
-    """The counts and the sketch of a link's day, with what a batch adds to those it had."""
-    if held is None and max(map(len, added.names.values()), default=0) <= MAX_NAMES:
-        # As for most links: all of it is new, and there is room for it.
-        return pack_counts(added[:3]), sketch.add(b"", added.visitors)
-    counts: Counts = unpack_counts(held[0]) if held else ({}, {}, {})
-    _add_sums(counts, added)
-    return pack_counts(counts), sketch.add(held[1] if held else b"", added.visitors)
+    def first(code: str) -> tuple[int, str, bytes, bytes]:
+        added = sums[day, code]
+        like = id(added.people)
+        counts = firsts.get(like)
+        if counts is None:
+            counts = firsts[like] = added_to(({}, {}, {}), code)
+        return day, code, counts, sketch.add(b"", added.visitors)
+
+    def with_added(code: str, counts: bytes) -> bytes:
+        had_some.add(code)
+        return added_to(unpack_counts(counts), code)
+
+    def with_visitors(code: str, visitors: bytes) -> bytes:
+        return sketch.add(visitors, sums[day, code].visitors)
+
+    with functions(connection, with_added=with_added, with_visitors=with_visitors):
+        connection.executemany(_ADD_TO_DAY, map(first, codes))
+    for names in gathered.values():
+        for one in names:
+            note_gathered(*one)
+    return [code for code in codes if code not in had_some]
 
 
 def _add_to_totals(
     connection: sqlite3.Connection,
-    totals: Sequence[tuple[str, int, int]],
+    totals: Iterable[tuple[str, int, int]],
     new: Mapping[str, Sequence[int]],
 ) -> None:
     """Add to totals, and the days that are new to a link to those that it has."""
-    connection.executemany(_ADD_TO_TOTALS, [row for row in totals if row[0] not in new])
-    with_days = [row for row in totals if row[0] in new]
-    for some in _chunks(with_days):
-        held = dict(
-            connection.execute(
-                f"SELECT code, days FROM totals WHERE code IN ({_marks(some)})",
-                [code for code, _, _ in some],
-            )
-        )
-        connection.executemany(
-            _ADD_WITH_DAYS, [(*row, _with_days(held.get(row[0], b""), new[row[0]])) for row in some]
-        )
 
+    def with_new_days(code: str, days: bytes) -> bytes:
+        for day in new.get(code, ()):
+            days = with_day(days, day)
+        return days
 
-def _with_days(packed: bytes, days: Sequence[int]) -> bytes:
-    for day in days:
-        packed = with_day(packed, day)
-    return packed
+    with functions(connection, with_new_days=with_new_days):
+        rows = ((*row, with_new_days(row[0], b"")) for row in totals)
+        connection.executemany(_ADD_TO_TOTALS, rows)
 
 
 def _delete_days(connection: sqlite3.Connection, keys: Sequence[tuple[int, str]]) -> None:
@@ -581,17 +586,19 @@ def _hand_out(
             take(row[1], day)
 
 
-def _add_sums(counts: Counts, sums: DaySums) -> None:
-    """Add what a batch has for a day to what is counted of it."""
+def _add_sums(counts: Counts, sums: DaySums) -> list[_Gathered]:
+    """Add what a batch has for a day to what is counted of it; returns names that had no room."""
     people, bots, breakdowns = counts
     add(people, sums.people)
     add(bots, sums.bots)
+    gathered: list[_Gathered] = []
     for dimension, added in sums.names.items():
         known = breakdowns.get(dimension)
         counted = count_names(added, known or ())
         if counted is not added:
-            note_gathered(dimension, added, counted)
+            gathered.append((dimension, added, counted))
         if known is None:
             breakdowns[dimension] = dict(counted)
         else:
             add(known, counted)
+    return gathered

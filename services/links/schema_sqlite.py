@@ -9,21 +9,22 @@ from services.links import reports_sqlite as reports
 from services.links.hosts import host_key
 from services.links.rows_sqlite import SEARCHED
 from services.links.texts import folded
+from services.runtime.sqlite import functions
 
 
 def _by_owner(connection: sqlite3.Connection) -> None:
     """Lay links by owner and age, and give them all that they can have today."""
     for statement in _BY_OWNER:
         connection.execute(statement)
-    connection.create_function("folded", 1, folded, deterministic=True)
-    connection.execute(f"UPDATE links SET folded = folded({SEARCHED}) WHERE {_NOT_ASCII}")
+    with functions(connection, folded=folded):
+        connection.execute(f"UPDATE links SET folded = folded({SEARCHED}) WHERE {_NOT_ASCII}")
 
 
 def _turn_hosts(connection: sqlite3.Connection) -> None:
     """Lay hosts so that those below a host lie behind it."""
-    connection.create_function("host_key", 1, host_key, deterministic=True)
-    for statement in _TURNED_HOSTS:
-        connection.execute(statement)
+    with functions(connection, host_key=host_key):
+        for statement in _TURNED_HOSTS:
+            connection.execute(statement)
 
 
 # Moments are microseconds since the Unix epoch.

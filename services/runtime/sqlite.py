@@ -22,9 +22,9 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -302,6 +302,39 @@ async def opened(store: str, migrations: Sequence[Migration]) -> AsyncIterator[D
         yield database
     finally:
         await database.close()
+
+
+@contextmanager
+def functions(connection: sqlite3.Connection, **functions: Callable[..., Any]) -> Iterator[None]:
+    """Within the block, SQL knows these functions. What one of them raises, the block raises.
+
+    SQLite by itself says no more than that some function raised something.
+    """
+    raised: list[Exception] = []
+    for name, function in functions.items():
+        connection.create_function(name, -1, _telling(function, raised))
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if raised:
+            raise raised[0] from error
+        raise
+    finally:
+        for name in functions:
+            connection.create_function(name, -1, None)
+
+
+def _telling(function: Callable[..., Any], raised: list[Exception]) -> Callable[..., Any]:
+    """A function that adds to `raised` what it raises."""
+
+    def called(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    return called
 
 
 def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> bool:
