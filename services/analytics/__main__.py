@@ -54,6 +54,7 @@ async def opened(
 
 def main() -> None:
     settings = AnalyticsSettings.load()
+    background.give_way()
     server.run("analytics", settings, opened(settings))
 
 

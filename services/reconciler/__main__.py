@@ -57,6 +57,7 @@ async def _serve(settings: ReconcilerSettings) -> None:
 
 def main() -> None:
     settings = ReconcilerSettings.load()
+    background.give_way()
     logs.configure("reconciler", settings.log_level)
     tracing.start("reconciler", settings.version)
     uvloop.run(_serve(settings))

@@ -14,9 +14,11 @@ end. Without the first, as in a test of a part, failures are logged and counted 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import Context
+from pathlib import Path
 from typing import Any
 
 from prometheus_client import Counter
@@ -25,6 +27,10 @@ from services.runtime import logs
 from services.runtime.errors import AppError
 
 log = logs.get(__name__)
+
+_NICENESS = 5
+"""A processor that this process and another both want goes to the other three times in four."""
+_SESSION = Path("/proc/self/autogroup")
 
 FAILURES = Counter(
     "atajo_background_failures",
@@ -43,6 +49,21 @@ class _Process:
 
 
 _process = _Process()
+
+
+def give_way() -> None:
+    """Let those who answer people go first where processes share a processor.
+
+    For a process that counts and tidies. Call it before threads begin: each has a niceness of its
+    own, which it takes from the thread that began it.
+    """
+    os.nice(_NICENESS)
+    # Linux may share the processor out among sessions first. Each process of `make run` has one.
+    if os.getsid(0) == os.getpid() and _SESSION.exists():
+        try:
+            _SESSION.write_text(str(_NICENESS))
+        except OSError as error:  # So it goes as fast as the others do.
+            log.info("session_not_niced", error=str(error))
 
 
 def run(

@@ -190,6 +190,18 @@ def test_no_process_has_the_terminal_of_the_run(running: LocalRun) -> None:
         assert os.getsid(pid) == pid
 
 
+def test_who_counts_and_tidies_lets_those_go_first_who_answer(running: LocalRun) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    for name in PROCESSES:
+        pid = running.pid(name)
+        more = 5 if name in ("analytics", "reconciler") else 0
+        threads = os.listdir(f"/proc/{pid}/task")
+        assert {os.getpriority(os.PRIO_PROCESS, int(one)) for one in threads} == {own + more}
+        session = Path(f"/proc/{pid}/autogroup")
+        if session.exists():
+            assert session.read_text().endswith(f" nice {more}\n")
+
+
 def refused(run: LocalRun) -> str:
     """The one line of a run that does not start."""
     with run:
