@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import selectors
 import socket
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 
 from tests.load_generator import Connection, Load, NotReachedError
 from tests.processes import NO_TLS, PATIENCE
-from tests.product import BROWSER, PROCESSES, Product
+from tests.product import BROWSER, PROCESSES, Product, new_code
 from tests.waiting import SETTLED, await_that
 from tests.web import gateway_beside
 
@@ -125,6 +126,50 @@ def visit_until_killed(product: Product, code: str, at_once: int, answers: int) 
                 product.kill("gateway")
                 killed = True
     return sent, answered
+
+
+async def make_at_once(
+    product: Product, token: str, links: dict[str, str], kill_at: int = -1
+) -> int:
+    """Have links made all at once, by code; returns how many are said to be made.
+
+    Links is killed once it made `kill_at` of them.
+    """
+    answers: list[int] = []
+
+    async def make(http: httpx.AsyncClient, code: str, url: str) -> None:
+        data = {"code": code, "url": url, "token": token}
+        answer = await http.post("/createShortLink", json={"data": data})
+        assert answer.status_code == 503 or answer.json()["data"]["success"], answer.text
+        answers.append(answer.status_code)
+        if answers.count(200) == kill_at:
+            product.kill("links")
+
+    bounds = httpx.Limits(max_connections=len(links))
+    async with httpx.AsyncClient(
+        base_url=product.url, timeout=PATIENCE, limits=bounds, verify=NO_TLS
+    ) as http:
+        await asyncio.gather(*(make(http, code, url) for code, url in links.items()))
+    return answers.count(200)
+
+
+@pytest.mark.timeout(240)
+def test_links_killed_among_many_creations_of_one_moment(product: Product) -> None:
+    """Links that are made at once share a call. Whoever was refused asks again, as the page does:
+    the link is there then, once, whether the first call had made it or not."""
+    token = product.log_in(product.register())
+    links: dict[str, str] = {}
+    refused = 0
+    for made in (1, 20, 60):
+        some = {new_code(): f"https://example.com/{made}/{n}" for n in range(120)}
+        refused += len(some) - asyncio.run(make_at_once(product, token, some, kill_at=made))
+        links |= some
+        product.revive()
+        assert asyncio.run(make_at_once(product, token, some)) == len(some)
+    assert refused, "every link was made ahead of the kill"
+    for code, url in links.items():
+        assert product.data("accessLink", {"code": code})["longUrl"] == [{"long_link": url}]
+    assert product.views(token) == dict.fromkeys(links, 0)
 
 
 @pytest.mark.timeout(240)
