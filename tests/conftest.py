@@ -65,6 +65,9 @@ def product(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
     """The whole product, for tests that do not stop a part of it."""
+    if request.param == "sqlite":  # One is enough: an idle product takes a twentieth of a core.
+        yield request.getfixturevalue("product_with_pages")
+        return
     folder = tmp_path_factory.mktemp("product")
     with store_of_product(request) as store, Product(folder, store=store) as started:
         started.start()

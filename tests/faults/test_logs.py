@@ -42,6 +42,13 @@ def stop_all(product: Product) -> None:
         product.stop(name)
 
 
+def break_store(product: Product, name: str) -> None:
+    """Have a running service find no database where its own was."""
+    with product.asleep(name):  # It would end, were it to read a file while that is cut short.
+        for path in product.folder.glob(f"{name}.sqlite3*"):
+            path.write_bytes(b"no database" * 1000)
+
+
 def use(product: Product, account: Mapping[str, str], token: str, code: str) -> None:
     """Every function and short addresses, rightly and wrongly."""
     link = {"code": new_code(), "url": URL, "token": token}
@@ -105,8 +112,7 @@ def test_no_log_of_any_process_holds_what_is_secret(tmp_path: Path) -> None:
         product.start(*SERVICES)
         # A store that breaks is the likeliest to be quoted with what it was asked.
         for name in SERVICES:
-            for path in tmp_path.glob(f"{name}.sqlite3*"):
-                path.write_bytes(b"no database" * 1000)
+            break_store(product, name)
         use(product, account, token, code)
         shown = "".join(product.http.get(product.metrics_url(name)).text for name in PROCESSES)
         stop_all(product)
@@ -254,8 +260,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
 def test_the_id_of_a_visitor_who_waits_is_that_of_the_look_up(tmp_path: Path) -> None:
     with Product(tmp_path) as product:
         product.start()
-        for path in tmp_path.glob("links.sqlite3*"):
-            path.write_bytes(b"no database" * 1000)
+        break_store(product, "links")
         product.visit(new_code(), {"x-request-id": "who-waits"})
         failed = [line for line in lines_of(product) if line.get("request_id") == "who-waits"]
         assert [(line["service"], line["event"]) for line in failed] == [
