@@ -126,19 +126,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = _mixed(items)
 
 
+_LONG_SECONDS = 240
+"""A file with a test that has so much time or more begins early, so that it is not the last."""
+
+
 def _mixed(items: list[pytest.Item]) -> list[pytest.Item]:
     """Tests that must be alone, then those of all folders in turn, a file at a time.
 
     Whoever must be alone later waits for all that has begun, and all others for it. Tests of one
-    folder are alike: those of pages keep the cores busy, and those of faults wait.
+    folder are alike: those of pages keep the cores busy, and those of faults wait. So those that
+    take long, and mostly wait, are spread over the first half.
     """
     folders: dict[Path, dict[Path, list[pytest.Item]]] = {}
     for item in items:
         folders.setdefault(item.path.parent, {}).setdefault(item.path, []).append(item)
-    places = {
-        path: number / len(files) for files in folders.values() for number, path in enumerate(files)
-    }
+    places: dict[Path, float] = {}
+    for files in folders.values():
+        for number, (path, tests) in enumerate(files.items()):
+            place = number / len(files)
+            places[path] = place / 2 if any(map(_is_long, tests)) else place
     return sorted(
         items,
         key=lambda item: (not item.get_closest_marker("alone"), places[item.path], item.path),
     )
+
+
+def _is_long(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("timeout")
+    return marker is not None and marker.args[0] >= _LONG_SECONDS
