@@ -54,8 +54,7 @@ async def opened(
 
 def main() -> None:
     settings = AnalyticsSettings.load()
-    background.give_way()
-    server.run("analytics", settings, opened(settings))
+    server.run("analytics", settings, opened(settings), gives_way=True)
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ async def _serve(settings: ReconcilerSettings) -> None:
 
 def main() -> None:
     settings = ReconcilerSettings.load()
-    background.give_way()
     logs.configure("reconciler", settings.log_level)
+    background.give_way()
     tracing.start("reconciler", settings.version)
     uvloop.run(_serve(settings))
     background.exit_if_failed()

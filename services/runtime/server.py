@@ -69,8 +69,10 @@ Opening = AbstractAsyncContextManager[tuple[Servicers, Store]]
 """Opens a store; gives what is served over it, and the store. Closes it at the end."""
 
 
-def run(name: str, settings: ServiceSettings, opening: Opening) -> None:
+def run(name: str, settings: ServiceSettings, opening: Opening, *, gives_way: bool = False) -> None:
     """Serve what `opening` gives until SIGTERM or SIGINT, then drain and close it.
+
+    With `gives_way` it lets other processes go first (`background.give_way`).
 
     While its store is brought up to date, only the observation port listens: callers pass over a
     replica that refuses their connection, but not over one that refuses their calls.
@@ -79,6 +81,8 @@ def run(name: str, settings: ServiceSettings, opening: Opening) -> None:
     background broke, which stops the process in the same order.
     """
     logs.configure(name, settings.log_level)
+    if gives_way:
+        background.give_way()
     tracing.start(name, settings.version)
     uvloop.run(_serve(name, settings, opening))
     background.exit_if_failed()

@@ -305,13 +305,13 @@ async def opened(store: str, migrations: Sequence[Migration]) -> AsyncIterator[D
 
 
 @contextmanager
-def functions(connection: sqlite3.Connection, **functions: Callable[..., Any]) -> Iterator[None]:
+def functions(connection: sqlite3.Connection, **named: Callable[..., Any]) -> Iterator[None]:
     """Within the block, SQL knows these functions. What one of them raises, the block raises.
 
     SQLite by itself says no more than that some function raised something.
     """
     raised: list[Exception] = []
-    for name, function in functions.items():
+    for name, function in named.items():
         connection.create_function(name, -1, _telling(function, raised))
     try:
         yield
@@ -320,7 +320,7 @@ def functions(connection: sqlite3.Connection, **functions: Callable[..., Any]) -
             raise raised[0] from error
         raise
     finally:
-        for name in functions:
+        for name in named:
             connection.create_function(name, -1, None)
 
 
