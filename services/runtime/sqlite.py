@@ -6,7 +6,9 @@ transaction, each in a savepoint of its own, and commits once: the price of the 
 that what a caller was told survives a power cut, not only a killed process.
 
 Another thread moves what was committed from the log into the file. SQLite would do that inside a
-commit, and everybody who writes would wait for it, 50 to 230 ms each time.
+commit, and everybody who writes would wait for it, 50 to 230 ms each time. A log begins anew with a
+commit that finds all of it in the file. Under load none does, as others commit while the log is
+moved: once it is long, the writing thread moves the rest of it between two commits, in 2 to 10 ms.
 
 Whether the file can be written only a commit tells: a transaction that is rolled back, or that
 changes nothing, need not reach the disk, and neither notices a file that was removed. So the end of
@@ -58,6 +60,11 @@ _LOG_PATIENCE_MS = 100
 """The same for readers, while the log is emptied and nobody writes."""
 _MOVED_EVERY = 2.0
 """Seconds from one move of the log into the file to the next, where anything was committed."""
+_LONG_LOG = 16384
+"""Pages, 64 MiB, from which on a log is to begin anew."""
+_LONGEST_LOG = 65536
+"""Pages, 256 MiB, from which on every commit moves the log after all, so that it has a bound where
+more is written than is moved. To read such a log makes a start 0.1 s longer."""
 _TRIED_EVERY = 30.0
 """Seconds after which a store that nobody writes is written for a try: a page, 12 MB a day."""
 _DOUBTED = 5.0
@@ -89,6 +96,9 @@ class Database:
         self._mover = threading.Thread(target=self._move, name="sqlite-move", daemon=True)
         self._moving = threading.Lock()
         self._move_stopped = threading.Event()
+        self._log_is_long = False
+        # To close it takes away the locks of all connections to the file: the last thing to close.
+        self._file = os.open(path, os.O_RDONLY)
         self._throttled = logs.Throttled(__name__)
         self._group: list[_Pending] = []
         self._written_at = self._failed_at = -math.inf
@@ -118,6 +128,7 @@ class Database:
         await asyncio.to_thread(self._pending.put, None)
         await asyncio.to_thread(self._writer.join)
         await asyncio.to_thread(self._readers.shutdown)
+        os.close(self._file)
 
     async def write(self, name: str, operation: Operation[T]) -> T:
         """Run `operation` in a transaction and return its result once that is on disk.
@@ -242,6 +253,10 @@ class Database:
                     if pending.is_outside and pending.error is None:
                         _run_outside(connection, pending)
                 self._loop.call_soon_threadsafe(_settle, group)
+                if self._log_is_long:
+                    self._log_is_long = False
+                    with background.each_turn(self._throttled, "log_move"):
+                        _move_log(connection)
 
     def _empty_log(self, connection: sqlite3.Connection) -> None:
         """In no transaction. Waits for readers only so long as no writer minds."""
@@ -264,13 +279,25 @@ class Database:
             with background.each_turn(self._throttled, "log_move"):
                 try:
                     connection = connection or _connect(self._path)
-                    with self._moving:
-                        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
                 except sqlite3.Error as error:
                     raise Unavailable("The log cannot be moved.", "STORE_UNAVAILABLE") from error
+                with self._moving:
+                    pages = _move_log(connection)
+                    self._sync()
+                self._log_is_long = pages >= _LONG_LOG
                 moved_at = written_at
         if connection is not None:
             connection.close()
+
+    def _sync(self) -> None:
+        """Have the disk keep what was moved. SQLite does so once all of the log is moved.
+
+        Raises Unavailable.
+        """
+        try:
+            os.fdatasync(self._file)
+        except OSError as error:
+            raise Unavailable("The log cannot be moved.", "STORE_UNAVAILABLE") from error
 
     def _end_writing(self, error: BaseException) -> None:
         """Refuse those who wait and those to come, and end the process. In the loop."""
@@ -380,6 +407,18 @@ def _run_outside(connection: sqlite3.Connection, pending: _Pending) -> None:
         pending.error.__cause__ = error
 
 
+def _move_log(connection: sqlite3.Connection) -> int:
+    """Move what can be moved without waiting for anybody; returns how many pages the log has.
+
+    Raises Unavailable.
+    """
+    try:
+        _, pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    except sqlite3.Error as error:
+        raise Unavailable("The log cannot be moved.", "STORE_UNAVAILABLE") from error
+    return int(pages)
+
+
 def _schema_version(connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
@@ -423,9 +462,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     # What is deleted is overwritten, in the pages that are written anyway.
     connection.execute("PRAGMA secure_delete = FAST")
     connection.execute("PRAGMA cache_size = -65536")  # 64 MiB
-    # A commit moves a longer log after all, so that it has a bound. Batches of visits write up to
-    # 40 MiB each, faster than they are moved.
-    connection.execute("PRAGMA wal_autocheckpoint = 16384")  # 64 MiB
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_LONGEST_LOG}")
     return connection
 
 

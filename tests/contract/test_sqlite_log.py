@@ -13,6 +13,7 @@ import pytest
 from services.runtime import sqlite
 
 PATIENCE = 60.0
+WRITERS, LOGS_WRITTEN, NOTE = 8, 8, "x" * 8_000
 MARKS = [f"a text that was committed {number}" for number in range(100)]
 
 
@@ -51,3 +52,21 @@ async def test_the_log_is_emptied_beside_what_moves_it(
         await database.empty_log()
     assert (tmp_path / "store.sqlite3-wal").stat().st_size == 0
     assert all(mark.encode() in (tmp_path / "store.sqlite3").read_bytes() for mark in MARKS)
+
+
+async def test_a_long_log_begins_anew_while_others_commit(
+    database: sqlite.Database, tmp_path: Path
+) -> None:
+    log = tmp_path / "store.sqlite3-wal"
+    written = 0
+
+    async def keep_writing() -> None:
+        nonlocal written
+        while written < LOGS_WRITTEN * log.stat().st_size:
+            await write(database, NOTE)
+            written += len(NOTE)
+
+    with mock.patch.object(sqlite, "_LONG_LOG", 64):
+        await write(database, NOTE)
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*(keep_writing() for _ in range(WRITERS)))
