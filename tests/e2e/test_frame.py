@@ -206,6 +206,8 @@ def test_live_regions_stand_there_first_and_in_no_button(desk: Page) -> None:
     desk.get_by_role("button", name="REGISTER").click()
     expect(desk.get_by_role("alert").filter(has_text="Please enter a username")).to_be_visible()
     desk.get_by_role("navigation", name="Main").get_by_role("link", name="LOGIN").click()
+    # Until it is there, the form to register has fields of these names.
+    expect(desk.get_by_role("heading", level=1)).to_have_text("Login")
     desk.get_by_label("Email").fill("nobody@example.com")
     desk.get_by_label("Password", exact=True).fill("Nothing-1")
     desk.get_by_role("button", name="LOGIN").click()
