@@ -152,11 +152,12 @@ fetch_helm() {
 
 # Go verifies what it fetches by itself. As in helm's own build, the linker tells helm its version
 # and, by that of client-go (0.34 is of 1.34), the Kubernetes it stands for: untold, that is 1.20.
-# Neither optimised nor with what debuggers need, it is there after 100 s of a core in place of 150,
-# and renders the chart in a tenth of a second.
+# Neither optimised nor with what debuggers need, and where the compiler collects its garbage less
+# often (400 MB at most for 300), it is there after 90 s of a core in place of 150. It renders the
+# chart in a tenth of a second.
 build_helm() {
   has go || return 1
-  local -x GOFLAGS='' GOBIN=$PWD/.cache/bin
+  local -x GOFLAGS='' GOGC=400 GOBIN=$PWD/.cache/bin
   local module=helm.sh/helm/v3 requirements minor variable flags
   requirements=$(go mod download -json "$module@$HELM_VERSION" | sed -n 's/^.*"GoMod": "\(.*\)".*$/\1/p')
   minor=$(sed -n 's/^.*k8s.io\/client-go v0\.\([0-9]*\)\..*$/\1/p' "$requirements")
