@@ -19,9 +19,9 @@ MARKS = [f"a text that was committed {number}" for number in range(100)]
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[sqlite.Database]:
-    """A store whose log is moved as often as can be."""
+    """A store whose log is moved as often as can be, and by no commit."""
     migrations = ["CREATE TABLE note (text TEXT);"]
-    with mock.patch.object(sqlite, "_MOVED_EVERY", 0.0):
+    with mock.patch.multiple(sqlite, _MOVED_EVERY=0.0, _LONGEST_LOG=2**30):
         async with sqlite.opened(f"sqlite:///{tmp_path}/store.sqlite3", migrations) as database:
             yield database
 
