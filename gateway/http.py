@@ -12,8 +12,9 @@ application's own.
 
 What strangers send that is no HTTP is refused and counted, and not logged: uvicorn writes lines for
 each, as many as they like. Who sent requests before it gets their answers first: uvicorn refuses at
-once, in the midst of an answer too. A request to speak another protocol is read as one that does
-not ask.
+once, in the midst of an answer too. Who is refused is read on for a while: a connection closed with
+bytes unread is reset, and a reset can overtake the refusal (RFC 9112, 9.6). A request to speak
+another protocol is read as one that does not ask.
 
 Requests that wait behind another are those of one read at most. uvicorn reads on at each answer:
 who sends small requests faster than they are answered fills its memory.
@@ -31,7 +32,11 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from gateway.metrics import HTTP_REJECTED
 from gateway.visits.classify import Headers
@@ -48,6 +53,9 @@ MOST_REQUEST_SECONDS = 30.0
 MOST_UNREAD_SECONDS = 60.0
 """For how long a client may leave an answer unread that fills the transport; then it is cut off."""
 
+MOST_LINGER_SECONDS = 5.0
+"""For how long a refused client is read on; one that closes its side ends that at once."""
+
 _MIN_PATH_BYTES = 1 + codes.MIN_LENGTH
 _MAX_PATH_BYTES = 1 + codes.MAX_LENGTH
 """Of a short address."""
@@ -55,9 +63,6 @@ LOOKUP = "lookup"
 """In the state of a scope: the look-up that its answer waits for."""
 BROKEN = "broken"
 """In the state of a scope: an error of the shortcut nobody foresaw; the application answers."""
-_BROKEN_OFF = (
-    b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-)
 _WITH_BODY = frozenset({b"content-length", b"transfer-encoding", b"expect"})
 
 
@@ -114,6 +119,7 @@ def protocol_with(short: Shortcut) -> type[asyncio.Protocol]:
 
 
 class _Protocol(HttpToolsProtocol):
+    transport: _CorkedTransport  # type: ignore[assignment]
     shortcut: Shortcut
     outbox: _Outbox
     _head_bytes = 0
@@ -121,21 +127,22 @@ class _Protocol(HttpToolsProtocol):
     _host = ""
     _unread: asyncio.TimerHandle | None = None
     _late: asyncio.TimerHandle | None = None
-    """Runs out while a request is under way, the first from the connection's start on."""
+    """Runs out while a request is under way, the first from the connection's start on, and while
+    a refused client is read on."""
     _is_between = False
     """Whether the last request came whole and no other has begun."""
-    _refusal: Callable[[], None] | None = None
-    """Ends the connection once what came before is answered; what comes behind is nothing."""
+    _refusal: bytes | None = None
+    """Is sent once what came before is answered, and nothing after it; what comes is nothing."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        corked = cast(asyncio.Transport, _CorkedTransport(transport, self.outbox))
-        super().connection_made(corked)
-        self.flow = _Flow(corked, self.pipeline)
+        corked = _CorkedTransport(transport, self.outbox)
+        super().connection_made(cast(asyncio.Transport, corked))
+        self.flow = _Flow(transport, self.pipeline)
         self._host = self.client[0] if self.client else ""
         self._await_rest()
 
     def data_received(self, data: bytes) -> None:
-        if self._refusal is not None:  # It is read all the same: else a reset overtakes answers.
+        if self._refusal is not None:
             return
         self._unset_keepalive_if_required()
         self._head_bytes += len(data)
@@ -146,15 +153,14 @@ class _Protocol(HttpToolsProtocol):
             if not isinstance(error, httptools.HttpParserCallbackError) or isinstance(
                 cause, (httptools.HttpParserError, UnicodeDecodeError)
             ):
-                self._reject("invalid", "Invalid HTTP request received.")
+                self._reject("invalid", 400, "Invalid HTTP request received.")
             else:  # A callback of ours broke: nothing is wrong with what was sent.
-                HTTP_REJECTED.labels("broke").inc()
                 log.error("http_broke", exc_info=cause)
-                self._refuse(self._send_broken_off)
+                self._reject("broke", 500, "Internal Server Error")
         if self._refusal is not None:
             return
         if self._head_bytes > MOST_HEAD_BYTES:
-            self._reject("too_long", "The headers are too long.")
+            self._reject("too_long", 400, "The headers are too long.")
         elif not self._is_between and self._late is None:
             self._await_rest()
 
@@ -172,7 +178,7 @@ class _Protocol(HttpToolsProtocol):
             self._await_rest()
             return
         HTTP_REJECTED.labels("late").inc()
-        self._refuse(self.transport.close)
+        self._refuse(b"")
 
     def _feed(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -184,7 +190,7 @@ class _Protocol(HttpToolsProtocol):
                 rest = rest[upgrade.args[0] :]
             HTTP_REJECTED.labels("upgrade").inc()
             if self.parser.get_method() == b"CONNECT":
-                self._reject("invalid", "Invalid HTTP request received.")
+                self._reject("invalid", 400, "Invalid HTTP request received.")
                 return
             # The parser believes that what follows is the other protocol's, where it is this
             # request's body: the head is read once more, without what asks for that.
@@ -198,34 +204,48 @@ class _Protocol(HttpToolsProtocol):
         lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
         return b"\r\n".join([*lines, b"", b""])
 
-    def _reject(self, reason: str, message: str) -> None:
+    def _reject(self, reason: str, status: int, message: str) -> None:
         HTTP_REJECTED.labels(reason).inc()
-        self._refuse(partial(self.send_400_response, message))
+        text = message.encode("ascii")
+        headers = [
+            *self.server_state.default_headers,
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", b"%d" % len(text)),
+            (b"connection", b"close"),
+        ]
+        lines = b"".join(b"%s: %s\r\n" % header for header in headers)
+        self._refuse(b"%s%s\r\n%s" % (STATUS_LINE[status], lines, text))
 
-    def _send_broken_off(self) -> None:
-        self.transport.write(_BROKEN_OFF)
-        self.transport.close()
-
-    def _refuse(self, refusal: Callable[[], None]) -> None:
+    def _refuse(self, refusal: bytes) -> None:
         """End the connection with a refusal of what is read, behind the answers to what was."""
         self._refusal = refusal
         self._forget_late()
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
-            refusal()
+            self._send_refusal()
         elif cycle.more_body:  # It is the body of this request that cannot be read.
             if self.pipeline:
                 self.pipeline.popleft()
             elif cycle.response_started:
-                cycle.keep_alive = False  # It has its answer, which ends the connection.
+                self._refusal = b""  # It has its answer.
             else:
-                refusal()
+                self._send_refusal()
+                cycle.disconnected = True
+                cycle.message_event.set()
+
+    def _send_refusal(self) -> None:
+        """Say that nothing comes behind the refusal, and read on until the client says so too."""
+        if self._refusal:
+            self.transport.write(self._refusal)
+        self.transport.end()
+        self.flow.resume_reading()
+        self._late = self.loop.call_later(MOST_LINGER_SECONDS, self.transport.close)
 
     def on_response_complete(self) -> None:
         is_last = not self.pipeline
         super().on_response_complete()
         if is_last and self._refusal is not None and not self.transport.is_closing():
-            self._refusal()
+            self._send_refusal()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -238,7 +258,6 @@ class _Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_unread()
         self._forget_late()
-        self._refusal = None  # It leads back here: no cycle to be collected.
         super().connection_lost(exc)
 
     def _forget_unread(self) -> None:
@@ -364,7 +383,7 @@ class _Protocol(HttpToolsProtocol):
         scope["query_string"] = b""
         cycle = RequestResponseCycle(
             scope=cast(Any, scope),
-            transport=self.transport,
+            transport=cast(asyncio.Transport, self.transport),
             flow=self.flow,
             logger=self.logger,
             access_logger=self.access_logger,
@@ -483,6 +502,7 @@ class _CorkedTransport:
         self._transport = transport
         self._outbox = outbox
         self._held: list[bytes] = []
+        self._is_ended = False
 
     def write(self, data: bytes) -> None:
         """Send `data` with what else is written in this turn."""
@@ -494,6 +514,17 @@ class _CorkedTransport:
         """Close once everything written is sent."""
         self.flush()
         self._transport.close()
+
+    def end(self) -> None:
+        """Say that nothing more is sent once everything written is, and read on."""
+        self.flush()
+        if not self.is_closing():
+            self._transport.write_eof()
+        self._is_ended = True
+
+    def is_closing(self) -> bool:
+        """Whether what is written now is sent no more."""
+        return self._is_ended or self._transport.is_closing()
 
     def flush(self) -> None:
         """Hand over what is held, its visits on file."""

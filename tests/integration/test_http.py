@@ -7,7 +7,7 @@ import json
 import re
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -84,6 +84,8 @@ def assert_told_once_for_a_reason(product: Product, event: str, before: list[str
         ("invalid", b"GET http:// HTTP/1.1\r\nhost: x\r\n\r\n"),
         ("invalid", b"CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n"),
         ("too_long", b"GET / HTTP/1.1\r\nx-more: " + b"a" * 100_000),
+        ("too_long", b"GET / HTTP/1.1\r\nx-more: " + b"a" * (16 << 20)),
+        ("invalid", b"hello\r\n\r\n" + b"a" * (16 << 20)),
     ],
 )
 def test_what_is_no_http_is_refused_and_counted_and_leaves_no_line(
@@ -388,21 +390,31 @@ async def test_what_came_before_what_is_no_http_is_answered_whole(
     assert len(app.paths) == answered
 
 
-async def test_a_body_that_cannot_be_read_behind_its_answer_ends_the_connection() -> None:
-    app = Held(begins=True)
-    async with Server(app).running() as port, asyncio.timeout(10):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(POST + b"transfer-encoding: chunked\r\n\r\n")
-        await app.asked.wait()
-        before = rejections("invalid")
-        writer.write(b"no chunk\r\n")
-        await rejection(before)
-        app.released.release()
-        answers = await reader.read()
-        writer.close()
-        await writer.wait_closed()
-    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == [b"200"]
-    assert answers.endswith(b"\r\n\r\nyes")
+@pytest.mark.parametrize(
+    ("begins", "status", "end"),
+    [(True, b"200", b"\r\n\r\nyes"), (False, b"400", b"Invalid HTTP request received.")],
+)
+async def test_a_body_that_cannot_be_read_ends_the_connection_with_one_answer(
+    *, begins: bool, status: bytes, end: bytes
+) -> None:
+    """The one that has begun, else the refusal."""
+    app = Held(begins=begins)
+    with capture_logs() as told:
+        async with Server(app).running() as port, asyncio.timeout(10):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(POST + b"transfer-encoding: chunked\r\n\r\n")
+            await app.asked.wait()
+            before = rejections("invalid")
+            chunk = b"%x\r\n%s\r\n" % (100_000, bytes(100_000))
+            writer.write(chunk + b"no chunk\r\n" + bytes(16 << 20))
+            await rejection(before)
+            app.released.release()
+            answers = await reader.read()
+            writer.close()
+            await writer.wait_closed()
+    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == [status]
+    assert answers.endswith(end)
+    assert not told
 
 
 async def test_who_sends_faster_than_is_answered_is_read_no_further() -> None:
@@ -457,6 +469,23 @@ async def test_what_does_not_come_whole_in_time_is_cut_off(
         await writer.wait_closed()
     assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == statuses
     assert rejections("late") == before + 1
+
+
+async def test_who_sends_on_for_ever_is_not_read_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.http.MOST_LINGER_SECONDS", 0.2)
+    async with Server().running() as port, asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"hello\r\n\r\n")
+        answer = await reader.read()
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"a")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.endswith(b"Invalid HTTP request received.")
 
 
 async def test_who_waits_for_an_answer_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
