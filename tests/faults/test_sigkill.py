@@ -142,7 +142,7 @@ async def make_at_once(
         answer = await http.post("/createShortLink", json={"data": data})
         assert answer.status_code == 503 or answer.json()["data"]["success"], answer.text
         answers.append(answer.status_code)
-        if answers.count(200) == kill_at:
+        if answer.status_code == 200 and answers.count(200) == kill_at:
             product.kill("links")
 
     bounds = httpx.Limits(max_connections=len(links))

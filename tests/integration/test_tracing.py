@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as pb
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as pb_grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from tests.processes import ROOT
+from tests.processes import PYTHON_PATH, ROOT
 from tests.product import BROWSER, PROCESSES, Product, new_code
 
 PATIENCE = 20.0
@@ -243,7 +244,12 @@ def test_what_is_off_is_not_imported() -> None:
         "'opentelemetry.sdk', 'opentelemetry.exporter', 'opentelemetry.instrumentation'))])"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": PYTHON_PATH},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert ran.stdout == "[]\n"
 
