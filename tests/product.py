@@ -168,7 +168,10 @@ class Product(Client):
             return process.stop()
 
     def revive(self) -> None:
-        """Start those processes again that have ended, and wait until the gateway finds all."""
+        """Start those processes again that have ended, and wait until the gateway calls all well.
+
+        It looks once a second: of what ended just now it may not have noticed the end.
+        """
         ended = [name for name in PROCESSES if not self._runs(name)]
         for name in ended:
             if old := self._processes.pop(name, None):
