@@ -119,9 +119,10 @@ def protocol_with(short: Shortcut) -> type[asyncio.Protocol]:
 
 
 class _Protocol(HttpToolsProtocol):
-    transport: _CorkedTransport  # type: ignore[assignment]
     shortcut: Shortcut
     outbox: _Outbox
+    _corked: _CorkedTransport
+    """`transport`, with what uvicorn does not know of it."""
     _head_bytes = 0
     _was_hit = False
     _host = ""
@@ -135,8 +136,8 @@ class _Protocol(HttpToolsProtocol):
     """Is sent once what came before is answered, and nothing after it; what comes is nothing."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        corked = _CorkedTransport(transport, self.outbox)
-        super().connection_made(cast(asyncio.Transport, corked))
+        self._corked = _CorkedTransport(transport, self.outbox)
+        super().connection_made(cast(asyncio.Transport, self._corked))
         self.flow = _Flow(transport, self.pipeline)
         self._host = self.client[0] if self.client else ""
         self._await_rest()
@@ -237,7 +238,7 @@ class _Protocol(HttpToolsProtocol):
         """Say that nothing comes behind the refusal, and read on until the client says so too."""
         if self._refusal:
             self.transport.write(self._refusal)
-        self.transport.end()
+        self._corked.end()
         self.flow.resume_reading()
         self._late = self.loop.call_later(MOST_LINGER_SECONDS, self.transport.close)
 
@@ -383,7 +384,7 @@ class _Protocol(HttpToolsProtocol):
         scope["query_string"] = b""
         cycle = RequestResponseCycle(
             scope=cast(Any, scope),
-            transport=cast(asyncio.Transport, self.transport),
+            transport=self.transport,
             flow=self.flow,
             logger=self.logger,
             access_logger=self.access_logger,

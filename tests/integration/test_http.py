@@ -479,7 +479,7 @@ async def test_who_sends_on_for_ever_is_not_read_for_ever(
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"hello\r\n\r\n")
         answer = await reader.read()
-        with suppress(ConnectionError):
+        with suppress(ConnectionError):  # It is reset once it is closed: that ends the loop.
             while True:
                 writer.write(b"a")
                 await writer.drain()
