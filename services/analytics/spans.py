@@ -8,6 +8,7 @@ the Unix epoch, hours and days whole ones since then, in UTC, and dates are thos
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -28,7 +29,7 @@ _DAY = timedelta(days=1)
 
 
 class Recent(Enum):
-    """A span that ends now, `DAY` with the hour that runs, the others with today."""
+    """A span that ends now: `DAY` with the current hour of the zone, the others with today."""
 
     DAY = "24 hours"
     WEEK = "7 days"
@@ -128,16 +129,9 @@ class Span:
 
     def steps(self) -> list[Step]:
         """All of it, in steps, oldest first."""
-        if self.rolling:
-            return [
-                Step(
-                    datetime.fromtimestamp(hour * _HOUR, self.zone).replace(minute=0),
-                    _date_at(hour * _HOUR, self.zone),
-                    range(hour, hour + 1),
-                )
-                for hour in self.hours
-            ]
         starts = list(self._starts())
+        if self.rolling:  # Neither of its two dates is covered from midnight to midnight.
+            starts = [start for start in starts if _hour_from(start[0]) in self.hours]
         if not starts:  # A date that the zone left out has no hours.
             return []
         # The first may start before the span.
@@ -190,8 +184,9 @@ def span_of(wanted: Recent | Dates, zone: ZoneInfo, now: datetime, first_hour: i
     running = int(now.timestamp()) // _HOUR
     today = now.astimezone(zone).date()
     if wanted is Recent.DAY:
-        hours = range(running + 1 - HOURS_A_DAY, running + 1)
-        first, last = _date_at(hours[0] * _HOUR, zone), today
+        begin, end = _last_local_hours(now, zone)
+        first, last = _date_at(begin, zone), today
+        hours = range(_hour_from(begin), _hour_from(end))
     else:
         if isinstance(wanted, Dates):
             first, last = wanted.first, wanted.last
@@ -239,6 +234,20 @@ def _hours_of(first: date, last: date, zone: ZoneInfo) -> range:
 def _hour_from(moment: float) -> int:
     """The first hour that begins at a moment or after it."""
     return int(-(-moment // _HOUR))
+
+
+def _last_local_hours(now: datetime, zone: ZoneInfo) -> tuple[float, float]:
+    """Return when the last 24 hours of the zone begin and when the current one ends.
+
+    The end is in the future, so the last UTC hour may not have begun yet: at 17:34 in Nepal
+    (UTC+05:45), the hour 17:00 has one that begins at 17:45.
+    """
+    today = now.astimezone(zone).date()
+    # A zone can leave out a whole date, so 24 hours can reach back two dates.
+    dates = (today + timedelta(days=days) for days in range(-2, 2))
+    starts = [moment for day in dates for moment in _hours_on(day, zone)]
+    current = bisect_right(starts, now.timestamp()) - 1
+    return starts[current + 1 - HOURS_A_DAY], starts[current + 1]
 
 
 def _hours_on(day: date, zone: ZoneInfo) -> Iterator[float]:

@@ -26,7 +26,14 @@ from services.analytics.spans import Dates, Recent, Span, StepLength, span_of, z
 from services.analytics.statistics import MAX_TOLD_NAMES, MAX_TOP, Figures, Sums
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
-ZONES = ("America/Santiago", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "Pacific/Auckland")
+ZONES = (
+    "America/Santiago",
+    "Asia/Kathmandu",
+    "Asia/Kolkata",
+    "Australia/Lord_Howe",
+    "UTC",
+    "Pacific/Auckland",
+)
 NOW = datetime(2026, 11, 22, 15, 40, tzinfo=UTC)
 
 
@@ -66,8 +73,63 @@ def test_twenty_four_hours_end_with_the_hour_that_runs() -> None:
     assert starts(span(Recent.DAY))[0] == "2026-11-21T16:00:00+00:00"
     assert starts(span(Recent.DAY))[-1] == "2026-11-22T15:00:00+00:00"
     kolkata = span(Recent.DAY, "Asia/Kolkata")
-    assert starts(kolkata)[-1] == "2026-11-22T20:00:00+05:30"
+    assert starts(kolkata)[-1] == "2026-11-22T21:00:00+05:30"
+    # The UTC hour that begins in it, at 21:30, has not begun at 21:10.
+    assert kolkata.steps()[-1].hours == range(at("2026-11-22T16"), at("2026-11-22T17"))
     assert (kolkata.first, kolkata.last) == (date(2026, 11, 21), date(2026, 11, 22))
+
+
+def local_hours(now: datetime, zone: ZoneInfo) -> list[float]:
+    """Starts of the last 24 hours on the wall clock, and of the next one, by trying each moment."""
+    quarter = 900
+    moment = int(now.timestamp()) // quarter * quarter
+    near = range(moment - 120 * quarter, moment + 9 * quarter, quarter)
+    tops = [one for one in near if datetime.fromtimestamp(one, zone).minute == 0]
+    begun = [one for one in tops if one <= now.timestamp()]
+    return [*begun[-24:], tops[len(begun)]]
+
+
+@pytest.mark.parametrize("minute", [0, 1, 14, 15, 29, 30, 34, 44, 45, 59])
+@pytest.mark.parametrize(
+    ("zone", "hour", "last"),
+    [
+        ("Asia/Kathmandu", "2026-11-22T17", "2026-11-22T17:00:00+05:45"),
+        ("Asia/Kathmandu", "2026-11-22T05", "2026-11-22T05:00:00+05:45"),
+        ("Asia/Kathmandu", "2026-11-22T00", "2026-11-22T00:00:00+05:45"),
+        ("Asia/Kolkata", "2026-11-22T20", "2026-11-22T20:00:00+05:30"),
+        ("Australia/Adelaide", "2026-11-22T09", "2026-11-22T09:00:00+10:30"),
+        # The day on which clocks are put forward by an hour, and an hour after they are.
+        ("Australia/Adelaide", "2026-10-04T03", "2026-10-04T03:00:00+10:30"),
+        ("America/St_Johns", "2026-11-22T23", "2026-11-22T23:00:00-03:30"),
+        ("America/St_Johns", "2026-03-08T12", "2026-03-08T12:00:00-02:30"),
+        ("Pacific/Chatham", "2026-11-22T12", "2026-11-22T12:00:00+13:45"),
+        ("Pacific/Chatham", "2026-04-05T04", "2026-04-05T04:00:00+12:45"),
+        ("Pacific/Marquesas", "2026-11-22T14", "2026-11-22T14:00:00-09:30"),
+        ("Australia/Lord_Howe", "2026-11-22T08", "2026-11-22T08:00:00+11:00"),
+        # Half a day after clocks are put forward, and back, by half an hour.
+        ("Australia/Lord_Howe", "2026-10-04T14", "2026-10-04T14:00:00+11:00"),
+        ("Australia/Lord_Howe", "2026-04-05T14", "2026-04-05T14:00:00+10:30"),
+        ("Asia/Tehran", "2026-11-22T01", "2026-11-22T01:00:00+03:30"),
+        ("UTC", "2026-11-22T15", "2026-11-22T15:00:00+00:00"),
+    ],
+)
+def test_the_last_step_of_twenty_four_hours_is_the_local_hour(
+    zone: str, hour: str, last: str, minute: int
+) -> None:
+    local = ZoneInfo(zone)
+    now = datetime.fromisoformat(f"{hour}:{minute:02}").replace(tzinfo=local)
+    found = span(Recent.DAY, zone, now.astimezone(UTC))
+    steps = found.steps()
+    assert steps[-1].start.isoformat() == last
+    assert [step.start.timestamp() for step in steps] == local_hours(now, local)[:-1]
+    assert [hour for step in steps for hour in step.hours] == list(found.hours)
+    current = int(now.timestamp()) // 3600
+    assert current in found.hours
+    told = taken(found, days_of([person("abcdefgh", current, 3)])).told(None, 1)
+    assert told.totals.people == sum(step.people for step in told.series) == 3
+    assert (told.first, told.last) == (steps[0].first, now.date())
+    before = found.previous()
+    assert (before.hours.stop, len(before.hours)) == (found.hours.start, 24)
 
 
 @pytest.mark.parametrize(
@@ -347,12 +409,15 @@ def test_whatever_was_visited_is_told_once_where_it_belongs(
         return datetime.fromtimestamp(hour * 3600, zone)
 
     running = int(asked.now.timestamp()) // 3600
+    last_day = local_hours(asked.now, zone)
     today = asked.now.astimezone(zone).date()
     length = told.last - told.first + timedelta(days=1)
 
     def is_in(hour: int, back: int = 0) -> bool:
         if asked.wanted is Recent.DAY:
-            return running - 24 < hour + 24 * back <= running
+            if back:
+                return one.hours.start - 24 <= hour < one.hours.start
+            return last_day[0] <= hour * 3600 < last_day[-1]
         return told.first <= local(hour).date() + back * length <= told.last
 
     def people_in(kind: VisitKind, back: int = 0) -> int:
@@ -372,7 +437,7 @@ def test_whatever_was_visited_is_told_once_where_it_belongs(
             series[max(begin for begin in begins if begin <= moment)] += visit.count
     assert [step.people for step in told.series] == [series[begin] for begin in begins]
     for begin in (step.start for step in told.series):
-        assert asked.wanted is Recent.DAY or begin.minute == 0
+        assert begin.minute == 0
         if told.step is StepLength.WEEK:
             assert begin.weekday() == 0
         if told.step is StepLength.MONTH:
