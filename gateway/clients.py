@@ -392,6 +392,14 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
         return {code: Totals(one.people, one.bots) for code, one in reply.totals.items()}
 
+    async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+        """People of the last 30 UTC days by code, oldest first. Reason: TOO_MANY_*."""
+        request = analytics_pb2.GetRecentPeopleRequest(codes=codes)
+        reply = await self._caller.unary(
+            "GetRecentPeople", self._stub.GetRecentPeople, request, CALL_SECONDS
+        )
+        return {code: list(one.people) for code, one in reply.links.items()}
+
     async def statistics(
         self, codes: Sequence[str], span: Span, timezone: str, top: int
     ) -> Statistics:

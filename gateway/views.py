@@ -6,12 +6,16 @@ While analytics is away, what is shown comes without these numbers.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from services.runtime import logs
-from services.runtime.errors import AppError
+from services.runtime.errors import AppError, ResourceExhausted
+
+T = TypeVar("T")
+
+RECENT_DAYS = 30
 
 RETRY_SECONDS = 5.0
 """For how long analytics is not called after a call failed, for whoever asks: as long as the
@@ -36,6 +40,13 @@ class ViewCounts(Protocol):
         """Visits by code, of at most 1000 codes; links nobody visited may be left out."""
         ...
 
+    async def recent_people(self, codes: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """Return the people of each of the last 30 UTC days by code, oldest day first.
+
+        Takes at most 100 codes and leaves out links that nobody visited in these days.
+        """
+        ...
+
 
 class Views:
     """What analytics counts, as far as it can tell."""
@@ -49,10 +60,25 @@ class Views:
 
     async def of(self, codes: Sequence[str]) -> Mapping[str, Totals] | None:
         """Visits by code, those without any left out; None where analytics cannot tell."""
+        return await self._ask(self._analytics.totals, codes)
+
+    async def recent_of(self, codes: Sequence[str]) -> Mapping[str, Sequence[int]] | None:
+        """Return the people of each of the last 30 UTC days by code, oldest day first.
+
+        Leaves out links that nobody visited in these days. Returns None while analytics cannot
+        answer.
+        """
+        return await self._ask(self._analytics.recent_people, codes)
+
+    async def _ask(
+        self, call: Callable[[Sequence[str]], Awaitable[Mapping[str, T]]], codes: Sequence[str]
+    ) -> Mapping[str, T] | None:
         if self._clock() < self._retry_at:
             return None
         try:
-            return await self._analytics.totals(codes)
+            return await call(codes)
+        except ResourceExhausted:  # analytics is available; only this read was rejected.
+            return None
         except AppError as error:
             self._retry_at = self._clock() + RETRY_SECONDS
             self._log.error("views_unknown", reason=error.reason, call=error.call)

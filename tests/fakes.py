@@ -486,6 +486,12 @@ class FakeAnalytics(Fake):
         service = AnalyticsService(counted, lambda: datetime.now(UTC))
         return _statistics(await service.statistics(codes, wanted, timezone, top))
 
+    async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+        self._reach("recent_people")
+        counted = cast(AnalyticsStore, _Counted(self.visits, self.visitors))
+        service = AnalyticsService(counted, lambda: datetime.fromtimestamp(self.now(), UTC))
+        return await service.recent_people(codes)
+
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         self._reach("totals")
         if len(codes) > analytics.MAX_CODES:

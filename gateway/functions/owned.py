@@ -19,7 +19,7 @@ from gateway.ports import Auth, Link, LinkChanges, LinkOrder, Links, Query
 from gateway.profiles import Profiles
 from gateway.resolution import LinkState
 from gateway.resolver import Resolver
-from gateway.views import NONE, Views
+from gateway.views import NONE, RECENT_DAYS, Views
 from services.runtime.errors import DeadlineExceeded, InvalidArgument
 
 DEFAULT_LIMIT = 50
@@ -61,6 +61,8 @@ class ShowLinks(Owned):
     order: LinkOrder | None = None
     limit: Int32 | None = None
     cursor: Text | None = None
+    recent: bool | None = None
+    """Whether each link also has the people of its last 30 UTC days."""
 
 
 class Changes(Payload):
@@ -133,9 +135,10 @@ class OwnedLinks:
             payload.cursor or "",
         )
         page = await self.links.query(owner, query)
+        shown = self._recent if payload.recent else self._shown
         return {
             "success": True,
-            "links": await self._shown(page.links),
+            "links": await shown(page.links),
             "total": page.total,
             "cursor": page.cursor or None,
         }
@@ -188,6 +191,21 @@ class OwnedLinks:
     async def _of_one(self, link: Link) -> Reply:
         [shown] = await self._shown([link])
         return {"success": True, "link": shown}
+
+    async def _recent(self, links: list[Link]) -> list[dict[str, Any]]:
+        """Return links as callers see them, each with its daily people of the last 30 UTC days.
+
+        `recent` is null while analytics cannot answer.
+        """
+        if not links:
+            return []
+        shown: list[dict[str, Any]]
+        shown, recent = await asyncio.gather(
+            self._shown(links), self.views.recent_of([link.code for link in links])
+        )
+        for link in shown:
+            link["recent"] = None if recent is None else recent.get(link["code"], [0] * RECENT_DAYS)
+        return shown
 
     async def _shown(self, links: list[Link]) -> list[dict[str, Any]]:
         """Links as callers see them, with how often they were visited where that is known."""

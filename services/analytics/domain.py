@@ -23,6 +23,9 @@ MAX_COUNT = 1_000_000_000
 """Most visits in one row: sums of sums stay far from 64 bits."""
 MAX_CODES = 1000
 """Most codes in one look-up of totals."""
+MAX_RECENT_CODES = 100
+"""Maximum links in one call for recent people: 3,000 days are read in some 0.1 s."""
+RECENT_DAYS = 30
 MAX_REMOVED = 100
 """Most codes whose counts are removed at once: each has a row for every day of ten years."""
 FEED = Feed(most_keys=5000, kept_for=timedelta(minutes=5), kept_least=1000)

@@ -92,6 +92,14 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         )
         return _statistics_to_pb(statistics)
 
+    async def GetRecentPeople(
+        self, request: pb.GetRecentPeopleRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetRecentPeopleResponse:
+        links = await self._service.recent_people(request.codes)
+        return pb.GetRecentPeopleResponse(
+            links={code: pb.DailyPeople(people=people) for code, people in links.items()}
+        )
+
     async def GetVisitorKey(
         self, request: pb.GetVisitorKeyRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetVisitorKeyResponse:

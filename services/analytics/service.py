@@ -11,8 +11,10 @@ from services.analytics.domain import (
     HOURS_A_DAY,
     KEY_BYTES,
     MAX_CODES,
+    MAX_RECENT_CODES,
     MAX_REMOVED,
     MAX_STATISTICS_CODES,
+    RECENT_DAYS,
     Batch,
     Day,
     GatewayForgotten,
@@ -147,6 +149,31 @@ class AnalyticsService:
         turns = self._group_reads if len(known) <= GROUP_LINKS else self._large_reads
         # Who gave up and asks again waits for what was begun, instead of beginning it again.
         return await turns.run(reading, (tuple(known), wanted, timezone, top))
+
+    async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+        """Count the people of each of the last 30 UTC days, by code, oldest day first.
+
+        Leaves out malformed codes and links that nobody visited in these days. Raises
+        TooManyCodes, TooManyReads, Unavailable.
+        """
+        if len(codes) > MAX_RECENT_CODES:
+            raise TooManyCodes(f"At most {MAX_RECENT_CODES} codes can be read at once.")
+        known = [code for code in dict.fromkeys(codes) if is_code(code)]
+        if not known:
+            return {}
+        return await self._group_reads.run(self._recent_people(known), ("recent", tuple(known)))
+
+    async def _recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+        last = self._today()
+        first = last - RECENT_DAYS + 1
+        people: dict[str, list[int]] = {}
+
+        def take(code: str, day: Day) -> None:
+            if count := sum(day.people.values()):
+                people.setdefault(code, [0] * RECENT_DAYS)[day.day - first] += count
+
+        await self._store.days(codes, first, last, take, named=False)
+        return people
 
     async def visitor_key(self) -> tuple[int, bytes]:
         """The UTC day that runs, and the key under which its visitors are told apart.

@@ -105,6 +105,35 @@ async def test_a_thousand_codes_are_the_most_of_one_question(analytics: Analytic
     assert refused.value.reason == "TOO_MANY_CODES"
 
 
+async def test_recent_people_are_counted_per_utc_day(analytics: Analytics) -> None:
+    today = int(time.time()) // 86_400
+    noon = today * 24 + 12
+    visits = {
+        person("abcdefgh", "a.example", noon): 3,
+        person("abcdefgh", hour=noon - 1): 1,
+        person("abcdefgh", hour=noon - 24): 5,
+        person("abcdefgh", hour=(today - 29) * 24): 7,
+        person("abcdefgh", hour=(today - 29) * 24 - 1): 11,  # A day too old.
+        person("zyxwvuts", hour=noon): 2,
+        Visit("zyxwvuts", noon, "bot", ""): 9,
+        Visit("onlybots", noon, "bot", ""): 4,
+        person("longago-", hour=(today - 40) * 24): 6,
+    }
+    await analytics.record(Batch("one", 1, visits, sum(visits.values())))
+    wanted = ["abcdefgh", "zyxwvuts", "onlybots", "longago-", "unknown-", "malformed!"]
+    assert await analytics.recent_people(wanted) == {
+        "abcdefgh": [7, *[0] * 27, 5, 4],
+        "zyxwvuts": [*[0] * 29, 2],
+    }
+
+
+async def test_recent_people_are_read_for_at_most_100_codes(analytics: Analytics) -> None:
+    assert await analytics.recent_people(["unknown-"] * 100) == {}
+    with pytest.raises(InvalidArgument) as refused:
+        await analytics.recent_people(["unknown-"] * 101)
+    assert refused.value.reason == "TOO_MANY_CODES"
+
+
 # Statistics.
 
 DAY = Dates("2025-11-24", "2025-11-24")

@@ -249,6 +249,32 @@ def test_visits_are_shown_where_they_are_known(gateway: InProcess, owner: Owner)
     await_that(lambda: counted() == {(3, 1)}, 15.0)
 
 
+def test_a_list_carries_the_people_of_30_days_when_asked(gateway: InProcess, owner: Owner) -> None:
+    visited, quiet = make(gateway, owner), make(gateway, owner)
+    for _ in range(3):
+        gateway.visit(visited)
+    gateway.visit(visited, {"user-agent": "curl/8"})
+
+    def recent() -> dict[str, list[int] | None]:
+        links = gateway.data("showLinks", {**owner, "recent": True})["links"]
+        return {link["code"]: link["recent"] for link in links}
+
+    # Midnight may pass between the visits and the list.
+    await_that(lambda: sum((recent()[visited] or [])[-2:]) == 3, SETTLED)
+    assert all(len(days or []) == 30 for days in recent().values())
+    assert recent()[quiet] == [0] * 30
+    for asked in ({}, {"recent": False}, {"recent": None}):
+        [link, _] = gateway.data("showLinks", {**owner, **asked})["links"]
+        assert list(link) == LINK_KEYS
+    gateway.analytics.away = True
+    try:
+        assert recent() == {visited: None, quiet: None}
+    finally:
+        gateway.analytics.away = False
+    refused = gateway.call("showLinks", {**owner, "recent": "yes"})
+    assert refused.status_code == 400
+
+
 def scan_code_of(gateway: InProcess, owner: Owner, code: str) -> str:
     reply = gateway.data("createScanCode", {**owner, "code": code})
     scan_code: str = reply["scan_code"]

@@ -75,6 +75,9 @@ class Analytics:
         finally:
             self.asking -= 1
 
+    async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+        raise AssertionError("A profile has no recent people.")
+
 
 class Clock:
     now = 1000.0

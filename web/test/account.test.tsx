@@ -31,6 +31,7 @@ describe('the account page', () => {
           order: 'newest',
           limit: 100,
           cursor: null,
+          recent: true,
         },
       },
     ]);

@@ -178,6 +178,7 @@ describe('a call that is answered', () => {
         order: 'newest',
         limit: 100,
         cursor: null,
+        recent: false,
       },
       {
         token: null,
@@ -187,6 +188,7 @@ describe('a call that is answered', () => {
         order: 'newest',
         limit: 100,
         cursor: 'here',
+        recent: false,
       },
       { token: 'secret-token', guest: 'secret-key' },
     ]);

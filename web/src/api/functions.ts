@@ -82,12 +82,14 @@ const link = v.object({
   public_statistics: v.boolean(),
   views: v.nullable(v.number()),
   bots: v.nullable(v.number()),
+  recent: v.optional(v.nullable(v.array(v.number()))),
 });
 
 /**
  * A link as its owner sees it. Moments are ISO 8601 in UTC; `changed_at` is the last change of the
  * address; `views` (of people) and `bots` are null while they are not known; `scan_code` is there once
- * the link has one.
+ * the link has one. `recent` has the people of each of the last 30 UTC days, oldest first: it is there
+ * in a list that asked for it, and null while it is not known.
  */
 export type Link = v.InferOutput<typeof link>;
 export type LinkState = Link['state'];
@@ -116,6 +118,8 @@ export interface LinkQuery {
   order: 'newest' | 'oldest' | 'most viewed';
   /** The most links on a page of the answer, up to 100; 100 where it is left out. */
   limit?: number;
+  /** Whether each link comes with the people of its last 30 days. */
+  recent?: boolean;
 }
 
 export interface LinkPage {
@@ -132,7 +136,7 @@ const PAGE = 100;
 /** A page of an owner's links, from a cursor on or, with null, the first. */
 export async function showLinks(
   owner: Owner,
-  { text, state, order, limit = PAGE }: LinkQuery,
+  { text, state, order, limit = PAGE, recent = false }: LinkQuery,
   cursor: string | null,
   options: CallOptions = {},
 ): Promise<LinkPage> {
@@ -143,6 +147,7 @@ export async function showLinks(
     order,
     limit,
     cursor,
+    recent,
   };
   const entries = { links: v.array(link), total: v.number(), cursor: v.nullable(v.string()) };
   return (await succeed('showLinks', payload, entries, isNoOwner, options)).data;

@@ -2,8 +2,8 @@ import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
 import { AccountHeader } from '../features/links/AccountHeader';
 import { LinkList } from '../features/links/LinkList';
-import { Line } from '../features/statistics/Line';
 import { Overview } from '../features/statistics/Overview';
+import { SmallBars } from '../features/statistics/SmallBars';
 import { Shortener } from '../features/shorten/Shortener';
 import { useOwner } from '../lib/owner';
 
@@ -16,7 +16,7 @@ export default function AccountPage() {
       <AccountHeader />
       <Shortener />
       <Overview key={`all ${owner.token}`} owner={owner} />
-      <LinkList key={owner.token} owner={owner} Line={Line} />
+      <LinkList key={owner.token} owner={owner} Chart={SmallBars} />
     </Page>
   );
 }

@@ -14,7 +14,7 @@ import type { Owner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import { ChosenBar } from './ChosenBar';
 import styles from './LinkList.module.css';
-import type { LineOfLink, RowActions } from './LinkRow';
+import type { RowActions, SmallChart } from './LinkRow';
 import { LinkTable } from './LinkTable';
 import { belongs, remove, restore } from './links';
 import { emptyWords, loadError, viewsUnknown } from './messages';
@@ -28,11 +28,11 @@ const REST = 500;
 interface LinkListProps {
   owner: Owner;
   /** Stands in each row beside the views. */
-  Line: LineOfLink;
+  Chart: SmallChart;
 }
 
 /** The links of an owner: looked for, put in order, chosen and changed. */
-export function LinkList({ owner, Line }: LinkListProps) {
+export function LinkList({ owner, Chart }: LinkListProps) {
   const { query, typed, setTyped, setOrder, setState } = useListQuery();
   const { list, reload, loadMore } = useLinkList(owner, query);
 
@@ -81,7 +81,7 @@ export function LinkList({ owner, Line }: LinkListProps) {
           <Links
             key={`${query.text}\n${query.order}\n${query.state ?? ''}`}
             owner={owner}
-            Line={Line}
+            Chart={Chart}
             query={query}
             list={list}
             loadMore={loadMore}
@@ -122,7 +122,7 @@ interface LinksProps extends LinkListProps {
   loadMore: () => void;
 }
 
-function Links({ owner, Line, query, list, loadMore }: LinksProps) {
+function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
   const { links, total, rest } = list;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const touchedRef = useRef<string>(null);
@@ -204,8 +204,7 @@ function Links({ owner, Line, query, list, loadMore }: LinksProps) {
       />
       {unknown && <p>{viewsUnknown}</p>}
       <LinkTable
-        owner={owner}
-        Line={Line}
+        Chart={Chart}
         links={links}
         total={total}
         state={query.state}

@@ -10,7 +10,6 @@ import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress, shortUrl } from '../../lib/config';
 import { linkPath } from '../../lib/edge';
 import { formatMoment, formatNumber, plural } from '../../lib/format';
-import type { Owner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import { canShare, share } from '../../lib/share';
 import styles from './LinkRow.module.css';
@@ -25,13 +24,12 @@ export interface RowActions {
   restore: (link: Link) => void;
 }
 
-/** The visits of a link in a small picture. */
-export type LineOfLink = ComponentType<{ owner: Owner; code: string; views: number | null }>;
+/** A small bar chart of a link's daily people. */
+export type SmallChart = ComponentType<{ values: readonly number[] }>;
 
 interface LinkRowProps {
-  owner: Owner;
   link: Link;
-  Line: LineOfLink;
+  Chart: SmallChart;
   isChosen: boolean;
   actions: RowActions;
   /** The code of the row that something was just done with: what comes in its place has the focus. */
@@ -39,14 +37,13 @@ interface LinkRowProps {
 }
 
 export const LinkRow = memo(function LinkRow({
-  owner,
   link,
-  Line,
+  Chart,
   isChosen,
   actions,
   touchedRef,
 }: LinkRowProps) {
-  const { code, title, tags, views, long_link } = link;
+  const { code, title, tags, views, recent, long_link } = link;
   const [copied, copy] = useCopy();
   const navigate = useNavigate();
   const place = useRef<HTMLDivElement>(null);
@@ -112,7 +109,7 @@ export const LinkRow = memo(function LinkRow({
       </div>
       <div role="cell" className={styles.views}>
         <RouterLink to={linkPath(code)}>
-          <Line owner={owner} code={code} views={views} />
+          <span className={styles.chart}>{recent && <Chart values={recent} />}</span>
           <span>
             <Views views={views} /> <VisuallyHidden>of {address}</VisuallyHidden>
           </span>

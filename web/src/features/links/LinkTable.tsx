@@ -10,8 +10,7 @@ import {
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { Link, LinkState } from '../../api';
 import { Button } from '../../components/Button';
-import type { Owner } from '../../lib/owner';
-import { LinkRow, UndoLine, type LineOfLink, type RowActions } from './LinkRow';
+import { LinkRow, UndoLine, type SmallChart, type RowActions } from './LinkRow';
 import { belongs } from './links';
 import styles from './LinkTable.module.css';
 
@@ -21,8 +20,7 @@ const ROW = 74;
 const AHEAD = 30;
 
 interface LinkTableProps {
-  owner: Owner;
-  Line: LineOfLink;
+  Chart: SmallChart;
   links: Link[];
   /** How many there are, with those that were not asked for yet. */
   total: number;
@@ -37,7 +35,7 @@ interface LinkTableProps {
 
 /** Only the rows in sight are in the document; the page's own scroll moves through them. */
 export function LinkTable(props: LinkTableProps) {
-  const { owner, Line, links, total, state, chosen, actions, touchedRef, rest, loadMore } = props;
+  const { Chart, links, total, state, chosen, actions, touchedRef, rest, loadMore } = props;
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -105,9 +103,8 @@ export function LinkTable(props: LinkTableProps) {
                 >
                   {belongs(link, state) ? (
                     <LinkRow
-                      owner={owner}
                       link={link}
-                      Line={Line}
+                      Chart={Chart}
                       isChosen={chosen.has(link.code)}
                       actions={actions}
                       touchedRef={touchedRef}

@@ -44,7 +44,11 @@ export function listOf(owner: Owner, query: LinkQuery) {
   return infiniteQueryOptions({
     queryKey,
     queryFn: async ({ pageParam, signal }) =>
-      withLines(await showLinks(owner, query, pageParam, { signal }), queryKey, pageParam),
+      withLines(
+        await showLinks(owner, { ...query, recent: true }, pageParam, { signal }),
+        queryKey,
+        pageParam,
+      ),
     initialPageParam: null as Cursor,
     getNextPageParam: ({ cursor }) => cursor,
     // Each page is asked for by itself: a list of many is asked for anew less often.
@@ -104,7 +108,7 @@ export async function change(owner: Owner, code: string, changes: LinkChanges): 
   return inTurn([code], async () => {
     try {
       const link = await changeLink(owner, code, changes);
-      await quietly(owner, () => update(owner, new Set([code]), () => asItWillBe(link)));
+      await quietly(owner, () => update(owner, new Set([code]), withRecentOf(link)));
       // Where it led before is for the server to say; what lists of some links are to have, too.
       const { queryKey } = linkOf(owner, code);
       if (changes.url !== undefined) void cache.invalidateQueries({ queryKey });
@@ -146,6 +150,7 @@ whenLinkMade(({ code, url }, owner) => {
     public_statistics: false,
     views: 0,
     bots: 0,
+    recent: [],
   };
   void quietly(owner, () => {
     for (const [queryKey] of listsOf(owner)) {
@@ -166,7 +171,7 @@ async function complete(owner: Owner, code: string): Promise<void> {
       ...linkOf(owner, code),
       meta: { onFailure: () => undefined },
     });
-    update(owner, new Set([code]), () => asItWillBe(link));
+    update(owner, new Set([code]), withRecentOf(link));
   } catch {
     // The cache knows what failed, and the list itself is asked for again before long.
   }
@@ -261,6 +266,11 @@ function isOfLinks({ queryKey: [, kind] }: { queryKey: Key }): boolean {
  * has its own.
  */
 const underWay = new Map<string, (link: Link) => Link>();
+
+/** Replaces a known link with that of an answer about it alone, which has no `recent`. */
+function withRecentOf(link: Link): (known: Link) => Link {
+  return ({ recent }) => asItWillBe(recent === undefined ? link : { ...link, recent });
+}
 
 /** A link of an answer, which may not know yet of what is under way. */
 function asItWillBe(link: Link): Link {

@@ -1,18 +1,12 @@
-/**
- * Statistics in the cache: those of a link, or of all links, under [owner, 'statistics', code, span,
- * time zone], and the line in a row of the list with 'line' in the place of the span.
- */
+/** Statistics in the cache, under [owner, 'statistics', code or '' for all links, span, time zone]. */
 import { queryOptions } from '@tanstack/react-query';
 import { failureReason, showStatistics, type Span, type Statistics } from '../../api';
 import { KEPT_FOR } from '../../api/cache';
 import { viewerZone } from '../../lib/calendar';
 import type { Owner } from '../../lib/owner';
-import { inTurn } from './inTurn';
-import { spanKey, USUAL } from './spans';
+import { spanKey } from './spans';
 
 type Key = readonly [Owner, ...string[]];
-
-const MINUTE = 60_000;
 
 export interface Answer {
   /** What was asked for. */
@@ -29,21 +23,6 @@ export function statisticsOf(owner: Owner, code: string | null, span: Span) {
       statistics: await ask(owner, code, span, signal),
     }),
     gcTime: KEPT_FOR,
-  });
-}
-
-/** The people of the last 30 days, day by day, of a link among many. */
-export function lineOf(owner: Owner, code: string) {
-  return queryOptions({
-    queryKey: [owner, 'statistics', code, 'line', viewerZone()] as Key,
-    queryFn: ({ signal }) =>
-      inTurn(signal, async () => {
-        const { series } = await ask(owner, code, USUAL, signal);
-        return series.map(({ people }) => people);
-      }),
-    staleTime: MINUTE,
-    gcTime: KEPT_FOR,
-    refetchOnWindowFocus: false,
   });
 }
 

@@ -471,6 +471,99 @@ class GetTotalsResponse(_message.Message):
 Global___GetTotalsResponse: _TypeAlias = GetTotalsResponse  # noqa: Y015
 
 @_typing.final
+class GetRecentPeopleRequest(_message.Message):
+    """Links whose recent people are requested."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 100 codes."""
+
+    def __init__(
+        self,
+        *,
+        codes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRecentPeopleRequest: _TypeAlias = GetRecentPeopleRequest  # noqa: Y015
+
+@_typing.final
+class DailyPeople(_message.Message):
+    """The people of a link, day by day."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PEOPLE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def people(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """One number for each of the last 30 UTC days, oldest first."""
+
+    def __init__(
+        self,
+        *,
+        people: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["people", b"people"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DailyPeople: _TypeAlias = DailyPeople  # noqa: Y015
+
+@_typing.final
+class GetRecentPeopleResponse(_message.Message):
+    """The people of each link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class LinksEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___DailyPeople: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___DailyPeople | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    LINKS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def links(self) -> _containers.MessageMap[_builtins.str, Global___DailyPeople]:
+        """Daily people by code."""
+
+    def __init__(
+        self,
+        *,
+        links: _abc.Mapping[_builtins.str, Global___DailyPeople] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["links", b"links"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRecentPeopleResponse: _TypeAlias = GetRecentPeopleResponse  # noqa: Y015
+
+@_typing.final
 class ListVisitedRequest(_message.Message):
     """From where on to tell what was visited."""
 

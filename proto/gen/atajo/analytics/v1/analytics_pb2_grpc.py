@@ -55,6 +55,11 @@ class AnalyticsServiceStub:
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsRequest.SerializeToString,
                 response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsResponse.FromString,
                 _registered_method=True)
+        self.GetRecentPeople = channel.unary_unary(
+                '/atajo.analytics.v1.AnalyticsService/GetRecentPeople',
+                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleRequest.SerializeToString,
+                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleResponse.FromString,
+                _registered_method=True)
         self.GetVisitorKey = channel.unary_unary(
                 '/atajo.analytics.v1.AnalyticsService/GetVisitorKey',
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetVisitorKeyRequest.SerializeToString,
@@ -105,6 +110,16 @@ class AnalyticsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetRecentPeople(self, request, context):
+        """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
+        Links that nobody visited in these days are left out of the answer.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetVisitorKey(self, request, context):
         """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
         at the first call of the day, and deleted when the day is over.
@@ -135,6 +150,11 @@ def add_AnalyticsServiceServicer_to_server(servicer, server):
                     servicer.GetStatistics,
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsRequest.FromString,
                     response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsResponse.SerializeToString,
+            ),
+            'GetRecentPeople': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRecentPeople,
+                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleRequest.FromString,
+                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleResponse.SerializeToString,
             ),
             'GetVisitorKey': grpc.unary_unary_rpc_method_handler(
                     servicer.GetVisitorKey,
@@ -251,6 +271,33 @@ class AnalyticsService:
             '/atajo.analytics.v1.AnalyticsService/GetStatistics',
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsRequest.SerializeToString,
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetStatisticsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRecentPeople(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.analytics.v1.AnalyticsService/GetRecentPeople',
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleRequest.SerializeToString,
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -59,6 +59,12 @@ class AnalyticsServiceStub:
 
     Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
     """
+    GetRecentPeople: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetRecentPeopleRequest, _analytics_pb2.GetRecentPeopleResponse]
+    """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
+    Links that nobody visited in these days are left out of the answer.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
+    """
     GetVisitorKey: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetVisitorKeyRequest, _analytics_pb2.GetVisitorKeyResponse]
     """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
     at the first call of the day, and deleted when the day is over.
@@ -91,6 +97,12 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     """Adds up the visits of up to 100,000 links over a span, step by step.
 
     Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+    """
+    GetRecentPeople: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetRecentPeopleRequest, _analytics_pb2.GetRecentPeopleResponse]  # type: ignore[assignment]
+    """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
+    Links that nobody visited in these days are left out of the answer.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
     """
     GetVisitorKey: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetVisitorKeyRequest, _analytics_pb2.GetVisitorKeyResponse]  # type: ignore[assignment]
     """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
@@ -145,6 +157,18 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         """Adds up the visits of up to 100,000 links over a span, step by step.
 
         Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+        """
+
+    @_abc_1.abstractmethod
+    def GetRecentPeople(
+        self,
+        request: _analytics_pb2.GetRecentPeopleRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_analytics_pb2.GetRecentPeopleResponse, _abc.Awaitable[_analytics_pb2.GetRecentPeopleResponse]]:
+        """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
+        Links that nobody visited in these days are left out of the answer.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
         """
 
     @_abc_1.abstractmethod
