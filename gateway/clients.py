@@ -36,7 +36,7 @@ from gateway.ports import (
     StepLength,
 )
 from gateway.profiles import StoredLink
-from gateway.resolution import BlockReason, Changes, LinkState, Resolution
+from gateway.resolution import BlockReason, Changes, LinkState, Resolution, Resolutions
 from gateway.views import Totals
 from gateway.visits import lines
 from gateway.visits.classify import Kind
@@ -226,7 +226,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         reply = await self._caller.unary(
             "ResolveLinks", self._stub.ResolveLinks, request, RESOLVE_SECONDS
         )
-        return {one.code: _resolution(one) for one in reply.resolutions}
+        return _resolutions(reply.resolutions)
 
     async def changes(self, mark: int | None) -> Changes:
         """The resolutions that changed since a mark, which the call before returned.
@@ -240,7 +240,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         )
         return Changes(
             reply.mark,
-            {one.code: _resolution(one) for one in reply.resolutions},
+            _resolutions(reply.resolutions),
             frozenset(reply.gone),
             reply.more,
             reply.lost,
@@ -301,23 +301,31 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
             "CheckStatisticsAccess", self._stub.CheckStatisticsAccess, request, CALL_SECONDS
         )
 
-    async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
+    async def change(
+        self, owner: Owner, code: str, changes: LinkChanges
+    ) -> tuple[Link, Resolutions]:
         """Change a link. Reasons: NO_LINK, NO_CHANGES, INVALID_*, TOO_MANY_URLS."""
         request = links_pb2.ChangeLinkRequest(
             owner=_owner(owner), code=code, changes=_changes(changes)
         )
         reply = await self._caller.unary("ChangeLink", self._stub.ChangeLink, request, CALL_SECONDS)
-        return _link(reply.link)
+        return _link(reply.link), _resolutions(reply.resolutions)
 
-    async def remove(self, owner: Owner, codes: Sequence[str]) -> None:
+    async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Remove links until they are restored. Reasons: NO_LINK, TOO_MANY_CODES."""
         request = links_pb2.RemoveLinksRequest(owner=_owner(owner), codes=codes)
-        await self._caller.unary("RemoveLinks", self._stub.RemoveLinks, request, CALL_SECONDS)
+        reply = await self._caller.unary(
+            "RemoveLinks", self._stub.RemoveLinks, request, CALL_SECONDS
+        )
+        return _resolutions(reply.resolutions)
 
-    async def restore(self, owner: Owner, codes: Sequence[str]) -> None:
+    async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Restore links. Reasons: NO_LINK, TOO_MANY_CODES."""
         request = links_pb2.RestoreLinksRequest(owner=_owner(owner), codes=codes)
-        await self._caller.unary("RestoreLinks", self._stub.RestoreLinks, request, CALL_SECONDS)
+        reply = await self._caller.unary(
+            "RestoreLinks", self._stub.RestoreLinks, request, CALL_SECONDS
+        )
+        return _resolutions(reply.resolutions)
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         """Keep a report of a link; returns the report's id. Reasons: NO_LINK, INVALID_*."""
@@ -327,13 +335,14 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         reply = await self._caller.unary("ReportLink", self._stub.ReportLink, request, CALL_SECONDS)
         return reply.report_id
 
-    async def create_scan_code(self, owner: Owner, code: str) -> str:
+    async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
         """The scan code of a link, which is made once. Reason: NO_LINK."""
         request = links_pb2.CreateScanCodeRequest(owner=_owner(owner), code=code)
         reply = await self._caller.unary(
             "CreateScanCode", self._stub.CreateScanCode, request, CALL_SECONDS
         )
-        return reply.scan_code
+        resolutions = [reply.resolution] if reply.HasField("resolution") else []
+        return reply.scan_code, _resolutions(resolutions)
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Give some of a guest's links to an account; returns how many, and if to ask again."""
@@ -539,6 +548,10 @@ def _timestamp(moment: datetime | None) -> Timestamp | None:
     timestamp = Timestamp()
     timestamp.FromDatetime(moment)
     return timestamp
+
+
+def _resolutions(messages: Iterable[links_pb2.Resolution]) -> dict[str, Resolution]:
+    return {one.code: _resolution(one) for one in messages}
 
 
 def _resolution(message: links_pb2.Resolution) -> Resolution:

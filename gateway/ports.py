@@ -19,7 +19,7 @@ from typing import Protocol, TypedDict
 
 from gateway.owners import Account, Guest, Owner
 from gateway.profiles import LinkList
-from gateway.resolution import BlockReason, LinkState, Resolution
+from gateway.resolution import BlockReason, LinkState, Resolution, Resolutions
 from gateway.resolver import LinkSource
 from gateway.views import ViewCounts
 from gateway.visits.key import KeySource
@@ -244,7 +244,10 @@ class Auth(Service, Protocol):
 
 
 class Links(Service, LinkSource, LinkList, Protocol):
-    """The links service. For what an owner does not have, the reason is NO_LINK."""
+    """The links service. For what an owner does not have, the reason is NO_LINK.
+
+    `Resolutions` in a result are what the edited short addresses answer now, scan codes included.
+    """
 
     async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
         """Store a link, None standing for nobody; returns what its short address answers now.
@@ -275,21 +278,25 @@ class Links(Service, LinkSource, LinkList, Protocol):
     async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
         """Return if a caller, None standing for no owner, may see the statistics of a link."""
 
-    async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
+    async def change(
+        self, owner: Owner, code: str, changes: LinkChanges
+    ) -> tuple[Link, Resolutions]:
         """Change what belongs to a link, all of it or nothing; returns the link as it is now.
 
         Reasons: NO_CHANGES, INVALID_*, TOO_MANY_URLS.
         """
         ...
 
-    async def remove(self, owner: Owner, codes: Sequence[str]) -> None:
+    async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Remove links until they are restored, all or none. Reason: TOO_MANY_CODES."""
+        ...
 
-    async def restore(self, owner: Owner, codes: Sequence[str]) -> None:
+    async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Restore links that were removed in the last 30 days, all or none.
 
         Reason: TOO_MANY_CODES.
         """
+        ...
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         """Keep a report of a link, whoever's and in whatever state, for the operator.
@@ -299,7 +306,7 @@ class Links(Service, LinkSource, LinkList, Protocol):
         """
         ...
 
-    async def create_scan_code(self, owner: Owner, code: str) -> str:
+    async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
         """The scan code of an owner's link, which is made once."""
         ...
 

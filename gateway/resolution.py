@@ -65,6 +65,10 @@ class Resolution(NamedTuple):
         return self
 
 
+Resolutions = Mapping[str, Resolution]
+"""Resolutions by short address."""
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """Which short addresses answer otherwise than before a mark; an answer has 250 at most.
@@ -75,7 +79,7 @@ class Changes:
     """
 
     mark: int
-    resolutions: Mapping[str, Resolution]
+    resolutions: Resolutions
     gone: frozenset[str]
     more: bool
     lost: bool

@@ -20,12 +20,19 @@ import math
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from gateway.batches import Batches, stopping
-from gateway.resolution import BlockReason, Changes, LinkState, Resolution, location_of
+from gateway.resolution import (
+    BlockReason,
+    Changes,
+    LinkState,
+    Resolution,
+    Resolutions,
+    location_of,
+)
 from services.runtime import logs
 from services.runtime.errors import AppError, Internal, Unavailable
 
@@ -235,28 +242,57 @@ class Resolver:
         return self._join(code, entry)
 
     def put(self, code: str, resolution: Resolution, since: int) -> None:
-        """Remember what a call told of one code, as its creation does.
+        """Serve what the creation of a link returned.
 
-        `since` is what `changes` was before the call. Where it has grown meanwhile, this code may
-        have changed after the call was answered: then it is looked up when it is next asked for.
+        `since` is the value of `changes` before the call. If it has grown, this link may have
+        changed after links answered the call, so the resolution is also confirmed.
         """
         if since == self.changes:
             self._replace(code, resolution)
-            return
-        self._look_up_anew(code)
+        else:
+            self._replace_and_confirm(code, resolution)
 
-    def edited(self, code: str) -> None:
-        """A link was edited through here: it is looked up before it is served again."""
-        self.changes += 1
-        self._edited.add(code)
-        self._look_up_anew(code)
+    def edited(self, codes: Iterable[str], resolutions: Resolutions) -> None:
+        """Apply an edit that links acknowledged to this gateway.
 
-    def _look_up_anew(self, code: str) -> None:
-        self._forget(code)
+        Serves `resolutions`, the edit's result by short address, at once and while links is
+        unavailable. A code without one (an older links sends none) is looked up before it is
+        served again.
+        """
+        for code in dict.fromkeys([*codes, *resolutions]):
+            self.changes += 1
+            self._edited.add(code)
+            if code in resolutions:
+                self._replace_and_confirm(code, resolutions[code])
+            else:
+                self._distrust(code)
+
+    def _replace_and_confirm(self, code: str, resolution: Resolution) -> None:
+        """Serve a resolution at once, and look its code up.
+
+        links may acknowledge concurrent edits of one link in another order than it committed them.
+        A look-up that starts after the acknowledgement returns the last one. Until it succeeds,
+        the resolution is fresh for `UNHEARD_SECONDS` only, and served later only if links is
+        unavailable.
+        """
+        self._replace(code, resolution, heard=False)
+        if len(self._in_flight) < MOST_WAITING:
+            self._begin(code)
+
+    def _distrust(self, code: str) -> None:
+        """Look a code up before it is served again. Memory still answers if links is unavailable.
+
+        A look-up in flight may have been answered before the change, so it is repeated.
+        """
         self._absent.pop(code, None)
-        if before := self._in_flight.pop(code, None):  # It may have been answered before the edit.
+        if entry := self._entries.get(code):
+            self._restart_freshness(code, entry, self._clock(), must_revalidate=True)
+        if before := self._in_flight.pop(code, None):
             again = self._begin(code)
             again.waiting, before.waiting = before.waiting, []
+            if before.patience is not None:
+                before.patience.cancel()
+                self._begin_patience(again)
 
     def ask_for_changes(self) -> None:
         """A question for changes goes out: what is edited from here on, its answer may not know."""
@@ -268,7 +304,7 @@ class Resolver:
         self.changes += len(told)
         for number, (code, resolution) in enumerate(told.items(), 1):
             if code in self._edited:  # What is told may be from before the edit.
-                self._look_up_anew(code)
+                self._distrust(code)
             elif code in self._entries or code in self._invalidated or code in self._in_flight:
                 self._replace(code, resolution)
             else:
@@ -366,8 +402,11 @@ class Resolver:
         future: asyncio.Future[Resolution | None] = self._loop.create_future()
         lookup.waiting.append(future)
         if entry is not None and lookup.patience is None:
-            lookup.patience = self._loop.call_later(PATIENCE_SECONDS, self._lose_patience, lookup)
+            self._begin_patience(lookup)
         return future
+
+    def _begin_patience(self, lookup: _InFlight) -> None:
+        lookup.patience = self._loop.call_later(PATIENCE_SECONDS, self._lose_patience, lookup)
 
     def _begin(self, code: str) -> _InFlight:
         """Look a code up with the next call."""
@@ -446,7 +485,14 @@ class Resolver:
             must_revalidate = True
         else:
             return None
-        fresh_until = self._clock() + RETRY_SECONDS
+        return self._resolution_of(
+            self._restart_freshness(code, entry, self._clock() + RETRY_SECONDS, must_revalidate)
+        )
+
+    def _restart_freshness(
+        self, code: str, entry: _Entry, fresh_until: float, must_revalidate: bool
+    ) -> _Entry:
+        """Keep an entry in memory with another end of its freshness; returns the new entry."""
         kept: _Entry = (
             _NEVER if entry[9] else self._hit_until(fresh_until, entry[5], entry[6]),
             fresh_until,
@@ -455,12 +501,12 @@ class Resolver:
         )
         self.bytes += _bytes_of(code, kept) - _bytes_of(code, entry)
         self._entries[code] = kept
-        return self._resolution_of(kept)
+        return kept
 
-    def _replace(self, code: str, resolution: Resolution | None) -> None:
+    def _replace(self, code: str, resolution: Resolution | None, heard: bool = True) -> None:
         """Remember what a code answers from now on, and answer those who wait for it."""
         location = location_of(resolution.url) if resolution else b""
-        self._remember(code, resolution, location, heard=True)
+        self._remember(code, resolution, location, heard)
         if lookup := self._in_flight.get(code):
             self._settle(lookup, resolution)
 

@@ -20,7 +20,7 @@ import bcrypt
 from gateway import owners, ports
 from gateway.ports import Session
 from gateway.profiles import StoredLink
-from gateway.resolution import BlockReason, Changes, LinkState, Resolution
+from gateway.resolution import BlockReason, Changes, LinkState, Resolution, Resolutions
 from gateway.views import Totals
 from gateway.visits import lines
 from gateway.visits.ledger import Batch
@@ -184,8 +184,7 @@ class FakeLinks(Fake):
         self._reach("resolve")
         if len(codes) > links.MAX_CODES:
             raise links.TooManyCodes("These are too many codes.")
-        found = {code: self._resolution(code) for code in codes}
-        return {code: resolution for code, resolution in found.items() if resolution is not None}
+        return self._resolutions(codes)
 
     async def changes(self, mark: int | None) -> Changes:
         self._reach("changes")
@@ -257,7 +256,7 @@ class FakeLinks(Fake):
 
     async def change(
         self, owner: owners.Owner, code: str, changes: ports.LinkChanges
-    ) -> ports.Link:
+    ) -> tuple[ports.Link, Resolutions]:
         self._reach("change")
         now = datetime.now(UTC)
         edit = LinkChanges(
@@ -269,17 +268,19 @@ class FakeLinks(Fake):
             public_statistics=changes.get("public_statistics"),
         ).edit(self._urls, now)
         self._edit(self._held(owner, [code], now), edit, now)
-        return _link(self._links[code], now)
+        return _link(self._links[code], now), self._edited([code])
 
-    async def remove(self, owner: owners.Owner, codes: Sequence[str]) -> None:
+    async def remove(self, owner: owners.Owner, codes: Sequence[str]) -> Resolutions:
         self._reach("remove")
         now = datetime.now(UTC)
         self._edit(self._held(owner, codes, now), removal(now), now)
+        return self._edited(codes)
 
-    async def restore(self, owner: owners.Owner, codes: Sequence[str]) -> None:
+    async def restore(self, owner: owners.Owner, codes: Sequence[str]) -> Resolutions:
         self._reach("restore")
         now = datetime.now(UTC)
         self._edit(self._held(owner, codes, now), restoration(), now)
+        return self._edited(codes)
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         self._reach("report")
@@ -288,14 +289,14 @@ class FakeLinks(Fake):
             raise links.NoLink("There is no such link.")
         return self._reports.setdefault((code, reason), secrets.token_urlsafe(12))
 
-    async def create_scan_code(self, owner: owners.Owner, code: str) -> str:
+    async def create_scan_code(self, owner: owners.Owner, code: str) -> tuple[str, Resolutions]:
         self._reach("create_scan_code")
         [link] = self._held(owner, [code], datetime.now(UTC))
         free = (one for one in drawn_scan_codes() if self._resolution(one) is None)
         scan_code = link.scan_code or next(free)
         self._links[code] = replace(link, scan_code=scan_code)
         self._announced.append(scan_code)
-        return scan_code
+        return scan_code, self._resolutions([scan_code])
 
     async def claim(self, guest: owners.Guest, account: owners.Account) -> tuple[int, bool]:
         self._reach("claim")
@@ -308,6 +309,15 @@ class FakeLinks(Fake):
         for link in held[: self.most_claimed]:
             self._links[link.code] = replace(link, owner=_owner(account))
         return len(held[: self.most_claimed]), len(held) > self.most_claimed
+
+    def _edited(self, codes: Sequence[str]) -> Resolutions:
+        """What edited links answer now, by their codes and scan codes."""
+        scan_codes = [scan_code for code in codes if (scan_code := self._links[code].scan_code)]
+        return self._resolutions([*codes, *scan_codes])
+
+    def _resolutions(self, codes: Sequence[str]) -> dict[str, Resolution]:
+        found = {code: self._resolution(code) for code in codes}
+        return {code: resolution for code, resolution in found.items() if resolution is not None}
 
     def _resolution(self, code: str) -> Resolution | None:
         if code in self._answers:

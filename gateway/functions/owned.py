@@ -147,29 +147,30 @@ class OwnedLinks:
         self.edits.hit(self.clients.networks_of(request))
         changes = payload.changes.given()
         owner = await owner_of(self.auth, payload)
-        link = await self.links.change(owner, payload.code, changes)
-        self.resolver.edited(payload.code)
-        if link.scan_code:
-            self.resolver.edited(link.scan_code)
+        link, resolutions = await self.links.change(owner, payload.code, changes)
+        codes = [link.code, link.scan_code] if link.scan_code else [link.code]
+        self.resolver.edited(codes, resolutions)
         return await self._of_one(link)
 
     async def remove_links(self, payload: ManyOwned, request: Request) -> Reply:
         self.edits.hit(self.clients.networks_of(request))
         owner = await owner_of(self.auth, payload)
-        await self.links.remove(owner, payload.codes)
-        return {"success": True, "removed": self._edited(payload)}
+        resolutions = await self.links.remove(owner, payload.codes)
+        self.resolver.edited(payload.codes, resolutions)
+        return {"success": True, "removed": list(dict.fromkeys(payload.codes))}
 
     async def restore_links(self, payload: ManyOwned, request: Request) -> Reply:
         self.edits.hit(self.clients.networks_of(request))
         owner = await owner_of(self.auth, payload)
-        await self.links.restore(owner, payload.codes)
-        return {"success": True, "restored": self._edited(payload)}
+        resolutions = await self.links.restore(owner, payload.codes)
+        self.resolver.edited(payload.codes, resolutions)
+        return {"success": True, "restored": list(dict.fromkeys(payload.codes))}
 
     async def create_scan_code(self, payload: OneOwned, request: Request) -> Reply:
         self.edits.hit(self.clients.networks_of(request))
         owner = await owner_of(self.auth, payload)
-        scan_code = await self.links.create_scan_code(owner, payload.code)
-        self.resolver.edited(scan_code)
+        scan_code, resolutions = await self.links.create_scan_code(owner, payload.code)
+        self.resolver.edited([scan_code], resolutions)
         return {"success": True, "scan_code": scan_code}
 
     async def claim_links(self, payload: Owned, request: Request) -> Reply:
@@ -233,10 +234,3 @@ class OwnedLinks:
                 | ({"scan_code": link.scan_code} if link.scan_code else {})
             )
         return shown
-
-    def _edited(self, payload: ManyOwned) -> list[str]:
-        """The codes of an edit, each once, which short addresses answer otherwise from now on."""
-        codes = list(dict.fromkeys(payload.codes))
-        for code in codes:
-            self.resolver.edited(code)
-        return codes

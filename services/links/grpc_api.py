@@ -150,19 +150,24 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         link = await self._service.change(_owner(request.owner), request.code, changes)
         response = pb.ChangeLinkResponse()
         _write_link(response.link, link, self._service.now())
+        _write_resolutions(response, [link])
         return response
 
     async def RemoveLinks(
         self, request: pb.RemoveLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.RemoveLinksResponse:
-        await self._service.remove(_owner(request.owner), request.codes)
-        return pb.RemoveLinksResponse()
+        removed = await self._service.remove(_owner(request.owner), request.codes)
+        response = pb.RemoveLinksResponse()
+        _write_resolutions(response, removed)
+        return response
 
     async def RestoreLinks(
         self, request: pb.RestoreLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.RestoreLinksResponse:
-        await self._service.restore(_owner(request.owner), request.codes)
-        return pb.RestoreLinksResponse()
+        restored = await self._service.restore(_owner(request.owner), request.codes)
+        response = pb.RestoreLinksResponse()
+        _write_resolutions(response, restored)
+        return response
 
     async def ClaimLinks(
         self, request: pb.ClaimLinksRequest, context: ServicerContext[Any, Any]
@@ -187,7 +192,10 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         self, request: pb.CreateScanCodeRequest, context: ServicerContext[Any, Any]
     ) -> pb.CreateScanCodeResponse:
         made = await self._service.create_scan_code(_owner(request.owner), request.code)
-        return pb.CreateScanCodeResponse(scan_code=made)
+        response = pb.CreateScanCodeResponse(scan_code=made)
+        for resolution in await self._service.resolve([made]):
+            write_resolution(response.resolution, resolution)
+        return response
 
     async def ListChanges(
         self, request: pb.ListChangesRequest, context: ServicerContext[Any, Any]
@@ -430,6 +438,18 @@ def _write_report(message: pb.Report, link: Link, report: Report, now: datetime)
     for said in report.statements:
         statement = message.statements.add(details=said.details, contact=said.contact)
         statement.at.FromDatetime(said.at)
+
+
+def _write_resolutions(
+    response: pb.ChangeLinkResponse | pb.RemoveLinksResponse | pb.RestoreLinksResponse,
+    links: Iterable[Link],
+) -> None:
+    """Write what the short addresses of links answer: those of their codes and scan codes."""
+    for link in links:
+        resolution = link.resolution()
+        write_resolution(response.resolutions.add(), resolution)
+        if link.scan_code:
+            write_resolution(response.resolutions.add(), resolution.by(link.scan_code))
 
 
 def write_resolution(message: pb.Resolution, resolution: Resolution) -> None:

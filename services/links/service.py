@@ -237,20 +237,20 @@ class LinksService:
         (link,) = await self._edit(somebody, [code], edit, now)
         return link
 
-    async def remove(self, owner: Owner, codes: Sequence[str]) -> None:
-        """Remove links of an owner, so that they can be restored.
+    async def remove(self, owner: Owner, codes: Sequence[str]) -> list[Link]:
+        """Remove links of an owner, so that they can be restored; returns them as they are now.
 
         Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
         """
         now = self._now()
-        await self._edit(_somebody(owner), _named(codes), removal(now), now)
+        return await self._edit(_somebody(owner), _named(codes), removal(now), now)
 
-    async def restore(self, owner: Owner, codes: Sequence[str]) -> None:
-        """Restore removed links of an owner.
+    async def restore(self, owner: Owner, codes: Sequence[str]) -> list[Link]:
+        """Restore removed links of an owner; returns them as they are now.
 
         Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
         """
-        await self._edit(_somebody(owner), _named(codes), restoration(), self._now())
+        return await self._edit(_somebody(owner), _named(codes), restoration(), self._now())
 
     async def create_scan_code(self, owner: Owner, code: str) -> str:
         """The scan code of an owner's link, which is made once.

@@ -209,13 +209,13 @@ async def test_what_changes_is_what_was_named(links: Links) -> None:
     for changes, shown in steps:
         expected = replace(expected, **shown)  # type: ignore[arg-type]
         for _ in range(2):
-            assert await links.change(GUEST, "abcdefgh", changes) == expected, changes
+            assert (await links.change(GUEST, "abcdefgh", changes))[0] == expected, changes
             assert await links.get(GUEST, "abcdefgh") == (expected, [])
 
 
 async def test_anybody_may_know_a_link_before_following_it(links: Links) -> None:
     await links.create("abcdefgh", "a.example", ONE)
-    changed = await links.change(
+    changed, _ = await links.change(
         ONE, "abcdefgh", {"url": "b.example", "title": "A title", "tags": ["mine"]}
     )
     assert await links.preview("abcdefgh") == replace(changed, tags=())
@@ -239,7 +239,7 @@ async def test_there_is_no_preview_of_what_no_code_leads_to(links: Links, code: 
 async def test_the_urls_of_a_link_are_kept_the_last_one_first(links: Links) -> None:
     await links.create("abcdefgh", "a.example", ONE)
     for url in ("b.example", "b.example", "a.example"):
-        link = await links.change(ONE, "abcdefgh", {"url": url})
+        link, _ = await links.change(ONE, "abcdefgh", {"url": url})
         assert link.url == f"http://{url}"
         assert (await links.resolve(["abcdefgh"]))["abcdefgh"] == Resolution.active(link.url)
     link, history = await links.get(ONE, "abcdefgh")
@@ -278,7 +278,7 @@ async def test_titles_and_tags_are_counted_in_code_points(links: Links) -> None:
     await links.create("abcdefgh", "a.example", ONE)
     wide = "\N{GRINNING FACE}"
     tags = [f"{n}{wide * 29}" for n in range(10)]
-    link = await links.change(ONE, "abcdefgh", {"title": wide * 100, "tags": tags})
+    link, _ = await links.change(ONE, "abcdefgh", {"title": wide * 100, "tags": tags})
     assert (link.title, link.tags) == (wide * 100, tuple(tags))
 
 
@@ -286,7 +286,7 @@ async def test_the_years_at_the_rim_are_ends_like_others(links: Links) -> None:
     await links.create("abcdefgh", "a.example", ONE)
     for year, state in ((1, LinkState.EXPIRED), (9999, LinkState.ACTIVE)):
         end = datetime(year, 12, 31, 23, 59, 59, tzinfo=UTC)
-        link = await links.change(ONE, "abcdefgh", {"expires_at": end})
+        link, _ = await links.change(ONE, "abcdefgh", {"expires_at": end})
         assert (link.expires_at, link.state) == (end, state)
         assert (await links.get(ONE, "abcdefgh"))[0] == link
         assert (await links.resolve(["abcdefgh"]))["abcdefgh"].expires_at == end
@@ -506,8 +506,8 @@ async def test_nobody_sees_statistics_of_a_link_of_nobody_or_of_none(links: Link
 async def test_a_scan_code_is_made_once_for_its_owner(links: Links) -> None:
     await links.create("abcdefgh", "a.example", GUEST)
     mark = (await links.changes(None)).mark
-    scan_code = await links.create_scan_code(GUEST, "abcdefgh")
-    assert await links.create_scan_code(GUEST, "abcdefgh") == scan_code
+    scan_code, _ = await links.create_scan_code(GUEST, "abcdefgh")
+    assert (await links.create_scan_code(GUEST, "abcdefgh"))[0] == scan_code
     link, _ = await links.get(GUEST, "abcdefgh")
     assert link.scan_code == scan_code
     assert scan_code in (await links.changes(mark)).resolutions
@@ -520,9 +520,35 @@ async def test_a_scan_code_is_made_once_for_its_owner(links: Links) -> None:
     assert taken.value.reason == "CODE_TAKEN"
 
 
+async def test_an_edit_returns_what_its_short_addresses_answer_now(links: Links) -> None:
+    codes = ("abcdefgh", "zyxwvuts")
+    for code in codes:
+        await links.create(code, "a.example", ONE)
+    scan_code, resolutions = await links.create_scan_code(ONE, "abcdefgh")
+    assert resolutions == await links.resolve([scan_code]) != {}
+
+    async def answers(*codes: str) -> dict[str, Resolution]:
+        found = await links.resolve(codes)
+        assert found.keys() == set(codes)
+        return dict(found)
+
+    edits: list[LinkChanges] = [
+        {"url": "b.example"},
+        {"title": "The same destination"},
+        {"expires_at": LATER, "ended_url": "c.example"},
+        {"expires_at": EARLIER},
+    ]
+    for edit in edits:
+        _, resolutions = await links.change(ONE, "abcdefgh", edit)
+        assert resolutions == await answers("abcdefgh", scan_code), edit
+    assert (await links.create_scan_code(ONE, "abcdefgh"))[1] == await answers(scan_code)
+    assert await links.remove(ONE, codes) == await answers(*codes, scan_code)
+    assert await links.restore(ONE, codes) == await answers(*codes, scan_code)
+
+
 async def test_a_scan_code_answers_what_its_link_answers(links: Links) -> None:
     await links.create("abcdefgh", "a.example", ONE)
-    scan_code = await links.create_scan_code(ONE, "abcdefgh")
+    scan_code, _ = await links.create_scan_code(ONE, "abcdefgh")
 
     async def answers() -> Resolution:
         found = await links.resolve(["abcdefgh", scan_code])

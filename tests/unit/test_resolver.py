@@ -698,7 +698,7 @@ async def test_a_look_up_begun_after_a_change_is_not_taken_for_one_from_before(
     await resolver.close()
 
 
-async def test_a_creation_that_a_change_overtook_is_looked_up(source: Source, clock: Clock) -> None:
+async def test_a_creation_that_a_change_overtook_is_confirmed(source: Source, clock: Clock) -> None:
     """The change may have been of its very link, and after it was stored."""
     resolver = cache(source, ROOM, clock)
     since = resolver.changes
@@ -706,42 +706,168 @@ async def test_a_creation_that_a_change_overtook_is_looked_up(source: Source, cl
     await source.called.wait()  # Its answer will be: no link.
     await resolver.apply(told({}, "bbbbbbbb"))
     source.urls["cccccccc"] = "https://example.com/c"
+    source.called.clear()
     resolver.put("cccccccc", Resolution.active("https://example.com/old"), since)
-    assert resolver.hit("cccccccc") is None
-    assert await asked == Resolution.active("https://example.com/c")
+    assert resolver.hit("cccccccc") == b"https://example.com/old"
+    assert await asked == Resolution.active("https://example.com/old")
+    await source.called.wait()
+    await settled()
     assert resolver.hit("cccccccc") == b"https://example.com/c"
 
 
-async def test_what_was_edited_here_is_looked_up_before_it_is_served_again(
+async def settled() -> None:
+    """Let calls that are not held up end."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+EDITED: list[tuple[str, Resolution | None, Resolution]] = [
+    ("changed", Resolution.active(URL), Resolution.active(f"{URL}/now")),
+    ("removed", Resolution.active(URL), Resolution(LinkState.REMOVED)),
+    ("restored", Resolution(LinkState.REMOVED), Resolution.active(URL)),
+    (
+        "expired",
+        Resolution.active(URL),
+        Resolution(LinkState.ACTIVE, URL, datetime(2000, 1, 1, tzinfo=UTC), f"{URL}/end"),
+    ),
+    ("created", None, Resolution.active(URL)),
+    ("scan code", None, Resolution(LinkState.ACTIVE, URL, link_code="aaaaaaaa")),
+]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["in memory", "not in memory"])
+@pytest.mark.parametrize(
+    ("before", "after"), [one[1:] for one in EDITED], ids=[one[0] for one in EDITED]
+)
+async def test_an_edit_is_served_at_once_and_while_links_is_away(
+    source: Source,
+    clock: Clock,
+    wall: WallClock,
+    before: Resolution | None,
+    after: Resolution,
+    known: bool,
+) -> None:
+    resolver = cache(source, ROOM, clock, wall=wall)
+    source.urls = {}
+    if before:
+        source.others["bbbbbbbb"] = before
+    if known:
+        await resolver.lookup("bbbbbbbb")
+    source.away = True
+    resolver.ask_for_changes()
+    resolver.edited(["bbbbbbbb"], {"bbbbbbbb": after})
+    for seconds in (0, 1, UNHEARD_SECONDS, RETRY_SECONDS, FRESH_SECONDS, STALE_SECONDS, 86_400):
+        clock.now += seconds
+        assert await resolver.lookup("bbbbbbbb") == after.at(wall()), seconds
+        await settled()
+        assert await resolver.lookup("bbbbbbbb") == after.at(wall()), seconds
+        if seconds == UNHEARD_SECONDS:  # Told from before the edit or not: it cannot be known.
+            await resolver.apply(told({"bbbbbbbb": before} if before else {}, "bbbbbbbb"))
+        elif seconds == RETRY_SECONDS:
+            resolver.invalidate()
+
+
+async def test_an_edit_is_served_to_those_who_wait_for_an_older_look_up(clock: Clock) -> None:
+    source = SlowSource()
+    resolver = cache(source, ROOM, clock)
+    [asked] = await ask_one_by_one(resolver, ["aaaaaaaa"])
+    after = Resolution.active(f"{URL}/now")
+    resolver.edited(["aaaaaaaa"], {"aaaaaaaa": after})
+    async with asyncio.timeout(5):
+        assert await asked == after
+        source.let_go[0].set()  # It answers as before the edit.
+        await source.asked_twice.wait()
+        await settled()
+        assert resolver.hit("aaaaaaaa") == after.url.encode()
+    await resolver.close()
+
+
+async def test_edits_acknowledged_in_another_order_than_committed_settle(
     source: Source, clock: Clock
 ) -> None:
+    resolver = cache(source, ROOM, clock)
+    first, last = Resolution(LinkState.REMOVED), Resolution.active(f"{URL}/last")
+    source.urls["aaaaaaaa"] = last.url
+    resolver.edited(["aaaaaaaa"], {"aaaaaaaa": last})
+    resolver.edited(["aaaaaaaa"], {"aaaaaaaa": first})
+    assert await resolver.lookup("aaaaaaaa") == first
+    await settled()
+    assert resolver.hit("aaaaaaaa") == last.url.encode()
+    assert source.calls == [["aaaaaaaa"]], "one look-up for both"
+
+
+async def test_a_later_change_replaces_an_edit(source: Source, clock: Clock) -> None:
+    resolver = cache(source, ROOM, clock)
+    source.away = True
+    resolver.edited(["aaaaaaaa"], {"aaaaaaaa": Resolution.active(f"{URL}/now")})
+    await settled()
+    resolver.ask_for_changes()
+    await resolver.apply(told({"aaaaaaaa": Resolution(LinkState.REMOVED)}))
+    assert await resolver.lookup("aaaaaaaa") == Resolution(LinkState.REMOVED)
+
+
+async def test_an_edit_that_could_not_be_confirmed_is_confirmed_before_it_is_served_for_long(
+    source: Source, clock: Clock
+) -> None:
+    resolver = cache(source, ROOM, clock)
+    source.away = True
+    resolver.edited(["aaaaaaaa"], {"aaaaaaaa": Resolution.active(f"{URL}/now")})
+    await settled()
+    source.away = False
+    clock.now += RETRY_SECONDS
+    assert resolver.hit("aaaaaaaa") is None
+    assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
+
+
+async def test_an_edit_without_its_result_is_looked_up_before_it_is_served_again(
+    source: Source, clock: Clock
+) -> None:
+    """As of a links of the version before."""
     source.others["bbbbbbbb"] = Resolution(LinkState.REMOVED)
     resolver = cache(source, ROOM, clock)
-    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
+    codes = ("aaaaaaaa", "bbbbbbbb", "cccccccc")
+    for code in codes:
         await resolver.lookup(code)
     source.urls.update(aaaaaaaa=f"{URL}/now", bbbbbbbb=f"{URL}/b", cccccccc=f"{URL}/c")
     del source.others["bbbbbbbb"]
-    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
-        resolver.edited(code)
-    assert (len(resolver), resolver.bytes, resolver.absent) == (0, 0, 0)
+    resolver.edited(codes, {})
     for code, path in (("aaaaaaaa", "now"), ("bbbbbbbb", "b"), ("cccccccc", "c")):
         assert resolver.hit(code) is None
         assert await resolver.lookup(code) == Resolution.active(f"{URL}/{path}")
         assert resolver.hit(code) == f"{URL}/{path}".encode()
+    source.away = True
+    resolver.edited(codes, {})
+    assert await resolver.lookup("aaaaaaaa") == Resolution.active(f"{URL}/now")
 
 
-async def test_a_look_up_from_before_an_edit_answers_nobody(clock: Clock) -> None:
+async def test_a_look_up_from_before_an_edit_without_its_result_answers_nobody(
+    clock: Clock,
+) -> None:
     source = SlowSource()
     resolver = cache(source, ROOM, clock)
     [asked] = await ask_one_by_one(resolver, ["aaaaaaaa"])
     source.urls["aaaaaaaa"] = f"{URL}/now"
-    resolver.edited("aaaaaaaa")
+    resolver.edited(["aaaaaaaa"], {})
     async with asyncio.timeout(5):
         source.let_go[0].set()
         await source.asked_twice.wait()
         assert not asked.done()
         source.let_go[1].set()
         assert await asked == Resolution.active(f"{URL}/now")
+    await resolver.close()
+
+
+async def test_who_can_be_served_from_memory_waits_briefly_for_a_repeated_look_up(
+    clock: Clock,
+) -> None:
+    source = SlowSource()
+    resolver = cache(source, ROOM, clock)
+    put(resolver, "aaaaaaaa", URL)
+    resolver.invalidate()
+    [asked] = await ask_one_by_one(resolver, ["aaaaaaaa"])
+    resolver.edited(["aaaaaaaa"], {})
+    async with asyncio.timeout(5):
+        assert await asked == Resolution.active(URL)
     await resolver.close()
 
 
@@ -752,24 +878,44 @@ async def test_what_is_told_from_before_an_edit_is_not_believed(
     resolver = cache(source, ROOM, clock)
     await resolver.lookup("aaaaaaaa")
     resolver.ask_for_changes()
-    resolver.edited("aaaaaaaa")
-    assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
+    resolver.edited(["aaaaaaaa"], {"aaaaaaaa": Resolution.active(URL)})
+    await settled()
     late = told({"aaaaaaaa": Resolution(LinkState.REMOVED)})
     await resolver.apply(late)
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
-    resolver.ask_for_changes()
+    source.others["aaaaaaaa"] = Resolution(LinkState.REMOVED)  # By another gateway, told as well.
     await resolver.apply(late)
     assert await resolver.lookup("aaaaaaaa") == Resolution(LinkState.REMOVED)
+    resolver.ask_for_changes()
+    await resolver.apply(told({"aaaaaaaa": Resolution.active(URL)}))
+    assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
 
 
-async def test_a_creation_that_an_edit_overtook_is_looked_up(source: Source, clock: Clock) -> None:
+async def test_a_creation_that_an_edit_overtook_is_confirmed(source: Source, clock: Clock) -> None:
     resolver = cache(source, ROOM, clock)
     since = resolver.changes
-    resolver.edited("aaaaaaaa")
+    resolver.edited(["aaaaaaaa"], {"aaaaaaaa": Resolution.active(URL)})
     resolver.put("aaaaaaaa", Resolution.active("https://example.com/old"), since)
+    await settled()
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
     put(resolver, "cccccccc", "https://example.com/c")
     assert resolver.hit("cccccccc") == b"https://example.com/c", "no other creation is held up"
+
+
+async def test_edits_are_bounded_as_look_ups_are(
+    source: Source, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.resolver.MOST_WAITING", 1)
+    resolver = cache(source, ROOM, clock)
+    resolver.edited(
+        ["aaaaaaaa", "bbbbbbbb"],
+        {code: Resolution.active(f"{URL}/now") for code in ("aaaaaaaa", "bbbbbbbb")},
+    )
+    assert resolver.hit("bbbbbbbb") == f"{URL}/now".encode()
+    await settled()
+    assert source.calls == [["aaaaaaaa"]]
+    clock.now += UNHEARD_SECONDS
+    assert await resolver.lookup("bbbbbbbb") is None, "it is looked up soon all the same"
 
 
 async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(

@@ -640,16 +640,22 @@ class CreateScanCodeResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SCAN_CODE_FIELD_NUMBER: _builtins.int
+    RESOLUTION_FIELD_NUMBER: _builtins.int
     scan_code: _builtins.str
     """8 characters of 0-9 A-Z -."""
+    @_builtins.property
+    def resolution(self) -> Global___Resolution:
+        """What its short address answers now."""
+
     def __init__(
         self,
         *,
         scan_code: _builtins.str = ...,
+        resolution: Global___Resolution | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["resolution", b"resolution"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["scan_code", b"scan_code"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolution", b"resolution", "scan_code", b"scan_code"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1210,18 +1216,24 @@ class ChangeLinkResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     LINK_FIELD_NUMBER: _builtins.int
+    RESOLUTIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def link(self) -> Global___Link:
         """The link."""
+
+    @_builtins.property
+    def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
+        """What its short addresses answer now: that of its code, and that of its scan code if it has one."""
 
     def __init__(
         self,
         *,
         link: Global___Link | None = ...,
+        resolutions: _abc.Iterable[Global___Resolution] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "resolutions", b"resolutions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1259,16 +1271,23 @@ Global___RemoveLinksRequest: _TypeAlias = RemoveLinksRequest  # noqa: Y015
 
 @_typing.final
 class RemoveLinksResponse(_message.Message):
-    """Nothing to tell: all of them are removed."""
+    """The links are removed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
+        """What their short addresses answer now: those of their codes and of their scan codes."""
+
     def __init__(
         self,
+        *,
+        resolutions: _abc.Iterable[Global___Resolution] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolutions", b"resolutions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1306,16 +1325,23 @@ Global___RestoreLinksRequest: _TypeAlias = RestoreLinksRequest  # noqa: Y015
 
 @_typing.final
 class RestoreLinksResponse(_message.Message):
-    """Nothing to tell: none of them is removed."""
+    """The links are restored."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
+        """What their short addresses answer now: those of their codes and of their scan codes."""
+
     def __init__(
         self,
+        *,
+        resolutions: _abc.Iterable[Global___Resolution] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolutions", b"resolutions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
