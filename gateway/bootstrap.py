@@ -82,7 +82,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
 
     Raises SystemExit with one line where the journal or the pages cannot be used.
     """
-    edge = Edge.load()
+    edge = Edge.load(https=settings.public_url.scheme == "https")
     site = _read_site(settings, edge)
     clients = ClientAddresses(settings.trusted_proxies)
     visitors = Visitors(clients.find, _countries(settings))

@@ -16,6 +16,8 @@ class Edge:
 
     body_bytes: int
     retry_after: int
+    redirect_header_bytes: int
+    """Largest header section of a redirect; a proxy in front must buffer as much."""
     functions: tuple[str, ...]
     gateway: tuple[str, ...]
     pages: tuple[str, ...]
@@ -29,6 +31,8 @@ class Edge:
     page_headers: RawHeaders
     redirect_headers: RawHeaders
     function_headers: RawHeaders
+    https_headers: RawHeaders
+    """What the three above also have where the public URL is https."""
     hashed_prefix: str
     cache_hashed: bytes
     cache_files: bytes
@@ -36,15 +40,19 @@ class Edge:
     cache_error: bytes
 
     @classmethod
-    def load(cls) -> Edge:
-        """Read the file. Raises OSError, tomllib.TOMLDecodeError or KeyError when it is unfit."""
+    def load(cls, *, https: bool = False) -> Edge:
+        """Read the file. `https` says whether the public URL is https.
+
+        Raises OSError, tomllib.TOMLDecodeError or KeyError when the file is unfit.
+        """
         table = edge_table.read()
-        common = table["headers"]
+        common = table["headers"] | (table["https_headers"] if https else {})
         cache = table["cache"]
         pages = table["pages"].values()
         return cls(
             body_bytes=table["limits"]["body_bytes"],
             retry_after=table["limits"]["retry_after"],
+            redirect_header_bytes=table["limits"]["redirect_header_bytes"],
             functions=edge_table.functions(table),
             gateway=edge_table.gateway(table),
             pages=edge_table.pages(table),
@@ -54,6 +62,7 @@ class Edge:
             page_headers=_raw(common | table["page_headers"]),
             redirect_headers=_raw(common | table["redirect_headers"]),
             function_headers=_raw(common | table["function_headers"]),
+            https_headers=_raw(table["https_headers"]),
             hashed_prefix=cache["hashed_prefix"],
             cache_hashed=cache["hashed"].encode(),
             cache_files=cache["files"].encode(),

@@ -138,6 +138,10 @@ echo "server $gateway max_fails=32 fail_timeout=5s;" >start/gateway.conf
 printf '%s\n' "$resolver" "set \$gateway $gateway;" >start/gateway_anew.conf
 printf '%s' "$trusted" | sed 's/.*/set_real_ip_from &;/' >start/trusted_proxies.conf
 
+case $public_url in
+https://*) echo "include edge/https_headers.conf;" ;;
+esac >start/https_headers.conf
+
 for document in "$web"/documents/*.html; do
   filled=documents/${document##*/}
   sed -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" "$document" >"$filled"

@@ -30,6 +30,8 @@ def includes(edge: Edge) -> dict[str, str]:
             ("values.conf", _values(edge)),
             ("types.conf", _types()),
             ("headers.conf", _headers(edge.page_headers)),
+            ("https_headers.conf", _headers(edge.https_headers)),
+            ("redirect_buffers.conf", _redirect_buffers(edge)),
             ("routes.conf", _routes(edge)),
             ("callable_errors.conf", _callable_errors(edge)),
         )
@@ -51,6 +53,14 @@ def _values(edge: Edge) -> list[str]:
         "",
         "# A map of nothing is a constant.",
         *(f'map "" {name} {{ default "{value}"; }}' for name, value in constants.items()),
+    ]
+
+
+def _redirect_buffers(edge: Edge) -> list[str]:
+    """Buffers that hold the header section of every redirect."""
+    return [
+        f"proxy_buffer_size {edge.redirect_header_bytes};",
+        f"proxy_busy_buffers_size {edge.redirect_header_bytes};",
     ]
 
 
@@ -104,7 +114,8 @@ def _callable_errors(edge: Edge) -> list[str]:
     }
     lines: list[str] = []
     for name, error in errors.items():
-        answer = [*_return(failure(error, ())), *_headers(edge.function_headers)]
+        headers = [*_headers(edge.function_headers), "include start/https_headers.conf;"]
+        answer = [*_return(failure(error, ())), *headers]
         lines += ["", *_block(f"location {name}", answer)]
     return lines[1:]
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from gateway.edge import Edge
 from gateway.settings import GatewaySettings
 from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
@@ -282,6 +283,20 @@ def test_the_way_in_has_the_host_of_the_public_url() -> None:
     route = of_kind("HTTPRoute", manifests("small"))["web"]["spec"]
     assert route["hostnames"] == ["s.example"]
     assert route["rules"] == [{"backendRefs": [{"name": "atajo-web", "port": 80}]}]
+
+
+def test_the_way_in_holds_the_longest_redirect_whatever_else_it_is_told() -> None:
+    name = "nginx.ingress.kubernetes.io/proxy-buffer-size"
+    wanted = f"{Edge.load().redirect_header_bytes // 1024}k"
+    other = "ingress.annotations.cert-manager\\.io/issuer=ours"
+    own = "ingress.annotations.nginx\\.ingress\\.kubernetes\\.io/proxy-buffer-size=64k"
+    for settings, told in (
+        ((), {name: wanted}),
+        ((other,), {name: wanted, "cert-manager.io/issuer": "ours"}),
+        ((own,), {name: "64k"}),
+    ):
+        ingress = of_kind("Ingress", manifests("production", *settings))["web"]
+        assert ingress["metadata"]["annotations"].items() >= told.items()
 
 
 def test_a_kind_cluster_answers_where_its_public_url_says() -> None:

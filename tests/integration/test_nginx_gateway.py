@@ -194,6 +194,21 @@ def test_that_holds_where_the_gateway_is_looked_up_anew(
     assert names.asked > 0
 
 
+def test_the_longest_redirect_passes_where_the_gateway_is_looked_up_anew(
+    tmp_path: Path, http: httpx.Client, names: NameServer
+) -> None:
+    names.address = "127.0.0.2"
+    location = "https://example.com/" + "%F0%9F%98%80" * 979
+    written = {"location": location}
+    with upstream(host=names.address, status=302, headers=written) as server:
+        gateway = f"localhost:{server.server_port}"
+        settings = {"ATAJO_RESOLVER": names.listens}
+        with Web(tmp_path, gateway, "http://localhost", settings=settings) as web:
+            answer = http.get(f"{web.url}/{new_code()}")
+    assert (answer.status_code, answer.headers["location"]) == (302, location)
+    assert names.asked > 0
+
+
 def create(http: httpx.Client, web: Web, claimed: str) -> int:
     link = {"data": {"code": new_code(), "url": "https://example.com/", "token": None}}
     headers = {"x-forwarded-for": claimed}
