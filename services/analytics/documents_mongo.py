@@ -10,9 +10,8 @@ Of a day:
                 hour: those that `bots` counts and `bot_hours` does not count at the first hour
     referrers   people by name; devices, browsers, systems, languages, countries and sources are
                 the same, and absent where no name is known
-    hosts       how many names ever came into the document, those of all dimensions together. (It
-                has its name from a version that knew referrers alone, and that writes to the same
-                documents while it is replaced.)
+    hosts       how many names were ever added to and evicted from the document, in all dimensions.
+                (The name comes from a version that knew only referrers.)
     sketch      of the visitors (see `sketch`); absent for none
     seen        the last batch that the document holds, by the gateway's id
 
@@ -39,12 +38,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from random import Random
 from typing import Protocol
 
 from msgspec import Raw, msgpack
 
 from services.analytics.domain import (
     HOURS_A_DAY,
+    MAX_NAMES,
     OTHER_NAMES,
     Batch,
     Breakdown,
@@ -53,6 +54,7 @@ from services.analytics.domain import (
     Dimension,
     Totals,
     count_names,
+    random_of,
     sums_of,
     totals_of,
 )
@@ -104,6 +106,8 @@ class Change:
     increments: dict[str, int]
     values: Document = field(default_factory=dict)
     as_read: Document = field(default_factory=dict)
+    removed: list[str] = field(default_factory=list)
+    """Fields to delete."""
 
 
 class Addition(Protocol):
@@ -130,7 +134,8 @@ class DayAddition:
 
     read: Collection[str] = ("hosts", "visitors", "sketch", *FIELDS.values())
 
-    def __init__(self, sums: DaySums) -> None:
+    def __init__(self, sums: DaySums, random: Random) -> None:
+        self._random = random
         self._visits = {"people": sum(sums.people.values()), "bots": sum(sums.bots.values())}
         self._hours = _by_hour(sums.people)
         self._bot_hours = _by_hour(sums.bots)
@@ -139,10 +144,12 @@ class DayAddition:
             for dimension, breakdown in sums.names.items()
         }
         self._counted: dict[Dimension, Breakdown] = {}
+        self._evicted: dict[str, int] = {}
+        """People of names that were evicted, by the field."""
         self._visitors = sums.visitors
 
     def new(self) -> Document:
-        names, told_apart = self._named({})
+        names, told_apart, _ = self._named({})
         document: Document = {**self._visits, "hosts": told_apart, "hours": self._hours}
         # The version before looks for referrers, also where there are none.
         document |= {"referrers": {}, **names}
@@ -153,14 +160,18 @@ class DayAddition:
         return document
 
     def change(self, held: Document) -> Change:
-        names, told_apart = self._named(held)
+        names, told_apart, is_full = self._named(held)
         change = Change(dict(self._visits))
         for parent, counts in {"hours": self._hours, "bot_hours": self._bot_hours, **names}.items():
             for key, count in counts.items():
                 change.increments[f"{parent}.{key}"] = count
         if told_apart:
             change.increments["hosts"] = told_apart
+        if told_apart or is_full:
             change.as_read["hosts"] = held["hosts"]
+        if self._evicted:
+            change.removed += self._evicted
+            change.as_read |= self._evicted
         if self._visitors:
             before = held.get("sketch")
             sketch = add(before or b"", self._visitors)
@@ -173,16 +184,26 @@ class DayAddition:
         for dimension, counted in self._counted.items():
             note_gathered(dimension, self._names[dimension], counted)
 
-    def _named(self, held: Document) -> tuple[dict[str, Breakdown], int]:
-        """The names under which people count in a document, and how many are new to it."""
+    def _named(self, held: Document) -> tuple[dict[str, Breakdown], int, bool]:
+        """Return the people to add by field and name, and how many names come and go.
+
+        The last value says whether some dimension is full: another writer may then evict a name.
+        """
         names: dict[str, Breakdown] = {}
         new = 0
+        is_full = False
+        self._evicted.clear()
         for dimension, breakdown in self._names.items():
-            known = held.get(FIELDS[dimension], {})
-            counted = self._counted[dimension] = count_names(breakdown, known)
-            names[FIELDS[dimension]] = counted
+            parent = FIELDS[dimension]
+            known = held.get(parent, {})
+            counted, evicted = count_names(breakdown, known, self._random)
+            names[parent] = self._counted[dimension] = counted
             new += sum(key not in known and key != OTHER_NAMES for key in counted)
-        return names, new
+            if evicted:
+                new += len(evicted)
+                self._evicted |= {f"{parent}.{key}": people for key, people in evicted.items()}
+            is_full |= len(known) >= MAX_NAMES
+        return names, new, is_full
 
 
 class TotalsAddition:
@@ -222,11 +243,12 @@ class TotalsAddition:
 def additions(batch: Batch) -> tuple[dict[str, Addition], dict[str, Addition]]:
     """What a batch adds to the documents of days and of totals, by `_id`."""
     sums = sums_of(batch)
+    random = random_of(batch)
     visited: dict[str, list[int]] = {}
     days: dict[str, Addition] = {}
     for (day, code), one in sums.items():
         visited.setdefault(code, []).append(day)
-        days[id_of(code, day)] = DayAddition(one)
+        days[id_of(code, day)] = DayAddition(one, random)
     totals: dict[str, Addition] = {
         code: TotalsAddition(one, visited[code]) for code, one in totals_of(batch).items()
     }

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum, IntEnum
+from heapq import nlargest
+from random import Random
 from typing import NamedTuple
 
 from services.runtime.codes import MAX_LENGTH, MIN_LENGTH, is_code
@@ -38,9 +40,14 @@ MAX_STATISTICS_CODES = 100_000
 KEY_BYTES = 32
 """Of the key under which visitors of a day are told apart."""
 MAX_NAMES = 100
-"""Most names that a link's day tells apart in one dimension: strangers choose some of them."""
+"""Maximum names that a link's day stores in one dimension. Strangers choose some of them."""
+MAX_STORED_NAME_LENGTH = 100
+"""Maximum length of a stored name. The longest hosts in common use are generated ones: a label of
+63 characters (the maximum in DNS) below a domain such as `cdn.ampproject.org`."""
 OTHER_NAMES = "*"
-"""The name under which people are counted whose own came after `MAX_NAMES` others."""
+"""The name that counts people whose own name is not stored."""
+_CONTENDERS = 8
+"""Stored names from which the candidate for eviction is chosen, see `count_names`."""
 HOURS_A_DAY = 24
 GATEWAY_IDLE = timedelta(days=30)
 """After so long without a batch, nothing a gateway sent before is taken from it again."""
@@ -116,6 +123,7 @@ class Dimension(IntEnum):
 
 Breakdown = Mapping[str, int]
 """People by name in one dimension. Those whose name is unknown are left out."""
+_NOTHING: Breakdown = {}
 
 
 @dataclass(slots=True)
@@ -248,6 +256,8 @@ def _added_up(visits: Iterable[VisitCount]) -> DaySums:
         people[hour] = people.get(hour, 0) + visit.count
         for dimension, name in visit.names.items():
             if name:
+                if len(name) > MAX_STORED_NAME_LENGTH:
+                    name = OTHER_NAMES
                 names = breakdowns.setdefault(dimension, {})
                 names[name] = names.get(name, 0) + visit.count
     return DaySums(people, bots, breakdowns)
@@ -263,26 +273,69 @@ def totals_of(batch: Batch) -> dict[str, Totals]:
     return {code: Totals(people.get(code, 0), bots.get(code, 0)) for code in people | bots}
 
 
-def count_names(added: Breakdown, known: Collection[str]) -> Breakdown:
-    """The people of `added` by the names under which they are counted.
+def random_of(batch: Batch) -> Random:
+    """Return the source of random choices for a batch: a retry makes the same choices."""
+    return Random(f"{batch.gateway_id} {batch.number}")  # noqa: S311
 
-    A name that is `known` of the link's day counts on. A new one is told apart while the day knows
-    fewer than `MAX_NAMES`; people of any other count as `OTHER_NAMES`.
+
+def count_names(added: Breakdown, known: Breakdown, random: Random) -> tuple[Breakdown, Breakdown]:
+    """Decide under which names the people of `added` count in a day that has the names `known`.
+
+    Returns the people to add by name, and the known names to delete with the people that each had.
+    Those people are among the ones to add to `OTHER_NAMES`.
+
+    A known name counts on, and a new one takes a free place. Once a day has `MAX_NAMES`, a new name
+    with `n` people competes with a stored one that has `m`, and replaces it with probability
+    n / (n + m). The stored name is the least frequent of `_CONTENDERS` random ones. People of the
+    name that loses count as `OTHER_NAMES`, so the sum of all names stays exact.
+
+    This is randomized admission (Ben Basat et al., "Randomized admission policy for efficient
+    top-k and frequency estimation", 2017) with two changes. A new name starts with its own people,
+    so no count is an overestimate. And because it therefore starts as the least frequent one, it
+    must not be the next to go: the candidate comes from a random sample, which almost never
+    contains only frequent names, and seldom the newest.
     """
     if len(added) + len(known) <= MAX_NAMES:  # There is room for all.
-        return added
-    room = MAX_NAMES - len(known) + (OTHER_NAMES in known)
-    counted: dict[str, int] = {}
-    for name, people in added.items():
-        if name in known or name == OTHER_NAMES:
-            place = name
-        elif room > 0:
-            place = name
-            room -= 1
+        return added, _NOTHING
+    new = {name: people for name, people in added.items() if name not in known}
+    new.pop(OTHER_NAMES, None)
+    stored = len(known) - (OTHER_NAMES in known)
+    if not new and stored <= MAX_NAMES:
+        return added, _NOTHING
+    counted = {name: people for name, people in added.items() if name not in new}
+    names = {name: people + counted.get(name, 0) for name, people in known.items()}
+    names.pop(OTHER_NAMES, None)
+    evicted: dict[str, int] = {}
+    others = 0
+
+    def evict(name: str) -> int:
+        if name in known:
+            evicted[name] = known[name]
+        counted.pop(name, None)
+        return names.pop(name)
+
+    while len(names) > MAX_NAMES:  # Two writers added names at once.
+        others += evict(min(names, key=names.__getitem__))
+    places = list(names)
+    # The most frequent first; a limit on them bounds the time that a batch of many names takes.
+    first = nlargest(MAX_NAMES, new.items(), key=lambda named: named[1])
+    for name, people in first:
+        if len(places) < MAX_NAMES:
+            places.append(name)
         else:
-            place = OTHER_NAMES
-        counted[place] = counted.get(place, 0) + people
-    return counted
+            place = min(
+                random.choices(range(MAX_NAMES), k=_CONTENDERS), key=lambda at: names[places[at]]
+            )
+            if random.random() * (people + names[places[place]]) >= people:
+                others += people
+                continue
+            others += evict(places[place])
+            places[place] = name
+        names[name] = counted[name] = people
+    others += sum(new.values()) - sum(people for _, people in first)
+    if others:
+        counted[OTHER_NAMES] = counted.get(OTHER_NAMES, 0) + others
+    return counted, evicted
 
 
 def check_number(gateway_id: str, number: int) -> None:

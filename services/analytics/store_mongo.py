@@ -17,9 +17,13 @@ is lower and that whatever else decided is as it was read. Where another writer 
 is a duplicate or the condition fails: then the chunk is read again, until every document holds the
 batch.
 
-**At most 100 names in a dimension.** A name that is new to a document comes in on the condition
-that `hosts` is as it was read: two writers cannot both take the last place. A name that is there
-stays, so counting on needs no condition.
+**At most 100 names in a dimension.** A name that is new to a document is added on the condition
+that `hosts` is as it was read: two writers cannot both take the last place. A name that is evicted
+(`count_names`) is deleted on the condition that its people are as read. In a dimension that is
+full, counting on has the condition on `hosts`, too, because every eviction increases it. A writer
+that read the dimension before it was full has no such condition, nor has an older version of the
+program: it can add a name again after its eviction. The sums stay exact, and the next batch for the
+document removes what is above the limit.
 
 **Visitors.** A sketch takes the place of the one that it was made of, on the condition that this is
 as it was read. One that has all visitors of a batch already stays, without a condition.
@@ -258,6 +262,8 @@ def _update(held: Document, added: Addition, batch: Batch, dropped: Mapping[str,
     seen = f"seen.{batch.gateway_id}"
     condition = {"_id": held["_id"], seen: {"$not": {"$gte": batch.number}}, **change.as_read}
     update: Document = {"$inc": change.increments, "$set": {seen: batch.number, **change.values}}
+    if change.removed:
+        update["$unset"] = dict.fromkeys(change.removed, "")
     for gateway, number in held["seen"].items():
         if gateway != batch.gateway_id and number <= dropped.get(gateway, 0):
             condition[f"seen.{gateway}"] = number

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
+from random import Random
 from typing import TypeVar
 
 from services.analytics import sketch
@@ -38,6 +39,7 @@ from services.analytics.domain import (
     check_replay,
     closed_seen_at,
     count_names,
+    random_of,
     sums_of,
     totals_of,
 )
@@ -260,8 +262,9 @@ class SqliteAnalyticsStore:
             if connection.execute(_ADVANCE_GATEWAY, gateway).rowcount == 0:
                 return False
             new: dict[str, list[int]] = {}
+            random = random_of(batch)
             for day, codes in days.items():
-                for code in _add_to_day(connection, day, codes, sums):
+                for code in _add_to_day(connection, day, codes, sums, random):
                     new.setdefault(code, []).append(day)
             _add_to_totals(connection, totals, new)
             connection.executemany(_COUNT_CHANGE, [(day,) for day in days])
@@ -439,6 +442,7 @@ def _add_to_day(
     day: int,
     codes: Sequence[str],
     sums: Mapping[tuple[int, str], DaySums],
+    random: Random,
 ) -> list[str]:
     """Add what a batch has for a day of some links; returns those that have their first visits."""
     had_some: set[str] = set()
@@ -447,7 +451,7 @@ def _add_to_day(
     firsts: dict[int, bytes] = {}
 
     def added_to(counts: Counts, code: str) -> bytes:
-        gathered[code] = _add_sums(counts, sums[day, code])
+        gathered[code] = _add_sums(counts, sums[day, code], random)
         return pack_counts(counts)
 
     def first(code: str) -> tuple[int, str, bytes, bytes]:
@@ -586,19 +590,21 @@ def _hand_out(
             take(row[1], day)
 
 
-def _add_sums(counts: Counts, sums: DaySums) -> list[_Gathered]:
-    """Add what a batch has for a day to what is counted of it; returns names that had no room."""
+def _add_sums(counts: Counts, sums: DaySums, random: Random) -> list[_Gathered]:
+    """Add what a batch has for a day to its counts; return the names that had no room."""
     people, bots, breakdowns = counts
     add(people, sums.people)
     add(bots, sums.bots)
     gathered: list[_Gathered] = []
     for dimension, added in sums.names.items():
         known = breakdowns.get(dimension)
-        counted = count_names(added, known or ())
+        counted, evicted = count_names(added, known or {}, random)
         if counted is not added:
             gathered.append((dimension, added, counted))
         if known is None:
             breakdowns[dimension] = dict(counted)
         else:
+            for name in evicted:
+                del known[name]
             add(known, counted)
     return gathered

@@ -41,7 +41,7 @@ from services.analytics.documents_mongo import (
     id_of,
     with_days,
 )
-from services.analytics.domain import MAX_NAMES, Day, DaySums, Dimension, count_names
+from services.analytics.domain import Day, DaySums, Dimension, count_names
 from services.analytics.runs import pack
 from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
 from services.analytics.store_sqlite import MIGRATIONS
@@ -106,7 +106,7 @@ class LinkDay:
         """As MongoDB has it when one batch brings all of it, encoded: what stands before and behind
         its `_id`, which is as long for all days; and how many people and bots."""
         sums = DaySums(self.people, self.bots, self.names, self.visitors.tolist())
-        new = DayAddition(sums).new()
+        new = DayAddition(sums, random.Random(0)).new()
         some_id = id_of(code_of(0), 0)
         document = bson.encode({"_id": some_id, **new, "seen": {_FILLED_BY: 1}})
         before, _, behind = document.partition(some_id.encode())
@@ -184,7 +184,7 @@ class Mix:
         names = {
             dimension: found
             for dimension, (known, shares) in self._names.items()
-            if (found := self._told_apart(self._counted(people, known, shares)))
+            if (found := _stored(self._counted(people, known, shares)))
         }
         # A fifth of the people come twice.
         came = self._random.integers(0, 1 << 32, people - people // 5, dtype=np.uint32)
@@ -196,20 +196,16 @@ class Mix:
             came,
         )
 
-    def _told_apart(self, people: dict[str, int]) -> dict[str, int]:
-        """The names under which a store counts these people, who come in no order."""
-        if len(people) <= MAX_NAMES:
-            return people
-        # Of so many moments at random, the first.
-        came = 1 - self._random.random(len(people)) ** (1 / np.array(list(people.values())))
-        order = [name for _, name in sorted(zip(came.tolist(), people, strict=True))]
-        return dict(count_names({name: people[name] for name in order}, ()))
-
     def _counted(self, visits: int, keys: Sequence[_Key], shares: _Shares) -> dict[_Key, int]:
         """How many of the visits have which key; past the last key nothing is known of them."""
         counts = self._random.multinomial(visits, shares)
         (found,) = np.nonzero(counts[: len(keys)])
         return {keys[n]: int(counts[n]) for n in found.tolist()}
+
+
+def _stored(people: dict[str, int]) -> dict[str, int]:
+    """Return the names under which a store counts these people."""
+    return dict(count_names(people, {}, random.Random(0))[0])
 
 
 def fill_sqlite(path: Path, visits: int, days: int = DAYS) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -18,6 +21,7 @@ from services.analytics.domain import (
     VisitKind,
     check_batch,
     count_names,
+    random_of,
     sums_of,
 )
 
@@ -119,17 +123,92 @@ def test_the_day_of_a_visit_is_its_utc_day(hour: int) -> None:
     [
         (0, {"a": 1, "b": 2, "*": 3}),
         (MAX_NAMES - 2, {"a": 1, "b": 2, "*": 3}),
-        (MAX_NAMES - 1, {"a": 1, "*": 5}),
-        (MAX_NAMES, {"*": 6}),
-        (MAX_NAMES + 1, {"*": 6}),  # As many, and those past them.
+        (MAX_NAMES - 1, {"b": 2, "*": 4}),  # The more frequent one has the last place.
     ],
 )
-def test_names_past_the_first_hundred_count_as_the_others(
-    known: int, counted: dict[str, int]
-) -> None:
-    there = dict.fromkeys([*(f"known {n}" for n in range(MAX_NAMES)), "*"][:known], 1)
-    assert count_names({"a": 1, "b": 2, "*": 3}, there) == counted
-    assert count_names(there, there) == there
+def test_new_names_take_free_places(known: int, counted: dict[str, int]) -> None:
+    there = {f"known {n}": 10**6 for n in range(known)}
+    assert count_names({"a": 1, "b": 2, "*": 3}, there, Random(1)) == (counted, {})
+    assert count_names(there, there, Random(1)) == (there, {})
+
+
+class Referrers:
+    """Names of a link's day as a store keeps them, fed by batches of `size` visits."""
+
+    def __init__(self, size: int, seed: int = 0) -> None:
+        self.names: dict[str, int] = {}
+        self._size = size
+        self._random = Random(seed)
+
+    def visit(self, *names: str) -> None:
+        for start in range(0, len(names), self._size):
+            added = Counter(names[start : start + self._size])
+            counted, evicted = count_names(added, self.names, self._random)
+            for name, people in evicted.items():
+                assert self.names.pop(name) == people
+                assert name not in counted
+            for name, people in counted.items():
+                self.names[name] = self.names.get(name, 0) + people
+            assert len(self.names.keys() - {"*"}) <= MAX_NAMES
+
+    def counted(self, names: Iterable[str]) -> dict[str, int]:
+        return {name: self.names.get(name, 0) for name in names}
+
+
+REAL = [f"real{n}.example" for n in range(10)]
+
+
+@pytest.mark.parametrize("size", [1, 7, 500])
+@pytest.mark.parametrize("times", [1, 3, 10])
+def test_referrers_with_many_visits_are_listed_whatever_came_first(times: int, size: int) -> None:
+    """100 invented names come first, and 5,000 more among 5,000 visits of 10 real referrers."""
+    for seed in range(3):
+        referrers = Referrers(size, seed)
+        referrers.visit(*(f"invented{n}.example" for n in range(MAX_NAMES) for _ in range(times)))
+        visits = REAL * 500 + [f"more{n}.example" for n in range(5000)]
+        Random(seed).shuffle(visits)
+        referrers.visit(*visits)
+        assert sum(referrers.names.values()) == MAX_NAMES * times + len(visits)
+        assert min(referrers.counted(REAL).values()) > 400
+        assert max(referrers.counted(REAL).values()) <= 500, "never more than there were"
+
+
+@pytest.mark.parametrize("size", [1, 7, 500])
+def test_a_flood_of_invented_names_evicts_no_established_referrer(size: int) -> None:
+    for seed in range(3):
+        referrers = Referrers(size, seed)
+        referrers.visit(*REAL * 50)
+        referrers.visit(*(f"invented{n // 2}.example" for n in range(20_000)))
+        assert referrers.counted(REAL) == dict.fromkeys(REAL, 50)
+        assert sum(referrers.names.values()) == 20_500
+
+
+def test_names_above_the_limit_are_removed() -> None:
+    there = {f"known {n}": n + 1 for n in range(MAX_NAMES + 2)} | {"*": 5}
+    # With the visit that is added, both of the least frequent have two people.
+    assert count_names({"known 0": 1}, there, Random(1)) == (
+        {"*": 4},
+        {"known 0": 1, "known 1": 2},
+    )
+
+
+def test_a_batch_makes_the_same_choices_again() -> None:
+    there = dict.fromkeys([f"known {n}" for n in range(MAX_NAMES)], 2)
+    new = {f"new {n}": 1 for n in range(50)}
+    first = count_names(new, there, random_of(BATCH))
+    assert first[1]
+    assert count_names(new, there, random_of(BATCH)) == first
+    assert count_names(new, there, random_of(replace(BATCH, number=99))) != first
+
+
+@pytest.mark.parametrize(("length", "stored"), [(100, True), (101, False), (253, False)])
+def test_the_people_of_a_long_name_count_as_the_others(length: int, stored: bool) -> None:
+    host = "a" * length
+    visit = replace(VISIT, names={Dimension.REFERRER: host, BROWSER: "Firefox"}, count=3)
+    check_batch(replace(BATCH, visits=(visit,)))
+    (added,) = sums_of(replace(BATCH, visits=(visit, visit))).values()
+    assert added.names[Dimension.REFERRER] == {host if stored else "*": 6}
+    assert added.names[BROWSER] == {"Firefox": 6}
 
 
 def test_visitors_come_with_the_people_of_their_day() -> None:
