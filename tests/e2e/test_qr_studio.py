@@ -291,7 +291,7 @@ def test_nothing_of_it_comes_ahead_to_who_saves_data(page: Page) -> None:
 
     assert loaded() == []
     page.get_by_role("textbox", name="URL").fill(LINK)
-    expect(page.get_by_text("Scans: well")).to_be_visible()
+    expect(page.get_by_text("Scans well")).to_be_visible()
     assert loaded() == ["/decoder.worker-"]
     page.get_by_role("button", name="More options").click()
     page.get_by_role("heading", name="Style", exact=True).wait_for()

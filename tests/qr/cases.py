@@ -74,7 +74,9 @@ def _text(chance: random.Random, length: int, most: int) -> str:
         text = url_of(max(length, 12), chance.randrange(1 << 30))
     else:
         text = "".join(chance.choices(ALPHABETS[kind], k=length))
-    text = text.encode()[:most].decode(errors="ignore")
+    # Text that is not ASCII shares its symbol with the designator of its encoding.
+    room = most if text.isascii() else most - 1
+    text = text.encode()[:room].decode(errors="ignore")
     return text if text.strip() else "x"
 
 

@@ -349,7 +349,7 @@ def page(rows: Sequence[Row]) -> str:
         "# What the verdict is worth",
         f"Measured by `make qr-table` with {heading()['readers']}; "
         "[decoders.md](decoders.md) says why these. "
-        f"Of {len(rows):,} random styles {len(well):,} are called 'Scans: well', and "
+        f"Of {len(rows):,} random styles {len(well):,} are called 'Scans well', and "
         f"{sum(row.verdict == UNREAD for row in rows)} are not read at all. "
         f"Those called 'well' were all read by the decoders, of the others {len(read):,}.",
         "## Lost cases",

@@ -23,6 +23,8 @@ Shades = NDArray[np.uint8]
 OTHERS = ("ZXing", "OpenCV", "jsQR")
 PAGE = "qr"
 """The decoder that the page itself uses."""
+ZBAR = "ZBar"
+"""Guesses the encoding of bytes that name none, as many apps do. Returns text, never bytes."""
 SCANNERS = ("ZXing", "quirc", "ArUco")
 """The three that a margin is measured by: tests/qr/decoders.md says why."""
 
@@ -83,6 +85,10 @@ class Readers:
             return read_zxing(picture)
         if reader == "OpenCV":
             return _read_opencv(self._opencv, greyed(picture))
+        if reader == ZBAR:
+            (read,) = self._script.ask(_question([ZBAR], greyed(picture)))
+            text: str | None = read
+            return text
         name = "jsqr" if reader == "jsQR" else "qr"
         rgba = np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
         pixels = base64.b64encode(rgba.tobytes()).decode()
@@ -111,10 +117,15 @@ class Readers:
 
 
 def read_zxing(picture: Picture | Shades) -> str | None:
-    """What ZXing reads in a picture."""
-    found = zxingcpp.read_barcodes(picture, formats=_QR)
-    # A QR code says nothing of its encoding, and the page writes UTF-8.
-    return found[0].bytes.decode(errors="replace") if found else None
+    """Return the text that ZXing reads in a picture, in the encoding that the code names."""
+    found = zxingcpp.read_barcodes(picture, formats=_QR, text_mode=zxingcpp.TextMode.Plain)
+    return found[0].text if found else None
+
+
+def _question(names: Sequence[str], shades: Shades) -> dict[str, object]:
+    """Return what asks the script to read a square picture with some of its decoders."""
+    encoded = base64.b64encode(shades.tobytes()).decode()
+    return {"readers": list(names), "side": len(shades), "shades": encoded}
 
 
 def _read_opencv(detector: cv2.GraphicalCodeDetector, shades: Shades) -> str | None:
@@ -137,9 +148,7 @@ class Scanners:
         here = {name: self._read(name, shades) for name in scanners if name in HERE}
         others = [name for name in scanners if name not in HERE]
         if others:
-            encoded = base64.b64encode(shades.tobytes()).decode()
-            question = {"readers": others, "side": len(shades), "shades": encoded}
-            here.update(zip(others, self._script.ask(question), strict=True))
+            here.update(zip(others, self._script.ask(_question(others, shades)), strict=True))
         return [name for name in scanners if here[name] == text]
 
     def _read(self, scanner: str, shades: Shades) -> str | None:

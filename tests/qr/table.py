@@ -18,7 +18,7 @@ import cv2
 from tests.processes import ROOT
 from tests.qr.cases import grey
 from tests.qr.pictures import Code, draw, draw_style, photograph, url_of
-from tests.qr.readers import OTHERS, Picture, Readers, Script, framed
+from tests.qr.readers import OTHERS, ZBAR, Picture, Readers, Script, framed
 
 FOLDER = Path(__file__).parent
 LEVELS = "LMQH"
@@ -52,8 +52,22 @@ PAIRS: list[tuple[str, str]] = [
     ("#cccccc", "#333333"),
 ]
 
+TEXTS: dict[str, tuple[str, ...]] = {
+    "Latin letters": ("Zürich", "Café", "ÄTest 1", "Año nuevo", "Łódź", "Sigurjón Þórsson"),
+    "symbols": ("5 €", "90°", "Ana\u2019s iPhone", "© 2026", "½ £", "1 µm"),
+    "Greek, Cyrillic": ("Αθήνα", "Καλημέρα", "Москва", "Київ", "Здравей", "Ћирилица"),
+    "Chinese, Japanese": ("你好", "東京駅", "こんにちは世界", "カタカナ", "简体中文", "道"),
+    "Korean": ("안녕하세요", "서울", "도", "한국어", "가나다", "길"),
+    "Arabic, Hebrew": ("مرحبا", "القاهرة", "שלום", "ירושלים", "سلام", "تهران"),
+    "emoji": ("😀", "🥾🌄", "👩\u200d🚀", "❤️", "🇪🇸", "Scan 📷"),
+}
+"""Texts that are not ASCII."""
+
 VERSIONS = {5: 106, 10: 271, 15: 520, 17: 644, 18: 718, 20: 858, 22: 1003, 25: 1273, 40: 2953}
 """Bytes that fill a version at level L."""
+
+
+ENCODING_READERS = (*OTHERS, ZBAR)
 
 
 class Count:
@@ -94,6 +108,14 @@ class Bench:
         """The same of texts in a style."""
         return self._read((text, draw_style(self._drawings, text, style)) for text in texts)
 
+    def count_texts(self, texts: Iterable[str]) -> dict[str, int]:
+        """Count the texts that each decoder reads whole, ZBar among them, from their files."""
+        sheets = ((text, framed(draw_style(self._drawings, text, {}))) for text in texts)
+        read: Counter[str] = Counter()
+        for text, sheet in sheets:
+            read.update(self._readers.who_reads(sheet, text, ENCODING_READERS))
+        return {reader: read[reader] for reader in ENCODING_READERS}
+
     def _read(self, drawn: Iterable[tuple[str, Picture]], surroundings: int = 255) -> Count:
         count = Count()
         for seed, (text, picture) in enumerate(drawn):
@@ -118,6 +140,7 @@ def main() -> None:
             "density": density(bench),
             "margins": margins(bench),
             "styles": styles(bench),
+            "encodings": encodings(bench),
         }
     write(measured)
 
@@ -256,6 +279,16 @@ def styles(bench: Bench) -> list[Row]:
     ]
 
 
+def encodings(bench: Bench) -> list[Row]:
+    """By the script of a text that is not ASCII."""
+    rows: list[Row] = []
+    for script, texts in TEXTS.items():
+        read = bench.count_texts(texts)
+        cells = [str(count) for count in read.values()]
+        rows.append({"script": script, "pictures": len(texts), "file": read, "cells": cells})
+    return rows
+
+
 def page(measured: dict[str, list[Row]]) -> str:
     """The tables as a page."""
     least = threshold(measured["colours"])
@@ -292,6 +325,11 @@ def page(measured: dict[str, list[Row]]) -> str:
         "Black on white, by the shapes of modules and eyes (frame, ball), in a frame (which makes "
         "the code smaller) or without one, and the bytes of the text.",
         table(["modules", "eyes", "frame", "bytes"], measured["styles"]),
+        "## Encodings",
+        "Texts that are not ASCII, black on white; a cell is how many files were read whole, as "
+        "text. Each code names its encoding (ECI 26, UTF-8). Without that, ZBar guesses another "
+        "encoding for most Latin letters and symbols.",
+        table(["script"], measured["encodings"], ENCODING_READERS),
     ]
     return "\n\n".join(parts) + "\n"
 

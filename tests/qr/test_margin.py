@@ -36,7 +36,7 @@ LINK = "https://atajo.example/k7Qm2_xB"
 def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio) -> None:
     studio.write(LINK)
     assert studio.verdict() == "well"
-    expect(studio.line).to_contain_text("Scans: well")
+    expect(studio.line).to_contain_text("Scans well")
     expect(studio.line).to_contain_text("Printed 50 mm wide, it reads from up to 52 cm.")
     studio.more()
     width = studio.page.get_by_label("Printed width in mm")
@@ -45,7 +45,7 @@ def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio
     width.fill("as wide as a door")
     expect(studio.line).not_to_contain_text("Printed")
     # Said to a screen reader, once it rests.
-    expect(studio.page.get_by_role("status").filter(has_text="Scans: well")).to_be_attached()
+    expect(studio.page.get_by_role("status").filter(has_text="Scans well")).to_be_attached()
 
 
 def test_one_that_needs_care_is_mended_at_one_click(studio: Studio) -> None:
@@ -53,7 +53,7 @@ def test_one_that_needs_care_is_mended_at_one_click(studio: Studio) -> None:
     studio.option("Error correction", "H")
     studio.write(url_of(78, 1))
     assert studio.verdict() == "care"
-    expect(studio.line).to_contain_text("Scans: with care")
+    expect(studio.line).to_contain_text("Hard to scan")
     studio.line.get_by_role("button", name="Use automatic error correction").click()
     expect(studio.line).to_have_attribute("data-verdict", "well")
 

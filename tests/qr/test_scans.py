@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.qr.cases import Case, generate
-from tests.qr.readers import OTHERS, Picture, Readers, framed
+from tests.qr.readers import OTHERS, ZBAR, Picture, Readers, framed
 from tests.qr.studio import SCANS, WARNINGS, Saved, Studio
 
 SEED = int(os.environ.get("ATAJO_QR_SEED", "20260711"))
@@ -47,7 +47,10 @@ def check(studio: Studio, readers: Readers, cases: list[Case]) -> None:
         if drawing and readers.read("ZXing", rasterised(studio, drawing)) != text:
             faults.append(f"{case}: its SVG is not read by ZXing")
         # Held against black only where the quiet zone was asked for.
-        by = readers.two_who_read(framed(picture, 0 if case.quiet_zone else 255), text)
+        sheet = framed(picture, 0 if case.quiet_zone else 255)
+        if readers.read(ZBAR, sheet) not in (None, text):
+            faults.append(f"{case}: ZBar reads another text")
+        by = readers.two_who_read(sheet, text)
         for reader in by:
             tally[reader] += 1
         # The second reader of a dense code is not the same for all of them.

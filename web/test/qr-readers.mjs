@@ -20,6 +20,7 @@ const zbar = await scannerOfCodes();
 const quirc = await quircOfWasm();
 
 const readers = {
+  // Its data is text in UTF-8, converted from the encoding that the code names or that ZBar guesses.
   ZBar: async (shades, side) => {
     const [found] = await scanGrayBuffer(shades.buffer, side, side, zbar);
     return found ? utf8.decode(Uint8Array.from(found.data)) : null;

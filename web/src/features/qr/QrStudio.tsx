@@ -11,6 +11,7 @@ import { contrasted, mendStyle } from './colors';
 import { framed, loadDecoder, pictureOf, readPicture } from './decoder';
 import type { FormWords } from './contents/kinds';
 import { canCopyImages, copyImage, fileName, pngOf, type Wanted } from './download';
+import { DrawnCanvas } from './DrawnCanvas';
 import { type Design, drawDesign, sideOf, SIZE, symbolOf } from './drawing';
 import { LogoField } from './LogoField';
 import type { Better } from './mends';
@@ -22,7 +23,7 @@ import { useScanCode } from './scan/useScanCode';
 import styles from './QrStudio.module.css';
 import { BLACK, isPlainDrawing, PLAIN, type Style, WHITE } from './style';
 import { svgOf } from './svg';
-import { isBlank, symbolFor, wellFormed } from './symbol';
+import { isBlank, needsEci, symbolFor, wellFormed } from './symbol';
 import { TextField } from './TextField';
 import { useLogo } from './useLogo';
 import { useIdleLoading, useReading } from './useReading';
@@ -109,7 +110,9 @@ export function QrStudio({ initialText }: { initialText: string }) {
 
   const scans = verdict === 'well' || verdict === 'care';
   const millimetres = millimetresOf(width);
-  const drawn = (of: Design) => (more ? more.drawn(of) : drawDesign(of));
+  const drawn = more?.drawn ?? drawDesign;
+  // qrcode.react draws plain styles alone, and no symbol that names its encoding.
+  const isDrawn = !blank && (!isPlainDrawing(style) || needsEci(content));
   const better = useMend(design, verdict === 'care', drawn);
 
   const refused = (): boolean => {
@@ -301,8 +304,8 @@ export function QrStudio({ initialText }: { initialText: string }) {
         >
           {tooLong ? (
             <TooLong />
-          ) : more && !blank && !isPlainDrawing(style) ? (
-            <more.StyledCanvas canvas={canvas} design={design} />
+          ) : isDrawn ? (
+            <DrawnCanvas canvas={canvas} design={design} draw={drawn} />
           ) : (
             <QrCanvas ref={canvas} design={design} />
           )}

@@ -11,8 +11,8 @@ export const qrMessages = {
 
 /** What stands under the code. */
 export const verdictWords: Record<Verdict, string> = {
-  well: 'Scans: well',
-  care: 'Scans: with care',
+  well: 'Scans well',
+  care: 'Hard to scan',
   inverted: 'Many cameras see no code in light on dark.',
   close: 'These colors are too close for many cameras.',
   dense: 'So much text: squares too small for many cameras.',

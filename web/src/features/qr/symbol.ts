@@ -4,13 +4,18 @@ export type Level = (typeof levels)[number];
 
 type Mode = 'digits' | 'capitals' | 'bytes';
 
-/** Characters in the largest symbol, by level and kind of text. */
-const capacities: Record<Level, Record<Mode, number>> = {
-  L: { digits: 7089, capitals: 4296, bytes: 2953 },
-  M: { digits: 5596, capitals: 3391, bytes: 2331 },
-  Q: { digits: 3993, capitals: 2420, bytes: 1663 },
-  H: { digits: 3057, capitals: 1852, bytes: 1273 },
+/** How many characters share how many bits of data. */
+const packing: Record<Mode, { characters: number; bits: number }> = {
+  digits: { characters: 3, bits: 10 },
+  capitals: { characters: 2, bits: 11 },
+  bytes: { characters: 1, bits: 8 },
 };
+
+/** Bits of a segment's mode indicator. */
+const MODE_BITS = 4;
+
+/** Bits of the designator that names UTF-8: the mode indicator and the number 26 in a byte. */
+const ECI_BITS = MODE_BITS + 8;
 
 /** Bytes of data in the symbols of version 1 to 40. */
 const dataBytes: Record<Level, number[]> = {
@@ -36,7 +41,7 @@ const dataBytes: Record<Level, number[]> = {
   ],
 };
 
-/** Bits that tell a text's length in versions up to 9, up to 26, and above. */
+/** Bits of the character count in versions up to 9, up to 26, and above. */
 const lengthBits: Record<Mode, [number, number, number]> = {
   digits: [10, 12, 14],
   capitals: [9, 11, 13],
@@ -67,17 +72,28 @@ export function symbolFor(text: string, hasLogo: boolean, chosen: Level | null =
   const level = chosen ?? (hasLogo ? 'H' : 'L');
   const leastVersion = hasLogo ? LEAST_VERSION_WITH_LOGO : 1;
   const mode = modeOf(text);
+  const eciBits = needsEci(text) ? ECI_BITS : 0;
   const used = mode === 'bytes' ? new TextEncoder().encode(text).length : text.length;
-  const version = versionFor(used, mode, level);
+  const room = capacities(level, mode, eciBits);
+  const smallest = room.findIndex((characters) => used <= characters) + 1;
   return {
     level,
     raised: chosen === null,
     leastVersion,
-    modules: version && 17 + 4 * Math.max(version, leastVersion),
+    modules: smallest === 0 ? null : 17 + 4 * Math.max(smallest, leastVersion),
     used,
-    capacity: capacities[level][mode],
+    capacity: room.at(-1) ?? 0,
     unit: mode === 'bytes' ? 'bytes' : 'characters',
   };
+}
+
+/**
+ * Whether a symbol names its character encoding (ECI 26, UTF-8). Without that, readers guess: ZBar
+ * takes UTF-8 bytes for Big5 or Shift JIS. ASCII is the same in every encoding, and some readers
+ * print the designator, so that ASCII text has none.
+ */
+export function needsEci(text: string): boolean {
+  return /[^\p{ASCII}]/u.test(text);
 }
 
 function modeOf(text: string): Mode {
@@ -85,13 +101,14 @@ function modeOf(text: string): Mode {
   return /^[A-Z0-9 $%*+./:-]*$/.test(text) ? 'capitals' : 'bytes';
 }
 
-function versionFor(used: number, mode: Mode, level: Level): number | null {
-  const data = { digits: (used * 10) / 3, capitals: (used * 11) / 2, bytes: used * 8 }[mode];
-  const at = dataBytes[level].findIndex((room, index) => {
-    const length = lengthBits[mode][index < 9 ? 0 : index < 26 ? 1 : 2];
-    return 4 + length + Math.ceil(data) <= room * 8;
+/** Characters that fit in one segment, by version from 1 to 40. */
+function capacities(level: Level, mode: Mode, eciBits: number): number[] {
+  const { characters, bits } = packing[mode];
+  return dataBytes[level].map((bytes, index) => {
+    const countBits = lengthBits[mode][index < 9 ? 0 : index < 26 ? 1 : 2];
+    const dataBits = bytes * 8 - eciBits - MODE_BITS - countBits;
+    return Math.floor((dataBits * characters) / bits);
   });
-  return at < 0 ? null : at + 1;
 }
 
 /** Whether there is nothing to encode. */

@@ -6,7 +6,6 @@ export { makePdf } from '../batch/worker';
 export { loadLetters } from '../outline';
 export { drawn, pngFile } from './files';
 export { MoreOptions } from './MoreOptions';
-export { StyledCanvas } from './StyledCanvas';
 
 /** Loads what comes with them, so that they can be opened without a network. Ended by what it answers. */
 export async function loadAhead(): Promise<() => void> {

@@ -1,24 +1,25 @@
 import { memo, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { alternative } from '../alternative';
-import { type Design, SIZE } from '../drawing';
-import { paint } from '../paint';
-import { drawn } from './files';
-import styles from './StyledCanvas.module.css';
+import { alternative } from './alternative';
+import { type Design, type Drawing, SIZE } from './drawing';
+import { paint } from './paint';
+import styles from './DrawnCanvas.module.css';
 
-interface StyledCanvasProps {
+interface DrawnCanvasProps {
   canvas: RefObject<HTMLCanvasElement | null>;
   design: Design;
+  /** Makes its drawing. */
+  draw: (design: Design) => Drawing;
 }
 
 /** Nothing can be done with it. */
 const LOOKED_AT = { role: 'img' };
 
-/** A code in any style, 400 pixels at every pixel ratio. Its text fits. */
-export const StyledCanvas = memo(function StyledCanvas({ canvas, design }: StyledCanvasProps) {
+/** A code with any text in any style, 400 pixels at every pixel ratio. Its text fits. */
+export const DrawnCanvas = memo(function DrawnCanvas({ canvas, design, draw }: DrawnCanvasProps) {
   const image = useRef<HTMLImageElement>(null);
   /** The logo that has come. */
   const [loaded, setLoaded] = useState<string>();
-  const drawing = useMemo(() => drawn(design), [design]);
+  const drawing = useMemo(() => draw(design), [design, draw]);
   const src = drawing.logo?.src;
 
   useLayoutEffect(() => {
