@@ -11,6 +11,7 @@ from gateway.visits.active import JournalFullError
 from gateway.visits.classify import PURPOSES, Headers, host_of, joined, looks_ahead
 from gateway.visits.journal import Journal
 from gateway.visits.lines import SCANNED, Visit
+from gateway.visits.referrer_limit import ReferrerLimit
 from gateway.visits.sender import Sender, VisitSink
 from gateway.visits.visitors import Visitors
 from services.runtime import background, logs
@@ -44,6 +45,7 @@ class VisitPipeline:
     ) -> None:
         self._journal = journal
         self._visitors = visitors
+        self._referrers = ReferrerLimit()
         self._clock = clock
         self._hour = -1
         self._hour_begins = self._hour_ends = 0.0
@@ -158,12 +160,14 @@ class VisitPipeline:
         now = self._clock()
         if not self._hour_begins <= now < self._hour_ends:
             self._begin_hour(now)
-        kind, facts = self._visitors[host, forwarded, user_agent, language]
+        kind, facts, client = self._visitors[host, forwarded, user_agent, language]
         referrer_host = host_of(referrer) if referrer else ""
         if link_code:  # A scan counts for the link.
             code = link_code
             if kind == "person":
                 facts += SCANNED
+        if referrer_host and kind == "person":
+            referrer_host = self._referrers.name_for(client, code, referrer_host)
         held = self._held
         held.append(Visit(code, self._hour, kind, referrer_host, facts))
         if len(held) >= _MOST_HELD:
@@ -230,6 +234,7 @@ class VisitPipeline:
         self._hour_begins = self._hour * 3600.0
         self._hour_ends = self._hour_begins + 3600.0
         self._visitors.begin(self._hour // 24)
+        self._referrers.begin(self._hour // 24)
 
     async def _close_batches(self) -> None:
         """Every tick with visits: make a batch unless one waits to be sent, and sync."""

@@ -17,7 +17,7 @@ from gateway.visits.agents import agent_of
 from gateway.visits.classify import LONGEST, Kind, kind_of
 from gateway.visits.countries import CountryOf
 from gateway.visits.lines import Facts
-from services.runtime.addresses import Address
+from services.runtime.addresses import Address, household_of
 
 KEY_BYTES = 32
 _NUMBER_BYTES = 4
@@ -34,8 +34,11 @@ AddressOf = Callable[[str, bytes], Address | None]
 """The address of a client, by the host of its connection and the header X-Forwarded-For."""
 
 
-class Visitors(dict[Client, tuple[Kind, str]]):
+class Visitors(dict[Client, tuple[Kind, str, bytes]]):
     """Who visits, and the facts of people as they stand in the journal, by the client.
+
+    The last value identifies the client for limits in memory (`addresses.household_of`). It is
+    empty for bots and unknown addresses.
 
     A bounded number is remembered, and no header longer than `LONGEST`. A day begins without a key;
     people's facts say nothing of the visitor until `use`.
@@ -66,23 +69,25 @@ class Visitors(dict[Client, tuple[Kind, str]]):
         self._keyed = hashlib.blake2b(key=key, digest_size=_NUMBER_BYTES)
         self.clear()
 
-    def __missing__(self, client: Client) -> tuple[Kind, str]:
+    def __missing__(self, client: Client) -> tuple[Kind, str, bytes]:
         host, forwarded, user_agent, language = client
         known = (host, forwarded, user_agent[:LONGEST], language[:LONGEST])
         if known in self:
             return self[known]
         kind = kind_of(known[2])
-        found = kind, self._facts(*known) if kind == "person" else ""
+        found = (kind, *self._facts(*known)) if kind == "person" else (kind, "", b"")
         if len(forwarded) <= LONGEST:
             if len(self) >= _REMEMBERED:
                 self.clear()  # Those in use are back at once.
             self[known] = found
         return found
 
-    def _facts(self, host: str, forwarded: bytes, user_agent: bytes, language: bytes) -> str:
+    def _facts(
+        self, host: str, forwarded: bytes, user_agent: bytes, language: bytes
+    ) -> tuple[str, bytes]:
         address = self._address_of(host, forwarded)
         agent = agent_of(user_agent)
-        return lines.text_of(
+        facts = lines.text_of(
             Facts(
                 agent.device,
                 agent.browser,
@@ -92,6 +97,7 @@ class Visitors(dict[Client, tuple[Kind, str]]):
                 visitor="" if address is None else self._number(address, user_agent),
             )
         )
+        return facts, b"" if address is None else household_of(address)
 
     def _number(self, address: Address, user_agent: bytes) -> str:
         if self._keyed is None:

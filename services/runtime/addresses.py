@@ -32,3 +32,10 @@ def parse(text: str) -> Address | None:
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return address.ipv4_mapped
     return address
+
+
+def household_of(address: Address) -> bytes:
+    """Return the IPv4 address, or the /64 of an IPv6 address."""
+    if isinstance(address, IPv6Address):
+        return address.packed[: HOUSEHOLD_BITS // 8]
+    return address.packed

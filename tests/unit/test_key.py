@@ -88,7 +88,7 @@ class Gateway:
 
     def number(self, host: str = "192.0.2.1", user_agent: str = BROWSER) -> str:
         """What tells a visitor apart, empty for nothing."""
-        _, facts = self.visitors[host, b"", user_agent.encode(), b""]
+        _, facts, _ = self.visitors[host, b"", user_agent.encode(), b""]
         return lines.facts_of(facts).visitor
 
 

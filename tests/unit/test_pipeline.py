@@ -48,7 +48,8 @@ async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_ti
     pipeline.start()
     for n in range(3 * MOST_ROWS):
         host = ".".join((f"h{n}", "x" * 60, "y" * 60, "z" * 60, "example"))
-        pipeline.record("abcdefgh", b"Mozilla/5.0", f"https://{host}/".encode())
+        client = f"10.0.{n >> 8}.{n & 255}"
+        pipeline.record("abcdefgh", b"Mozilla/5.0", f"https://{host}/".encode(), host=client)
     await pipeline.stop(5)
     assert [batch.visits for batch in sink.batches] == [MOST_ROWS] * 3
     assert all(len(batch.counts) * 300 < 4 << 20 for batch in sink.batches)

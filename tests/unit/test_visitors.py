@@ -36,7 +36,7 @@ def visitors(key: bytes | None = KEY) -> Visitors:
 def facts(
     host: str, forwarded: bytes = b"", user_agent: bytes = UA, language: bytes = b""
 ) -> Facts:
-    kind, text = visitors()[host, forwarded, user_agent, language]
+    kind, text, _ = visitors()[host, forwarded, user_agent, language]
     assert kind == "person"
     return lines.facts_of(text)
 
@@ -48,7 +48,7 @@ def test_a_person_is_known_by_what_their_browser_says_and_where_they_are() -> No
 
 
 def test_of_a_bot_nothing_is_known() -> None:
-    assert visitors()["192.0.2.1", b"", b"curl/8.5.0", b"es"] == ("bot", "")
+    assert visitors()["192.0.2.1", b"", b"curl/8.5.0", b"es"] == ("bot", "", b"")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_language_is_the_first_that_is_listed(header: bytes, language: str) 
 
 
 def test_without_a_key_people_are_not_told_apart() -> None:
-    kind, text = visitors(key=None)["192.0.2.1", b"", UA, b"es"]
+    kind, text, _ = visitors(key=None)["192.0.2.1", b"", UA, b"es"]
     assert (kind, lines.facts_of(text)) == (
         "person",
         Facts("desktop", "Chrome", "Linux", "es", "CL"),
@@ -146,7 +146,7 @@ def test_numbers_are_spread_over_32_bits() -> None:
     known = visitors()
     numbers = set()
     for n in range(10_000):
-        _, text = known[f"198.51.{n >> 8}.{n & 255}", b"", UA, b""]
+        _, text, _ = known[f"198.51.{n >> 8}.{n & 255}", b"", UA, b""]
         numbers.add(lines.without_visitor(text)[1])
     assert len(numbers) >= 9_998
     assert None not in numbers
