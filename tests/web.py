@@ -19,6 +19,7 @@ from typing import Self
 import httpx
 
 from tests.processes import NO_TLS, PATIENCE, ROOT, Process
+from tests.procfs import children_of
 from tests.product import SERVICES, Product, free_port
 
 START = ROOT / "deploy" / "nginx" / "start.sh"
@@ -92,7 +93,7 @@ class Web:
 
     def pids(self) -> list[int]:
         """The process and its workers."""
-        return [self._process.pid, *_children(self._process.pid)]
+        return [self._process.pid, *children_of(self._process.pid)]
 
     def kill(self) -> None:
         """End it, its workers too, with SIGKILL."""
@@ -112,11 +113,6 @@ class Web:
     ) -> None:
         if self._process.poll() is None:
             self.stop()
-
-
-def _children(pid: int) -> list[int]:
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-    return [int(child) for child in text.split()]
 
 
 def gateway_beside(

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from tests.mongo import server
 from tests.mongo.gate import Gate
+from tests.procfs import descendants_of
 
 
 class Database:
@@ -72,7 +73,7 @@ def _listener_of(port: int) -> int | None:
             fields = line.split()
             if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:
                 inodes.add(f"socket:[{fields[9]}]")
-    for pid in _descendants(os.getpid()):
+    for pid in descendants_of(os.getpid()):
         try:
             files = {os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir()}
         except OSError:
@@ -80,10 +81,3 @@ def _listener_of(port: int) -> int | None:
         if inodes & files:
             return pid
     return None
-
-
-def _descendants(pid: int) -> Iterator[int]:
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            yield child
-            yield from _descendants(child)

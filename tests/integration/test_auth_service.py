@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 import sys
 import time
@@ -36,6 +35,7 @@ from services.runtime.errors import (
     Unauthenticated,
 )
 from tests.processes import Process
+from tests.procfs import niceness_of_threads
 
 SERVICE = pb.DESCRIPTOR.services_by_name["AuthService"]
 ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
@@ -660,7 +660,7 @@ async def test_a_burst_of_log_ins_slows_log_ins_alone(place: Place) -> None:
                 assert await auth.verify(_token(subject=account_id)) == account_id
             assert not all(task.done() for task in burst)
             if sys.platform == "linux":
-                assert 10 in _niceness_of_threads(process.popen.pid)
+                assert 10 in niceness_of_threads(process.popen.pid)
             results = await asyncio.gather(*burst, return_exceptions=True)
 
     refused = [result for result in results if isinstance(result, ResourceExhausted)]
@@ -687,11 +687,6 @@ async def test_a_network_of_ipv6_has_the_share_of_one(place: Place) -> None:
             assert not all(task.done() for task in burst)
             outcomes = Counter(await asyncio.gather(*burst))
     assert outcomes.keys() == {"OK", "LOGINS_BUSY"}
-
-
-def _niceness_of_threads(pid: int) -> set[int]:
-    threads = [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
-    return {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads}
 
 
 async def test_who_gave_up_waiting_is_not_charged(place: Place) -> None:

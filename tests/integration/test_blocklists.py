@@ -19,6 +19,7 @@ from services.links.blocks import BlockReason, Refusal
 from services.links.urls import UrlPolicy, UrlRefused
 from services.runtime.errors import Unavailable
 from tests.processes import PATIENCE, ROOT
+from tests.procfs import children_of, read
 
 FILE = json.loads((ROOT / "tests/contract/blocklist_tricks.json").read_text(encoding="utf-8"))
 HTML = "<html>\n<head><title>502 Bad Gateway</title></head>\n<body>\nnginx\n</body>\n</html>\n"
@@ -296,20 +297,14 @@ async def test_no_reader_is_left_behind(folder: Path) -> None:
     write(folder, "spam", "".join(f"host{n}.example\n" for n in range(200_000)))
     gate = Blocklists(folder)
     async with gate.kept():
-        await until(lambda: bool(_children()))
-    assert not _children()
+        await until(lambda: bool(_readers()))
+    assert not _readers()
 
 
-def _children() -> list[str]:
-    """The readers that this process has started and that still run."""
-    found = []
-    for task in Path("/proc/self/task").iterdir():
-        found += (task / "children").read_text().split()
-    return [pid for pid in found if b"blocklist_reader" in _command(pid)]
-
-
-def _command(pid: str) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
+def _readers() -> list[int]:
+    """The reader processes that this process has started and that still run."""
+    return [
+        pid
+        for pid in children_of(os.getpid())
+        if "blocklist_reader" in read(Path(f"/proc/{pid}/cmdline"))
+    ]

@@ -20,6 +20,7 @@ import httpx
 import pytest
 
 from tests.processes import IN_BACKGROUND, NO_TLS, PATIENCE, PYTHON_PATH, ROOT
+from tests.procfs import children_of, niceness_of_threads
 from tests.product import PROCESSES, SERVICES, free_port
 from tests.waiting import await_that
 
@@ -136,11 +137,6 @@ def await_end(watched: Sequence[int], seconds: float) -> None:
         assert has_ended(one, deadline - time.monotonic()), "A process lives on."
 
 
-def children_of(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in listed.split()]
-
-
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRun]:
     """A run that no test stops."""
@@ -195,8 +191,7 @@ def test_who_counts_and_tidies_lets_those_go_first_who_answer(running: LocalRun)
     for name in PROCESSES:
         pid = running.pid(name)
         more = 5 if name in ("analytics", "reconciler") else 0
-        threads = os.listdir(f"/proc/{pid}/task")
-        assert {os.getpriority(os.PRIO_PROCESS, int(one)) for one in threads} == {own + more}
+        assert niceness_of_threads(pid) == {own + more}
         session = Path(f"/proc/{pid}/autogroup")
         if session.exists():
             assert session.read_text().endswith(f" nice {more}\n")

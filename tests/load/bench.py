@@ -22,11 +22,12 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.load.fill import fill_links, write_codes
 from tests.processes import ROOT
+from tests.procfs import read, threads_of
 from tests.product import BROWSER, PROCESSES, SERVICES, Product, free_port
 from tests.web import Web
 
@@ -151,8 +152,9 @@ def nginx(folder: Path) -> Iterator[str]:
 
 def pin(pid: int, core: int) -> None:
     """Keep a process, all its threads, on one core."""
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        os.sched_setaffinity(int(thread), {core})
+    for thread in threads_of(pid):
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(thread, {core})
 
 
 def memory_megabytes(pid: int) -> float:
@@ -165,8 +167,8 @@ def memory_megabytes(pid: int) -> float:
 
 def cpu_seconds(pid: int) -> float:
     """Seconds of a core that the threads of a process took, those that are there still."""
-    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+    tasks = (read(Path(f"/proc/{pid}/task/{thread}/schedstat")) for thread in threads_of(pid))
+    return sum(int(task.split()[0]) for task in tasks if task) / 1e9
 
 
 def settle(pids: Sequence[int]) -> None:
