@@ -159,6 +159,7 @@ def _functions(
             clients=clients,
             registrations=_limit("register", settings.registrations, settings),
             logins=_limit("login", settings.logins, settings),
+            session_checks=_limit("session_check", settings.logins, settings),
         ),
     )
 

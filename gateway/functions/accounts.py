@@ -63,7 +63,8 @@ class Accounts:
     clients: ClientAddresses
     registrations: Limit | NoLimit
     logins: Limit | NoLimit
-    """Of all calls that check a password."""
+    session_checks: Limit | NoLimit
+    """Limits password checks sent from a session, which log-ins must not use up."""
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
         self.logins.hit(self.clients.networks_of(request))
@@ -115,7 +116,7 @@ class Accounts:
 
         Raises ResourceExhausted, NoOwner, InvalidArgument.
         """
-        self.logins.hit(self.clients.networks_of(request))
+        self.session_checks.hit(self.clients.networks_of(request))
         if not payload.password:
             raise InvalidArgument("The password is needed.")
         if not payload.token:

@@ -52,6 +52,7 @@ def _rules(settings: AuthSettings) -> list[Rule]:
         Rule(settings.login_failures_by_address, "address"),
         Rule(settings.login_failures_by_account, "account"),
         Rule(settings.login_failures_by_browser, "browser"),
+        Rule(settings.login_failures_by_session, "session"),
     ]
 
 

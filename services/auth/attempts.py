@@ -17,7 +17,7 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 from services.auth.domain import TooManyAttempts, WrongPassword
-from services.auth.fairness import WaitingRoom, household_of, network_of
+from services.auth.fairness import WaitingRoom, household_of, share_of
 from services.auth.store import AttemptStore
 
 
@@ -27,11 +27,12 @@ class Rule:
 
     `account` counts all of them, `address` those from each address, `browser` those from each
     browser that the account knows. A log-in from a known browser counts for the rule by browser
-    and for no other.
+    and for no other. `session` counts those sent from each session of the account, for which no
+    other rule counts.
     """
 
     limit: int
-    by: Literal["account", "address", "browser"]
+    by: Literal["account", "address", "browser", "session"]
 
 
 class AttemptLimiter:
@@ -60,25 +61,33 @@ class AttemptLimiter:
 
     @asynccontextmanager
     async def attempt(
-        self, account_id: str, address: str, browser: str | None = None
+        self,
+        account_id: str,
+        address: str,
+        browser: str | None = None,
+        session: str | None = None,
     ) -> AsyncIterator[None]:
         """Count an attempt while the body checks the password, and after it if that was wrong.
 
         It is counted before the body runs: however many come at once, those under way and those
         that failed are never more than the limit. If the body ends in anything but WrongPassword,
-        the attempt is given back. Attempts to one account from one address (or known browser) take
-        turns: fifty right passwords at once would otherwise fill the count.
+        the attempt is given back. Attempts to one account from one address (or known browser, or
+        session) take turns: fifty right passwords at once would otherwise fill the count.
 
-        `browser` is the id of a browser that the account knows, or None. Raises TooManyAttempts,
-        LoginsBusy and Unavailable.
+        `browser` is the id of a browser that the account knows, or None. `session` is the id of
+        the session that sends the password, None at a log-in. Raises TooManyAttempts, LoginsBusy
+        and Unavailable.
         """
-        if browser is None:
+        if session is not None:
+            turn = self._key("session", account_id, session)
+            counted = {"session": turn}
+        elif browser is None:
             turn = self._key(account_id, household_of(address))
             counted = {"address": turn, "account": self._key(account_id)}
         else:
             turn = self._key("browser", account_id, browser)
             counted = {"browser": turn}
-        async with self._turn(turn, network_of(address)):
+        async with self._turn(turn, share_of(address, in_session=session is not None)):
             taken: list[tuple[str, datetime]] = []
             failed = False
             try:
@@ -95,13 +104,13 @@ class AttemptLimiter:
                     await asyncio.shield(self._give_back(taken))
 
     @asynccontextmanager
-    async def _turn(self, key: str, network: str) -> AsyncIterator[None]:
+    async def _turn(self, key: str, share: str) -> AsyncIterator[None]:
         if not self._rules:
             yield
             return
         turn = self._turns.setdefault(key, asyncio.Semaphore(1))
         if turn.locked():  # Who need not wait needs no place to.
-            async with self._room.waiting_for(network):
+            async with self._room.waiting_for(share):
                 await turn.acquire()
         else:
             await turn.acquire()

@@ -7,6 +7,7 @@ import secrets
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from services.runtime.emails import email_of
 from services.runtime.errors import (
@@ -22,6 +23,8 @@ MAX_USERNAME_LENGTH = 30
 """In Unicode code points."""
 MAX_PASSWORD_BYTES = 72
 """In UTF-8; bcrypt looks at no more."""
+STANDARD_COST = 10
+"""The bcrypt cost that the pages use, and the lowest that is accepted."""
 
 _LONGEST_PAUSE = 5
 """In seconds: how long someone turned away is told to wait at most."""
@@ -175,6 +178,11 @@ def checked_hash(password_hash: str, salt: str) -> str:
 def cost_of(password_hash: str) -> int:
     """The cost of a well-formed bcrypt hash: one more takes twice as long."""
     return int(password_hash.split("$")[2])
+
+
+def lane_of(password_hash: str) -> Literal["standard", "expensive"]:
+    """Return the lane in which a hash is verified: expensive above the cost that the pages use."""
+    return "standard" if cost_of(password_hash) <= STANDARD_COST else "expensive"
 
 
 def password_bytes(password: str) -> bytes | None:

@@ -19,9 +19,14 @@ def household_of(address: str) -> str:
     return _prefix_of(address, addresses.HOUSEHOLD_BITS)
 
 
-def network_of(address: str) -> str:
-    """What has one share of the time: an IPv4 address, or the /48 of an IPv6 one."""
-    return _prefix_of(address, addresses.NETWORK_BITS)
+def share_of(address: str, *, in_session: bool) -> str:
+    """Return what has one share of the time: a network, an IPv4 address or an IPv6 /48.
+
+    Calls from sessions have a share apart from the log-ins of their network: strangers behind the
+    owner's own router cannot use that up.
+    """
+    network = _prefix_of(address, addresses.NETWORK_BITS)
+    return f"session {network}" if in_session else network
 
 
 def _prefix_of(address: str, bits: int) -> str:

@@ -7,63 +7,108 @@ import contextlib
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import bcrypt
 
-from services.auth.domain import cost_of
+from services.auth.domain import cost_of, lane_of
 from services.auth.fairness import Shares, WaitingRoom
 
 _NICENESS = 10
+_EXPENSIVE_SHARE = 4
+"""Expensive hashes take at most one in so many threads, and at least one thread."""
 
 _Turn = asyncio.Future[None]
+
+
+class _Lane:
+    """The checks of one class of cost: those that run, and those that wait by network."""
+
+    def __init__(self, limit: int, max_waiting: int) -> None:
+        self.limit = limit
+        """Maximum checks that run at a time."""
+        self.running = 0
+        self.room = WaitingRoom(max_waiting)
+        self.shares = Shares()
+        # Who waits for a thread, by network and in the order they came, with their work.
+        self.lines: dict[str, dict[_Turn, int]] = {}
+
+    def begin(self, network: str, work: int) -> None:
+        self.running += 1
+        self.shares.charge(network, work)
+
+    def begin_next(self) -> None:
+        """Give a thread to the check whose turn it is, unless its caller gave up."""
+        network = self.shares.first(self.lines)
+        turn, work = next(iter(self.lines[network].items()))
+        self.take_out(network, turn)
+        if not turn.done():
+            self.begin(network, work)
+            turn.set_result(None)
+
+    def take_out(self, network: str, turn: _Turn) -> None:
+        line = self.lines.get(network, {})
+        if line.pop(turn, None) is not None and not line:
+            del self.lines[network]
 
 
 class Hasher:
     """Verifies passwords in threads of low priority: a burst of log-ins slows log-ins alone.
 
-    At cost 10 one takes 50 ms of a core, with the GIL released, at 14 sixteen times as much.
-    While more wait than there are threads, each network they come from gets the same share of
-    the threads' time: one that sends dear ones, or many, waits longer itself.
+    At cost 10, that of the pages, a check takes 50 ms of a core, with the GIL released; at cost 14
+    sixteen times as much. Anybody can register a hash of cost 14, so hashes above cost 10 have a
+    lane of their own: a quarter of the threads, at least one, which is theirs first. They never
+    take the others, so checks at cost 10 always have a thread that no expensive one holds.
+
+    While more wait in a lane than it has threads, each network they come from gets the same share
+    of the threads' time: one that sends expensive ones, or many, waits longer itself.
     """
 
-    def __init__(self, threads: int, most_waiting: int) -> None:
-        self.slots = threads
-        """How many are verified at a time."""
-        self._pool = ThreadPoolExecutor(threads, "bcrypt", initializer=_lower_priority)
-        self._room = WaitingRoom(most_waiting)
-        self._shares = Shares()
-        # Who waits for a thread, by network and in the order they came, with their work.
-        self._lines: dict[str, dict[_Turn, int]] = {}
-        self._running = 0
+    def __init__(self, threads: int, max_waiting: int) -> None:
+        """`threads` verify hashes of cost 10. A single one gets a second one beside it.
+
+        At most `max_waiting` checks wait in each lane.
+        """
+        expensive = max(1, threads // _EXPENSIVE_SHARE)
+        self._threads = max(threads, 2)
+        self._lanes = {
+            "expensive": _Lane(expensive, max_waiting),
+            "standard": _Lane(threads, max_waiting),
+        }
+        self._pool = ThreadPoolExecutor(self._threads, "bcrypt", initializer=_lower_priority)
 
     @property
-    def running(self) -> int:
-        """How many are being verified. For any thread to ask."""
-        return self._running
+    def slots(self) -> Mapping[str, int]:
+        """Maximum checks at a time, by lane."""
+        return {name: lane.limit for name, lane in self._lanes.items()}
 
-    @property
-    def waiting(self) -> int:
-        """How many wait for a thread. For any thread to ask."""
-        return self._room.waiting
+    def running(self, lane: str) -> int:
+        """Return how many are being verified in a lane. For any thread to call."""
+        return self._lanes[lane].running
+
+    def waiting(self, lane: str) -> int:
+        """Return how many wait for a thread in a lane. For any thread to call."""
+        return self._lanes[lane].room.waiting
 
     async def verify(self, password: bytes, password_hash: str, network: str) -> bool:
         """Whether a password of at most 72 bytes is the one a well-formed hash was made of.
 
         Cancelling while it waits for a thread takes it out of the queue.
 
-        Raises LoginsBusy when too many wait.
+        Raises LoginsBusy when too many wait in the hash's lane.
         """
         loop = asyncio.get_running_loop()
-        await self._thread_for(network, 1 << cost_of(password_hash))
+        lane = self._lanes[lane_of(password_hash)]
+        await self._thread_for(lane, network, 1 << cost_of(password_hash))
         try:
             check = self._pool.submit(bcrypt.checkpw, password, password_hash.encode())
         except BaseException:
-            self._end()
+            self._end(lane)
             raise
 
         def ended(_: Future[bool]) -> None:
-            loop.call_soon_threadsafe(self._end)
+            loop.call_soon_threadsafe(self._end, lane)
 
         # Who gives up while it runs does not free the thread.
         check.add_done_callback(ended)
@@ -71,45 +116,38 @@ class Hasher:
 
     async def close(self) -> None:
         """Drop what waits, finish what runs."""
-        for line in self._lines.values():
-            for turn in line:
-                turn.cancel()
+        for lane in self._lanes.values():
+            for line in lane.lines.values():
+                for turn in line:
+                    turn.cancel()
         await asyncio.to_thread(self._pool.shutdown)
 
-    async def _thread_for(self, network: str, work: int) -> None:
-        if self._running < self.slots:  # Then nobody waits.
-            self._begin(network, work)
+    async def _thread_for(self, lane: _Lane, network: str, work: int) -> None:
+        if self._has_thread_for(lane):  # Then nobody waits in it.
+            lane.begin(network, work)
             return
         turn: _Turn = asyncio.get_running_loop().create_future()
-        async with self._room.waiting_for(network):
-            self._lines.setdefault(network, {})[turn] = work
+        async with lane.room.waiting_for(network):
+            lane.lines.setdefault(network, {})[turn] = work
             try:
                 await turn
             except BaseException:
                 if turn.done() and not turn.cancelled():
-                    self._end()  # It gave up in the moment its turn came.
+                    self._end(lane)  # It gave up in the moment its turn came.
                 raise
             finally:
-                self._take_out(network, turn)
+                lane.take_out(network, turn)
 
-    def _begin(self, network: str, work: int) -> None:
-        self._running += 1
-        self._shares.charge(network, work)
+    def _has_thread_for(self, lane: _Lane) -> bool:
+        running = sum(each.running for each in self._lanes.values())
+        return lane.running < lane.limit and running < self._threads
 
-    def _end(self) -> None:
-        self._running -= 1
-        while self._lines and self._running < self.slots:
-            network = self._shares.first(self._lines)
-            turn, work = next(iter(self._lines[network].items()))
-            self._take_out(network, turn)
-            if not turn.done():
-                self._begin(network, work)
-                turn.set_result(None)
-
-    def _take_out(self, network: str, turn: _Turn) -> None:
-        line = self._lines.get(network, {})
-        if line.pop(turn, None) is not None and not line:
-            del self._lines[network]
+    def _end(self, lane: _Lane) -> None:
+        lane.running -= 1
+        # Expensive hashes first: they cannot take more than their share, and might get none.
+        for each in self._lanes.values():
+            while each.lines and self._has_thread_for(each):
+                each.begin_next()
 
 
 def _lower_priority() -> None:

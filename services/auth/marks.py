@@ -16,6 +16,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from services.auth.signing import Claims, NotSigned, Signer
+from services.runtime.moments import CLOCK_LEEWAY
 
 LIFETIME = timedelta(days=365)
 LONGEST = 1000
@@ -32,7 +33,7 @@ class Marks:
 
     def __init__(self, secret: str, now: Callable[[], datetime]) -> None:
         # Keys of their own: a mark is never taken for the token of a session, nor the reverse.
-        self._signer = Signer(_key(secret, b"atajo mark"), "atajo mark", LONGEST, now)
+        self._signer = Signer(_key(secret, b"atajo mark"), "atajo mark", LONGEST, LIFETIME, now)
         self._tags = _key(secret, b"atajo mark accounts")
         self._now = now
 
@@ -57,7 +58,7 @@ class Marks:
         others = sorted((ends, each) for each, ends in accounts.items() if each != tag)
         ends = int((self._now() + LIFETIME).timestamp())
         kept = {each: until for until, each in others[-(_ACCOUNTS - 1) :]}
-        mark, _ = self._signer.sign({"jti": browser, "known": {**kept, tag: ends}}, LIFETIME)
+        mark, _ = self._signer.sign({"jti": browser, "known": {**kept, tag: ends}})
         return mark
 
     def _read(self, mark: str) -> tuple[str | None, dict[str, int]]:
@@ -66,8 +67,10 @@ class Marks:
             claims: Claims = self._signer.read(mark, ["jti", "known"])
         except NotSigned:
             return None, {}
-        now = self._now().timestamp()
-        return claims["jti"], {tag: ends for tag, ends in claims["known"].items() if ends > now}
+        now = self._now()
+        first, last = now.timestamp(), (now + LIFETIME + CLOCK_LEEWAY).timestamp()
+        known = claims["known"].items()
+        return claims["jti"], {tag: ends for tag, ends in known if first < ends <= last}
 
     def _tag(self, browser: str, account_id: str) -> str:
         subject = f"{browser} {account_id}".encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 
@@ -18,16 +19,18 @@ from services.auth.domain import (
     checked_hash,
     earlier_keys,
     key_of,
+    lane_of,
     new_account,
     password_bytes,
 )
-from services.auth.fairness import network_of
+from services.auth.fairness import share_of
 from services.auth.hasher import Hasher
 from services.auth.marks import Marks
 from services.auth.metrics import (
     ACCOUNTS_CREATED,
     closing_counted,
     login_counted,
+    login_timed,
     password_change_counted,
 )
 from services.auth.store import AccountStore
@@ -78,10 +81,12 @@ class AuthService:
 
         Raises NoAccount, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
+        began = time.perf_counter()
         with login_counted():
             account = await self._account_of(email)
             browser = self._marks.browser_of(mark, account.id)
-            await self._check_password(account, password, client_address, browser)
+            with login_timed(began, lane_of(account.password_hash)):
+                await self._check_password(account, password, client_address, browser)
             token, expires_at = self._tokens.issue(account.id, account.session)
             given_mark = self._marks.give(account.id, mark)
             return Session(token, expires_at, account.username, given_mark)
@@ -91,10 +96,10 @@ class AuthService:
 
         Raises InvalidToken, Unavailable.
         """
-        account_id, session = self._tokens.read(token)
-        if await self._accounts.session(account_id) != session:
+        claims = self._tokens.read(token)
+        if await self._accounts.session(claims.account_id) != claims.generation:
             raise _session_ended()
-        return account_id
+        return claims.account_id
 
     async def change_password(
         self, token: str, password: str, new_hash: str, new_salt: str, client_address: str
@@ -109,8 +114,8 @@ class AuthService:
         """
         with password_change_counted():
             new_hash = checked_hash(new_hash, new_salt)
-            account = await self._account_in_session(token)
-            await self._check_password(account, password, client_address)
+            account, session = await self._account_in_session(token)
+            await self._check_password(account, password, client_address, session=session)
             if not await self._accounts.change_password(account, new_hash, new_salt):
                 raise _session_ended()
             return self._tokens.issue(account.id, account.session + 1)
@@ -121,8 +126,8 @@ class AuthService:
         Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
         with closing_counted():
-            account = await self._account_in_session(token)
-            await self._check_password(account, password, client_address)
+            account, session = await self._account_in_session(token)
+            await self._check_password(account, password, client_address, session=session)
             if not await self._accounts.close_as_read(account):
                 raise _session_ended()
 
@@ -146,25 +151,32 @@ class AuthService:
         await self._accounts.remove(account_id)
 
     async def _check_password(
-        self, account: Account, password: str, client_address: str, browser: str | None = None
+        self,
+        account: Account,
+        password: str,
+        client_address: str,
+        browser: str | None = None,
+        session: str | None = None,
     ) -> None:
         """Raise WrongPassword, which is counted, unless this is the account's password.
 
+        `session` is the id of the session that sends it, None at a log-in.
+
         Raises TooManyAttempts, LoginsBusy, Unavailable.
         """
-        async with self._attempts.attempt(account.id, client_address, browser):
+        async with self._attempts.attempt(account.id, client_address, browser, session):
             given = password_bytes(password)
-            if given is None or not await self._hasher.verify(
-                given, account.password_hash, network_of(client_address)
-            ):
+            share = share_of(client_address, in_session=session is not None)
+            if given is None or not await self._hasher.verify(given, account.password_hash, share):
                 raise WrongPassword("The password is wrong.")
 
-    async def _account_in_session(self, token: str) -> Account:
-        account_id, session = self._tokens.read(token)
-        account = await self._accounts.by_id(account_id)
-        if account is None or account.closed or account.session != session:
+    async def _account_in_session(self, token: str) -> tuple[Account, str]:
+        """Return the account of a token and the id of its session. Raises InvalidToken."""
+        claims = self._tokens.read(token)
+        account = await self._accounts.by_id(claims.account_id)
+        if account is None or account.closed or account.session != claims.generation:
             raise _session_ended()
-        return account
+        return account, claims.session_id
 
     async def _account_of(self, email: str) -> Account:
         account = await self._held(email)

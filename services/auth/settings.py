@@ -24,12 +24,19 @@ class AuthSettings(ServiceSettings):
     """Most failures for one account from everywhere in a window."""
     login_failures_by_browser: PositiveInt = 10
     """Most failures for one account from one browser that logged in to it before, in a window."""
+    login_failures_by_session: PositiveInt = 10
+    """Maximum wrong passwords sent from one session in a window, to change the password or remove
+    the account."""
     login_failures_window_seconds: int = Field(default=900, ge=1, le=31_536_000)
     """At most a year."""
     bcrypt_threads: PositiveInt = max(1, (os.cpu_count() or 1) - 1)
-    """How many passwords are verified at a time; by default a core is left for the rest."""
+    """How many passwords are verified at a time; by default a core is left for the rest.
+
+    Of these threads a quarter, at least one, may verify hashes above cost 10. Where there is only
+    one, a second one is added for them.
+    """
     logins_waiting: int = Field(default=500, ge=1, le=2000)
-    """Most log-ins that may wait, for a thread or for their turn; one more is refused.
+    """Most log-ins that may wait, for a thread of their lane or their turn; one more is refused.
 
     Whose turn it is, is looked for among all networks that wait: of 500, each its own, that takes
     62 us, of 2000 four times as much, with each password that was verified.

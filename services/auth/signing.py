@@ -8,6 +8,8 @@ from typing import Any
 
 import jwt
 
+from services.runtime.moments import CLOCK_LEEWAY
+
 _ALGORITHM = "HS256"
 _REQUIRED = ("iss", "iat", "exp")
 
@@ -15,27 +17,33 @@ Claims = dict[str, Any]
 
 
 class NotSigned(Exception):
-    """A text that was not signed here, was changed since, or has expired."""
+    """A text that was not signed here, was changed since, has expired, or is from the future."""
 
 
 class Signer:
     """Signs and reads the texts of one purpose, which has a key and an issuer of its own.
 
-    `longest` is in characters: what is longer is not worth parsing.
+    `longest` is in characters: what is longer is not worth parsing. A text is valid for `lifetime`.
     """
 
     def __init__(
-        self, key: str | bytes, issuer: str, longest: int, now: Callable[[], datetime]
+        self,
+        key: str | bytes,
+        issuer: str,
+        longest: int,
+        lifetime: timedelta,
+        now: Callable[[], datetime],
     ) -> None:
         self._key = key
         self._issuer = issuer
         self._longest = longest
+        self._seconds = int(lifetime.total_seconds())
         self._now = now
 
-    def sign(self, claims: Claims, lifetime: timedelta) -> tuple[str, int]:
+    def sign(self, claims: Claims) -> tuple[str, int]:
         """A text with these claims, and when it expires, in whole seconds since the Unix epoch."""
         issued_at = int(self._now().timestamp())
-        expires_at = issued_at + int(lifetime.total_seconds())
+        expires_at = issued_at + self._seconds
         own = {"iss": self._issuer, "iat": issued_at, "exp": expires_at}
         return jwt.encode({**own, **claims}, self._key, algorithm=_ALGORITHM), expires_at
 
@@ -51,9 +59,8 @@ class Signer:
                 issuer=self._issuer,
                 options={
                     "require": [*_REQUIRED, *required],
-                    # `iat` must be there but not be past: the clocks of replicas differ.
-                    "verify_iat": False,
                     # The library knows the machine's clock alone: ours is asked below.
+                    "verify_iat": False,
                     "verify_exp": False,
                     "verify_nbf": False,
                 },
@@ -61,7 +68,12 @@ class Signer:
         except (jwt.InvalidTokenError, ValueError):
             raise NotSigned from None
         now = self._now().timestamp()
-        if not _is_number(claims["exp"]) or claims["exp"] <= now:
+        issued_at, expires_at = claims["iat"], claims["exp"]
+        if not _is_number(issued_at) or not _is_number(expires_at) or expires_at <= now:
+            raise NotSigned
+        # A clock that ran ahead signed it: without this check it would be valid until then.
+        latest = now + CLOCK_LEEWAY.total_seconds()
+        if issued_at > latest or expires_at > latest + self._seconds:
             raise NotSigned
         begins = claims.get("nbf", 0)
         if not _is_number(begins) or begins > now:

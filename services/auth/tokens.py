@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from services.auth.domain import InvalidToken
@@ -14,22 +16,35 @@ _LONGEST = 512
 """In characters; a token of ours has about 200."""
 
 
+@dataclass(frozen=True, slots=True)
+class SessionClaims:
+    """What a valid token says."""
+
+    account_id: str
+    generation: int
+    """The account's session number. It goes up with each change of the password."""
+    session_id: str
+    """Identifies the session that the token was issued for, among those of the account."""
+
+
 class Tokens:
     """Issues and reads the tokens of one signing secret."""
 
     def __init__(self, secret: str, now: Callable[[], datetime]) -> None:
-        self._signer = Signer(secret, "atajo", _LONGEST, now)
+        self._signer = Signer(secret, "atajo", _LONGEST, SESSION_LIFETIME, now)
 
     def issue(self, account_id: str, session: int) -> tuple[str, datetime]:
         """A token for a session of an account, and the whole second it expires at."""
-        claims = {"sub": account_id, "session": session}
-        token, expires_at = self._signer.sign(claims, SESSION_LIFETIME)
+        claims = {"sub": account_id, "session": session, "jti": secrets.token_hex(12)}
+        token, expires_at = self._signer.sign(claims)
         return token, datetime.fromtimestamp(expires_at, UTC)
 
-    def read(self, token: str) -> tuple[str, int]:
-        """The id of the account a token was issued for, and the number of its session.
+    def read(self, token: str) -> SessionClaims:
+        """Return the claims of a valid token. Raises InvalidToken.
 
-        Tokens of an earlier version say none: theirs is 0. Raises InvalidToken.
+        Tokens of earlier versions may lack a session number, which is then 0, and a session id.
+        The id is then derived from what was signed and not from the text, of which base64url may
+        have several spellings that a library accepts.
         """
         try:
             claims = self._signer.read(token, ["sub"])
@@ -39,7 +54,10 @@ class Tokens:
         session = claims.get("session", 0)
         if type(session) is not int:  # True is one, too.
             raise _not_valid()
-        return account_id, session
+        session_id = claims.get("jti", f"{session} {claims['iat']}")
+        if not isinstance(session_id, str):
+            raise _not_valid()
+        return SessionClaims(account_id, session, session_id)
 
 
 def _not_valid() -> InvalidToken:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime.fromtimestamp(0, UTC)
+CLOCK_LEEWAY = timedelta(seconds=60)
+"""How much the clocks of replicas may differ. What is dated further ahead was dated by a wrong
+clock."""
 _MICROSECOND = timedelta(microseconds=1)
 
 

@@ -86,7 +86,8 @@ def test_what_costs_is_limited(limited: InProcess, function: str, most: int) -> 
 @pytest.mark.parametrize(
     ("address", "functions"),
     [
-        ("198.51.100.1", ["verifyUser", "changePassword", "removeAccount"]),
+        ("198.51.100.1", ["verifyUser"] * 3),
+        ("198.51.100.4", ["changePassword", "removeAccount", "changePassword"]),
         ("198.51.100.2", EDITS),
         (
             "198.51.100.3",

@@ -34,7 +34,11 @@ ALLOWED_VALUES = {
     "generation": {"0", "1", "2"},
     "grpc_code": {"OK", "INVALID_ARGUMENT", "ALREADY_EXISTS", "UNAUTHENTICATED", "NOT_FOUND"},
     "kind": {"person", "bot", "link", "absent", "block", "unblock", "dismiss"},
-    "limit": {"create", "register", "login", "profile", "edit", "read", "report"},
+    "lane": {"standard", "expensive"},
+    "limit": {
+        *("create", "register", "login", "session_check"),
+        *("profile", "edit", "read", "report"),
+    },
     "method": {"GET", "HEAD", "POST", "OPTIONS", "other"},
     "route": {*EDGE.functions, *EDGE.gateway, *EDGE.pages, "other"},
     "service": set(PROCESSES),
@@ -167,8 +171,9 @@ def test_accounts_log_ins_and_the_checks_of_passwords(own: Product) -> None:
     assert seen("atajo_accounts_created_total") == 1, "a repetition makes none"
     for result, times in (("ok", 1), ("wrong_password", 1), ("no_account", 1), ("busy", 0)):
         assert seen("atajo_logins_total", result=result) == times
-    slots = seen("atajo_password_check_slots")
-    assert slots >= 1
+    for lane, log_ins in (("standard", 2), ("expensive", 0)):
+        assert seen("atajo_login_seconds_count", lane=lane) == log_ins
+        assert seen("atajo_password_check_slots", lane=lane) >= 1
     assert seen("atajo_password_checks_running") == seen("atajo_password_checks_waiting") == 0
 
 
@@ -180,8 +185,8 @@ def test_a_burst_of_log_ins_shows_in_what_waits_and_runs(tmp_path: Path) -> None
         def busy() -> bool:
             seen = Samples(product, "auth")
             running, slots = (
-                seen("atajo_password_checks_running"),
-                seen("atajo_password_check_slots"),
+                seen("atajo_password_checks_running", lane="standard"),
+                seen("atajo_password_check_slots", lane="standard"),
             )
             assert running <= slots
             return running == slots and seen("atajo_password_checks_waiting") > 0

@@ -173,13 +173,25 @@ def _calls(
     }
 
 
-def _log_ins(auth: str, *, busy: float = 0, waiting: float = 1) -> dict[str, str]:
-    """Log-ins turned away a second, and passwords that wait for one of two slots."""
+def _log_ins(
+    auth: str, *, busy: float = 0, waiting: float = 1, slow: float = 0, expensive: float = 0.1
+) -> dict[str, str]:
+    """Log-ins turned away a second, and passwords that wait for one of two slots.
+
+    `slow` of ten log-ins a second take longer than one. Those with an expensive hash all do.
+    """
+    name = "atajo_login_seconds"
+    rates = {"0.1": 10 - slow, "1.0": 10 - slow, "2.0": 10.0, "+Inf": 10.0}
+    lanes = {"lane": "standard"}, {"lane": "expensive"}
     return {
+        **_latencies(name, auth, rates, **lanes[0]),
+        **_latencies(name, auth, {"1.0": 0, "2.0": expensive, "+Inf": expensive}, **lanes[1]),
         _series("atajo_logins_total", auth, result="busy"): _counter(busy),
         _series("atajo_logins_total", auth, result="wrong_password"): _counter(1),
-        _series("atajo_password_checks_waiting", auth): _level(waiting),
-        _series("atajo_password_check_slots", auth): _level(2),
+        _series("atajo_password_checks_waiting", auth, **lanes[0]): _level(waiting),
+        _series("atajo_password_check_slots", auth, **lanes[0]): _level(2),
+        _series("atajo_password_checks_waiting", auth, **lanes[1]): _level(1),
+        _series("atajo_password_check_slots", auth, **lanes[1]): _level(1),
     }
 
 
@@ -350,6 +362,19 @@ CASES: tuple[Case, ...] = (
         ("AtajoLoginsFailing page", "AtajoLoginsFailing ticket"),
     ),
     Case("AtajoLoginsFailing", "passwords are wrong and limits refuse", 60, {}),
+    Case(
+        "AtajoLoginsSlow",
+        "one in five takes longer than a second",
+        30,
+        _log_ins("auth-0", slow=2),
+        ("AtajoLoginsSlow page", "AtajoLoginsSlow ticket"),
+    ),
+    Case(
+        "AtajoLoginsSlow",
+        "expensive hashes alone are slow",
+        60,
+        _log_ins("auth-0", slow=0.05, expensive=5),
+    ),
     Case(
         "AtajoCountsLate",
         "one gateway's visits wait for a minute",

@@ -116,7 +116,7 @@ DRILLS = (
     Drill("sweep held up", ground.taken_sweep, ("AtajoSweepStill",)),
     Drill("broken blocklist", ground.broken_list, ("AtajoBlocklistNotLoaded",)),
     Drill("burst of reports", ground.reported, ("AtajoReportsBurst",)),
-    Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting",)),
+    Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting", "AtajoLoginsSlow")),
     Drill(
         "journal disk full",
         ground.full_disk,
@@ -245,7 +245,7 @@ def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]
         place.start()
         prometheus.look_at(place.targets)
         with prometheus, place.in_use(), Watch(prometheus) as watch:
-            filled = "count(count_over_time(atajo:objective_errors:ratio_rate6h[20s]) > 15) == 5"
+            filled = "count(count_over_time(atajo:objective_errors:ratio_rate6h[20s]) > 15) == 6"
             assert watch.await_that(lambda: bool(prometheus.ask(filled)) and watch.is_quiet())
             yield place, watch
 

@@ -57,7 +57,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteAttemptStore]:
 @pytest.fixture
 def limiter(store: SqliteAttemptStore, clock: Clock) -> AttemptLimiter:
     # The account's own rule is given first: the order of the rules must not matter.
-    rules = [Rule(5, "account"), Rule(2, "address"), Rule(3, "browser")]
+    rules = [Rule(5, "account"), Rule(2, "address"), Rule(3, "browser"), Rule(3, "session")]
     return AttemptLimiter(store, SECRET, rules, WINDOW, clock, 50)
 
 
@@ -231,6 +231,51 @@ async def test_a_browser_that_the_account_knows_has_attempts_of_its_own(
     await refused(limiter, "192.0.2.1")
 
 
+async def test_a_session_has_attempts_of_its_own(limiter: AttemptLimiter, clock: Clock) -> None:
+    async def fail_from(session: str, address: str = "192.0.2.1", account: str = "ana") -> None:
+        with pytest.raises(WrongPassword):
+            async with limiter.attempt(account, address, session=session):
+                raise WrongPassword("no")
+
+    for number in range(5):
+        await fail(limiter, f"192.0.2.{number}")
+    await refused(limiter, "192.0.2.1")
+    for number in range(3):  # Wherever they come from.
+        await fail_from("one", f"198.51.100.{number}")
+
+    with pytest.raises(TooManyAttempts) as limited:
+        await fail_from("one")
+    assert limited.value.retry_after == 900
+    await fail_from("another")
+    await fail_from("one", account="bea")
+    clock.time += WINDOW
+    await fail_from("one")
+    # None of it used up the attempts of log-ins.
+    for number in range(2, 7):
+        await fail(limiter, f"192.0.2.{number}")
+    await refused(limiter, "192.0.2.1")
+
+
+async def test_a_crowd_of_the_same_network_leaves_room_for_a_session(
+    limiter: AttemptLimiter,
+) -> None:
+    release = asyncio.Event()
+
+    async def right(session: str | None) -> None:
+        async with limiter.attempt("ana", "192.0.2.1", session=session):
+            await release.wait()
+
+    crowd = [asyncio.create_task(right(None)) for _ in range(51)]
+    await asyncio.sleep(0)
+    owner = [asyncio.create_task(right("one")) for _ in range(2)]
+    refused, _ = await asyncio.wait(crowd, return_when=asyncio.FIRST_COMPLETED)
+    release.set()
+
+    await asyncio.gather(*owner)
+    assert {type(task.exception()) for task in refused} == {LoginsBusy}
+    await asyncio.wait(crowd)
+
+
 async def test_an_attempt_that_did_not_fail_is_given_back(limiter: AttemptLimiter) -> None:
     for _ in range(10):
         async with limiter.attempt("ana", "192.0.2.1"):
@@ -335,10 +380,12 @@ class Gate:
         self.verified: list[bytes] = []
         self.open = threading.Event()
         self.reached = threading.Event()
+        self.holds_expensive_only = False
 
     def checkpw(self, password: bytes, password_hash: bytes) -> bool:
-        self.reached.set()
-        self.open.wait(30)
+        if not (self.holds_expensive_only and password_hash.startswith(b"$2b$10$")):
+            self.reached.set()
+            self.open.wait(30)
         self.verified.append(password)
         return True
 
@@ -352,7 +399,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 @pytest.fixture
 async def hasher() -> AsyncIterator[Hasher]:
-    hasher = Hasher(threads=1, most_waiting=3)
+    hasher = Hasher(threads=1, max_waiting=3)
     yield hasher
     await hasher.close()
 
@@ -380,7 +427,7 @@ async def test_one_more_than_may_wait_is_refused(hasher: Hasher, gate: Gate) -> 
     running = [verify(hasher, str(n)) for n in range(4)]
     await held_up(gate)
 
-    assert (hasher.running, hasher.waiting) == (1, 3)
+    assert (hasher.running("standard"), hasher.waiting("standard")) == (1, 3)
     with pytest.raises(LoginsBusy) as busy:
         await verify(hasher, "one more")
     assert busy.value.reason == "LOGINS_BUSY"
@@ -389,7 +436,7 @@ async def test_one_more_than_may_wait_is_refused(hasher: Hasher, gate: Gate) -> 
     gate.open.set()
     assert await asyncio.gather(*running) == [True] * 4
     assert await verify(hasher, "later")
-    assert (hasher.running, hasher.waiting) == (0, 0)
+    assert (hasher.running("standard"), hasher.waiting("standard")) == (0, 0)
 
 
 async def test_who_gave_up_while_waiting_costs_nothing(hasher: Hasher, gate: Gate) -> None:
@@ -417,7 +464,7 @@ async def test_who_gave_up_while_it_ran_does_not_free_the_thread(
     later = verify(hasher, "later")
     await asyncio.sleep(0)
 
-    assert (hasher.running, hasher.waiting) == (1, 1)
+    assert (hasher.running("standard"), hasher.waiting("standard")) == (1, 1)
     gate.open.set()
     assert await later
     assert gate.verified == [b"running", b"later"]
@@ -430,10 +477,10 @@ async def test_who_gives_up_in_the_moment_of_its_turn_passes_it_on(
     await held_up(gate)
     second, third = (verify(hasher, name) for name in ("second", "third"))
     await asyncio.sleep(0)
-    end = hasher._end
+    end: Any = hasher._end
 
-    def end_and_cancel() -> None:
-        end()
+    def end_and_cancel(lane: object) -> None:
+        end(lane)
         second.cancel()  # It has its turn, and does not know yet.
 
     monkeypatch.setattr(hasher, "_end", end_and_cancel)
@@ -446,7 +493,7 @@ async def test_who_gives_up_in_the_moment_of_its_turn_passes_it_on(
 
 
 async def test_closing_drops_what_waits(gate: Gate) -> None:
-    hasher = Hasher(threads=1, most_waiting=3)
+    hasher = Hasher(threads=1, max_waiting=3)
     tasks = [verify(hasher, str(n)) for n in range(4)]
     await held_up(gate)
 
@@ -458,66 +505,100 @@ async def test_closing_drops_what_waits(gate: Gate) -> None:
     assert gate.verified == [b"0"]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 8])
+async def test_expensive_hashes_leave_threads_for_others(gate: Gate, threads: int) -> None:
+    """However many come, and from however many networks."""
+    hasher = Hasher(threads, max_waiting=500)
+    costs = [11, 12, 13, 14]
+    gate.holds_expensive_only = True
+    expensive = [verify(hasher, f"{n}", f"192.0.2.{n}", costs[n % 4]) for n in range(40)]
+    await held_up(gate)
+    assert hasher.running("expensive") == hasher.slots["expensive"] == max(1, threads // 4)
+
+    standard = [verify(hasher, "standard", f"192.0.2.{n}") for n in range(40)]
+    async with asyncio.timeout(30):
+        assert all(await asyncio.gather(*standard))
+    assert not any(task.done() for task in expensive)
+    gate.open.set()
+    assert all(await asyncio.gather(*expensive))
+    await hasher.close()
+
+
+async def test_expensive_hashes_have_their_thread_while_many_others_wait(gate: Gate) -> None:
+    hasher = Hasher(threads=2, max_waiting=500)
+    standard = [verify(hasher, f"{n}", "192.0.2.1") for n in range(20)]
+    await held_up(gate)
+    expensive = verify(hasher, "expensive", "192.0.2.2", cost=14)
+    await asyncio.sleep(0)
+    gate.open.set()
+    await asyncio.gather(*standard, expensive)
+    await hasher.close()
+
+    assert gate.verified.index(b"expensive") <= 4
+
+
 async def test_an_address_gets_its_share_however_much_another_sends(gate: Gate) -> None:
-    hasher = Hasher(threads=1, most_waiting=500)
+    hasher = Hasher(threads=1, max_waiting=500)
     greedy = [verify(hasher, f"greedy {n}", "192.0.2.1", cost=14) for n in range(20)]
     await held_up(gate)
-    modest = [verify(hasher, f"modest {n}", "192.0.2.2") for n in range(20)]
+    modest = [verify(hasher, f"modest {n}", "192.0.2.2", cost=11) for n in range(20)]
     other = verify(hasher, "other", "2001:db8::/64", cost=12)
     gate.open.set()
     await asyncio.gather(*greedy, *modest, other)
     await hasher.close()
 
     order = [password.decode() for password in gate.verified]
-    # One runs already. Then it is the turn of the others, until they have had as much: sixteen
-    # checks of cost 10 are one of cost 14.
+    # One runs already. Then it is the turn of the others, until they have had as much: eight
+    # checks of cost 11 are one of cost 14.
     assert order[0] == "greedy 0"
     assert set(order[1:3]) == {"modest 0", "other"}
-    assert order.index("greedy 1") == 18
-    assert order[18:] == [
+    assert order.index("greedy 1") == 10
+    assert order[10:] == [
         "greedy 1",
+        *(f"modest {n}" for n in range(8, 16)),
+        "greedy 2",
         *(f"modest {n}" for n in range(16, 20)),
-        *(f"greedy {n}" for n in range(2, 20)),
+        *(f"greedy {n}" for n in range(3, 20)),
     ]
 
 
 async def test_who_has_had_much_does_not_go_first_by_asking_one_at_a_time(gate: Gate) -> None:
-    hasher = Hasher(threads=1, most_waiting=500)
+    hasher = Hasher(threads=1, max_waiting=500)
     running = verify(hasher, "greedy", "192.0.2.1", cost=14)
     await held_up(gate)
-    modest = [verify(hasher, f"modest {n}", "192.0.2.2") for n in range(20)]
+    modest = [verify(hasher, f"modest {n}", "192.0.2.2", cost=11) for n in range(20)]
     await asyncio.sleep(0)
-    running.add_done_callback(lambda _: again.append(verify(hasher, "again", "192.0.2.1")))
+    running.add_done_callback(lambda _: again.append(verify(hasher, "again", "192.0.2.1", cost=11)))
     again: list[asyncio.Task[bool]] = []
     gate.open.set()
     await asyncio.gather(running, *modest)
     await asyncio.gather(*again)
     await hasher.close()
 
-    assert 16 <= gate.verified.index(b"again") <= 18
+    assert 8 <= gate.verified.index(b"again") <= 10
 
 
 async def test_who_comes_after_a_while_does_not_wait_for_what_others_had(gate: Gate) -> None:
     gate.open.set()
-    hasher = Hasher(threads=1, most_waiting=500)
+    hasher = Hasher(threads=1, max_waiting=500)
     for _ in range(50):
         await verify(hasher, "before", "192.0.2.1", cost=14)
     gate.open.clear()
     gate.reached.clear()
-    running = verify(hasher, "new", "192.0.2.2")
+    running = verify(hasher, "new", "192.0.2.2", cost=11)
     await held_up(gate)
-    queue = [verify(hasher, f"new {n}", "192.0.2.2") for n in range(40)]
-    back = verify(hasher, "back", "192.0.2.1")
+    queue = [verify(hasher, f"new {n}", "192.0.2.2", cost=11) for n in range(40)]
+    back = verify(hasher, "back", "192.0.2.1", cost=11)
     gate.open.set()
     await asyncio.gather(running, *queue, back)
     await hasher.close()
 
     # It owes no more than what it had last.
-    assert gate.verified[50:].index(b"back") <= 17
+    assert gate.verified[50:].index(b"back") <= 9
 
 
 async def test_a_full_queue_takes_in_who_has_fewer_waiting(gate: Gate) -> None:
-    hasher = Hasher(threads=1, most_waiting=4)
+    hasher = Hasher(threads=1, max_waiting=4)
     greedy = [verify(hasher, f"greedy {n}", "192.0.2.1") for n in range(5)]
     await held_up(gate)
 
@@ -532,12 +613,18 @@ async def test_a_full_queue_takes_in_who_has_fewer_waiting(gate: Gate) -> None:
     # The last to come made room, and were told so.
     assert [type(each) for each in outcomes] == [bool] * 3 + [LoginsBusy] * 2
     assert await asyncio.gather(*modest) == [True, True]
-    assert hasher.waiting == 0
+    assert hasher.waiting("standard") == 0
     await hasher.close()
 
 
 def tokens_at(moment: datetime, secret: str = SECRET) -> Tokens:
     return Tokens(secret, lambda: moment)
+
+
+def read(tokens: Tokens, token: str) -> tuple[str, int]:
+    """The account and the session number that a token says."""
+    claims = tokens.read(token)
+    return claims.account_id, claims.generation
 
 
 def now() -> datetime:
@@ -549,8 +636,9 @@ def test_a_token_stands_for_its_account_for_four_hours() -> None:
     token, expires_at = tokens_at(issued_at).issue("ana", 7)
     claims = jwt.decode(token, options={"verify_signature": False})
 
-    assert tokens_at(issued_at).read(token) == ("ana", 7)
+    assert read(tokens_at(issued_at), token) == ("ana", 7)
     assert expires_at == issued_at.replace(microsecond=0) + timedelta(hours=4)
+    assert len(claims.pop("jti")) == 24
     assert claims == {
         "iss": "atajo",
         "sub": "ana",
@@ -566,14 +654,43 @@ def test_a_token_ends_by_the_clock_of_the_service(years: int) -> None:
     issued_at = now() + timedelta(days=365 * years)
     token, expires_at = tokens_at(issued_at).issue("ana", 0)
 
-    assert tokens_at(expires_at - timedelta(microseconds=1)).read(token) == ("ana", 0)
+    assert read(tokens_at(expires_at - timedelta(microseconds=1)), token) == ("ana", 0)
     with pytest.raises(InvalidToken):
         tokens_at(expires_at).read(token)
 
 
-def test_a_replica_whose_clock_is_behind_takes_a_token() -> None:
-    token, _ = tokens_at(now() + timedelta(minutes=1)).issue("ana", 0)
-    assert tokens_at(now()).read(token) == ("ana", 0)
+def test_a_replica_whose_clock_is_a_minute_behind_takes_a_token() -> None:
+    token, _ = tokens_at(START + timedelta(minutes=1)).issue("ana", 0)
+    assert read(tokens_at(START), token) == ("ana", 0)
+
+
+@pytest.mark.parametrize("ahead", [timedelta(seconds=61), timedelta(days=1), timedelta(days=3650)])
+def test_what_a_clock_signed_that_ran_ahead_is_not_valid(ahead: timedelta) -> None:
+    later = START + ahead
+    token, _ = tokens_at(later).issue("ana", 0)
+    mark = marks_at(later).give("ana", "")
+
+    with pytest.raises(InvalidToken):
+        tokens_at(START).read(token)
+    assert marks_at(START).browser_of(mark, "ana") is None
+    assert read(tokens_at(later), token) == ("ana", 0)
+    assert marks_at(later).browser_of(mark, "ana")
+
+
+def test_a_session_keeps_its_id_and_no_two_have_the_same() -> None:
+    tokens = tokens_at(now())
+    token, _ = tokens.issue("ana", 0)
+    same, other = tokens.read(token), tokens.read(tokens.issue("ana", 0)[0])
+    assert tokens.read(token) == same
+    assert same.session_id != other.session_id
+
+
+def test_a_token_of_an_earlier_version_is_one_session_however_often_it_is_sent() -> None:
+    tokens = tokens_at(now())
+    earlier = signed(session=3)
+    assert tokens.read(earlier) == tokens.read(earlier)
+    later = signed(session=3, iat=int(now().timestamp()) - 60)
+    assert tokens.read(later).session_id != tokens.read(earlier).session_id
 
 
 def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) -> str:
@@ -589,8 +706,8 @@ def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) ->
 
 def test_the_samples_of_bad_tokens_differ_from_a_good_one_by_their_fault_alone() -> None:
     """They say no session, as those of an earlier version: that is the first."""
-    assert tokens_at(now()).read(signed()) == ("ana", 0)
-    assert tokens_at(now()).read(signed(session=3)) == ("ana", 3)
+    assert read(tokens_at(now()), signed()) == ("ana", 0)
+    assert read(tokens_at(now()), signed(session=3)) == ("ana", 3)
 
 
 def _segment(value: object) -> str:
@@ -623,6 +740,10 @@ def _segment(value: object) -> str:
         signed(sub=None),
         signed(sub=7),
         signed(iat=None),
+        signed(iat="now"),
+        signed(iat=int(now().timestamp()) + 600),
+        signed(exp=int(now().timestamp()) + 5 * 3600),
+        signed(jti=7),
         signed(iss=None),
         signed(iss="other"),
         *(signed(session=odd) for odd in ("0", 0.0, True, [0], {"number": 0})),

@@ -73,8 +73,8 @@ def passwords(monkeypatch: pytest.MonkeyPatch) -> Passwords:
 async def service(tmp_path: Path, passwords: Passwords) -> AsyncIterator[AuthService]:
     """With the account of Ana, whose password is `first`."""
     async with sqlite.opened(f"sqlite:///{tmp_path}/auth.db", MIGRATIONS) as database:
-        rules = [Rule(2, "address"), Rule(4, "account"), Rule(1, "browser")]
-        hasher = Hasher(threads=4, most_waiting=10)
+        rules = [Rule(2, "address"), Rule(4, "account"), Rule(1, "browser"), Rule(2, "session")]
+        hasher = Hasher(threads=4, max_waiting=10)
         service = AuthService(
             SqliteAccountStore(database),
             AttemptLimiter(
@@ -160,10 +160,10 @@ async def test_a_hash_that_no_password_has_changes_and_counts_nothing(
     await log_in(service, "first")
 
 
-async def test_wrong_passwords_count_as_failed_log_ins(
+async def test_wrong_passwords_are_limited_by_session_and_log_ins_apart(
     service: AuthService, passwords: Passwords
 ) -> None:
-    token = await log_in(service, "first")
+    token, other = [await log_in(service, "first") for _ in range(2)]
     new_hash = passwords.hash("second")
     for wrong in ("wrong", "ñ" * 37):
         with pytest.raises(WrongPassword):
@@ -174,13 +174,15 @@ async def test_wrong_passwords_count_as_failed_log_ins(
     with pytest.raises(TooManyAttempts):
         await service.close_own(token, "first", ADDRESS)
     with pytest.raises(TooManyAttempts):
-        await log_in(service, "first")
+        await service.close_own(token, "first", "192.0.2.2")
     assert not await ended(service, token)
+    await log_in(service, "first")
     for _ in range(2):
         with pytest.raises(WrongPassword):
-            await service.close_own(token, "wrong", "192.0.2.2")
+            await log_in(service, "wrong")
     with pytest.raises(TooManyAttempts):
-        await service.change_password(token, "first", new_hash, SALT, "192.0.2.3")
+        await log_in(service, "first")
+    await service.change_password(other, "first", new_hash, SALT, ADDRESS)
 
 
 async def test_right_passwords_are_not_counted(service: AuthService, passwords: Passwords) -> None:
@@ -213,16 +215,16 @@ async def test_a_browser_is_known_after_a_change(
 async def test_of_two_that_were_checked_at_once_one_happens(
     service: AuthService, passwords: Passwords, closing: bool
 ) -> None:
-    token = await log_in(service, "first")
+    token, other, third = [await log_in(service, "first") for _ in range(3)]
     passwords.open.clear()
     calls: list[Awaitable[object]] = [
         asyncio.ensure_future(
-            service.change_password(token, "first", passwords.hash(new), SALT, address)
+            service.change_password(session, "first", passwords.hash(new), SALT, ADDRESS)
         )
-        for new, address in (("second", "192.0.2.2"), ("third", "192.0.2.3"))
+        for new, session in (("second", token), ("third", other))
     ]
     if closing:
-        calls.append(asyncio.ensure_future(service.close_own(token, "first", "192.0.2.4")))
+        calls.append(asyncio.ensure_future(service.close_own(third, "first", ADDRESS)))
     await passwords.held_up(1 + len(calls))
     passwords.open.set()
     results = await asyncio.gather(*calls, return_exceptions=True)

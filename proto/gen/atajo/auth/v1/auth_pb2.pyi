@@ -216,7 +216,7 @@ class ChangePasswordRequest(_message.Message):
     new_salt: _builtins.str
     """The bcrypt salt that hash was made with."""
     client_address: _builtins.str
-    """Address the call came from, for the limit on failures; kept only as a keyed hash."""
+    """Address the call came from: password checks are shared fairly between networks. Not kept."""
     def __init__(
         self,
         *,
@@ -276,7 +276,7 @@ class CloseOwnAccountRequest(_message.Message):
     password: _builtins.str
     """Its password, as typed."""
     client_address: _builtins.str
-    """Address the call came from, for the limit on failures; kept only as a keyed hash."""
+    """Address the call came from: password checks are shared fairly between networks. Not kept."""
     def __init__(
         self,
         *,

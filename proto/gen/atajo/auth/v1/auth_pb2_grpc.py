@@ -88,7 +88,7 @@ class AuthServiceServicer:
 
     def ChangePassword(self, request, context):
         """Gives an account another password, and a session. All tokens that it had before do not verify
-        any more. Not to be retried: a wrong password is counted, as at a log-in.
+        any more. Not to be retried: a wrong password is counted, by session.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
         WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -100,8 +100,8 @@ class AuthServiceServicer:
 
     def CloseOwnAccount(self, request, context):
         """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
-        in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, as at a
-        log-in.
+        in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, by
+        session.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
         LOGINS_BUSY, with google.rpc.RetryInfo).

@@ -50,7 +50,7 @@ class AuthServiceStub:
     """
     ChangePassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]
     """Gives an account another password, and a session. All tokens that it had before do not verify
-    any more. Not to be retried: a wrong password is counted, as at a log-in.
+    any more. Not to be retried: a wrong password is counted, by session.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
     WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -58,8 +58,8 @@ class AuthServiceStub:
     """
     CloseOwnAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CloseOwnAccountRequest, _auth_pb2.CloseOwnAccountResponse]
     """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
-    in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, as at a
-    log-in.
+    in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, by
+    session.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
     LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -90,7 +90,7 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """
     ChangePassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]  # type: ignore[assignment]
     """Gives an account another password, and a session. All tokens that it had before do not verify
-    any more. Not to be retried: a wrong password is counted, as at a log-in.
+    any more. Not to be retried: a wrong password is counted, by session.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
     WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -98,8 +98,8 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """
     CloseOwnAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.CloseOwnAccountRequest, _auth_pb2.CloseOwnAccountResponse]  # type: ignore[assignment]
     """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
-    in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, as at a
-    log-in.
+    in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, by
+    session.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
     LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -145,7 +145,7 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ChangePasswordResponse, _abc.Awaitable[_auth_pb2.ChangePasswordResponse]]:
         """Gives an account another password, and a session. All tokens that it had before do not verify
-        any more. Not to be retried: a wrong password is counted, as at a log-in.
+        any more. Not to be retried: a wrong password is counted, by session.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
         WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -159,8 +159,8 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.CloseOwnAccountResponse, _abc.Awaitable[_auth_pb2.CloseOwnAccountResponse]]:
         """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
-        in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, as at a
-        log-in.
+        in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, by
+        session.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
         LOGINS_BUSY, with google.rpc.RetryInfo).
