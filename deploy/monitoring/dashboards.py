@@ -834,8 +834,8 @@ RECONCILER = Dashboard(
                 graph(
                     "Accounts that are being removed",
                     "short",
-                    "Closed and not gone yet, 100 at most. One takes 10 s and a second a thousand "
-                    "links.",
+                    "Closed and not gone yet, 10,000 at most. One takes 10 s and a second a "
+                    "thousand links.",
                     ("max(atajo_accounts_closed)", "accounts"),
                     runbook="reconciler-still",
                 ),

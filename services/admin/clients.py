@@ -58,7 +58,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.AdminServiceAsyncStub"]):
         super().__init__(address, service, links_pb2_grpc.AdminServiceStub)
 
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
-        """Remove up to 1000 links of an account; returns how many, and whether to ask again."""
+        """Withdraw up to 1000 links of an account; returns how many, and whether to ask again."""
         request = links_pb2.RemoveAccountLinksRequest(account_id=account)
         reply = await self._caller.unary(
             "RemoveAccountLinks", self._stub.RemoveAccountLinks, request, CALL_SECONDS

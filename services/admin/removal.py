@@ -37,7 +37,10 @@ class Links(Protocol):
     """What a removal asks of links."""
 
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
-        """Remove some of an account's links; returns how many, and whether there may be others."""
+        """Withdraw some of an account's links; returns how many, and whether there may be others.
+
+        Withdrawn links lead nowhere and are shown to nobody.
+        """
         ...
 
     async def account_codes(self, account: str) -> list[str]:
@@ -114,7 +117,7 @@ async def purge(services: Services, codes: Sequence[str]) -> None:
 
 
 async def _stop_links(links: Links, account: str) -> int:
-    """Remove an account's links as its owner would; returns how many."""
+    """Withdraw an account's links; returns how many."""
     stopped, more = 0, True
     while more:
         removed, more = await links.remove_account_links(account)

@@ -110,7 +110,9 @@ class MongoAccountStore:
     async def closed(self, most: int) -> list[str]:
         found = await self._database.read(
             "accounts_closed",
-            lambda db: db.accounts.find({"closed": True}, {"_id": 1}).to_list(most),
+            lambda db: db.accounts.find(
+                {"closed": True}, {"_id": 1}, limit=most, batch_size=most
+            ).to_list(None),
         )
         return [document["_id"] for document in found]
 

@@ -188,6 +188,11 @@ def wanted_of(owner: Account | Guest, wanted: Wanted, now: datetime) -> Document
     return query
 
 
+def removed_and_shown(now: datetime) -> Document:
+    """The conditions of a removed link that is not gone."""
+    return {"bin": True, "removed_at": {"$gt": micros_of(now - RESTORABLE_FOR)}}
+
+
 def searches_of(owner: Account | Guest, wanted: Wanted, now: datetime) -> tuple[Document, Document]:
     """The same for a text as two queries: for documents of this version, and of the one before."""
     query = wanted_of(owner, Wanted(state=wanted.state), now)
@@ -233,7 +238,7 @@ def _in_state(state: LinkState | None, now: datetime) -> Document:
         case LinkState.BLOCKED:
             return {"blocked": {"$gt": ""}}
         case LinkState.REMOVED:
-            return {"bin": True, "removed_at": {"$gt": micros_of(now - RESTORABLE_FOR)}}
+            return removed_and_shown(now)
         case LinkState.EXPIRED:
             return {"blocked": None, "expires_at": over}
         case LinkState.ACTIVE:

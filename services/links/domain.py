@@ -29,6 +29,9 @@ RESTORABLE_FOR = timedelta(days=30)
 """How long a removal can be undone."""
 PURGED_AFTER = RESTORABLE_FOR + timedelta(hours=1)
 """When what was removed is deleted for good: an hour later, as clocks of replicas differ."""
+WITHDRAWN_BEFORE = (RESTORABLE_FOR + PURGED_AFTER) / 2
+"""How far the removal of a withdrawn link is dated back. Replicas whose clocks differ by less than
+half an hour agree that it is gone and that it is not purgeable yet."""
 FEED = Feed(most_keys=250, kept_for=timedelta(days=1), kept_least=1000)
 """The feed of changed links. The resolutions of 250 codes, URL and ended URL of 999 characters of
 four bytes, are 2 MB, half of gRPC's limit on a message."""

@@ -330,18 +330,12 @@ class LinksService:
         return await self._store.forget_reports(self._now() - KEPT_AFTER_DECISION, _FORGOTTEN)
 
     async def remove_account_links(self, account: Account) -> tuple[int, bool]:
-        """Remove some of an account's links; how many, and whether to ask again.
+        """Withdraw some of an account's links; how many, and whether to ask again.
 
-        Raises Unavailable.
+        Links that their owner removed before are withdrawn, too. Raises Unavailable.
         """
-        now = self._now()
-        links = await self._store.page(account, Wanted(), LinkOrder.NEWEST, None, MAX_CODES, now)
-        codes = [link.code for link in links]
-        if not codes:
-            return 0, False
-        # One of them may have been purged since: then nothing changed, and the rest is there.
-        removed = await self._store.edit(account, codes, removal(now), now)
-        return len(removed or ()), removed is None or len(codes) == MAX_CODES
+        withdrawn = await self._store.withdraw(account, MAX_CODES, self._now())
+        return withdrawn, withdrawn == MAX_CODES
 
     async def account_codes(self, account: Account) -> list[str]:
         """Codes of an account's newest links, in every state, at most `MAX_CODES`.

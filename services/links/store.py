@@ -130,6 +130,14 @@ class LinkStore(Protocol):
         """Give up to `most` of a guest's links to an account; returns how many moved."""
         ...
 
+    async def withdraw(self, account: Account, most: int, now: datetime) -> int:
+        """Make up to `most` of an account's links gone at `now`; returns how many.
+
+        They lead nowhere, nobody is shown their destinations, and they cannot be restored. Takes
+        links that their owner removed before, too. Their codes and scan codes are announced.
+        """
+        ...
+
     async def page(
         self,
         owner: Account | Guest,

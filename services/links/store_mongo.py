@@ -56,10 +56,19 @@ from services.links.documents_mongo import (
     document_of,
     history_of,
     link_of,
+    removed_and_shown,
     searches_of,
     wanted_of,
 )
-from services.links.domain import FEED, Account, FormerUrl, Guest, Link, Resolution
+from services.links.domain import (
+    FEED,
+    WITHDRAWN_BEFORE,
+    Account,
+    FormerUrl,
+    Guest,
+    Link,
+    Resolution,
+)
 from services.links.edits import Edit
 from services.links.edits_mongo import Edits
 from services.links.hosts import HostPlace
@@ -271,6 +280,30 @@ class MongoLinkStore:
                 await self._counts.forget([value_of(guest), value_of(account)])
                 return moved
         raise Unavailable("The links are claimed by too many at once.", "STORE_OVERLOADED")
+
+    async def withdraw(self, account: Account, most: int, now: datetime) -> int:
+        of_account = {"creator": value_of(account)}
+        # Each of the two is a range of the index by age.
+        shown = {"$or": [{**of_account, "bin": None}, {**of_account, **removed_and_shown(now)}]}
+        found = await self._database.read_majority(
+            "links_to_withdraw",
+            lambda db: db.links.find(shown, {"_id": 1}, limit=most, batch_size=most).to_list(None),
+        )
+        codes = [one["_id"] for one in found]
+        if codes:
+            named = {"_id": {"$in": codes}, **of_account}
+            # With `rev`: an edit that read one of them before is not to restore it.
+            withdrawn = {
+                "$set": {"removed_at": micros_of(now - WITHDRAWN_BEFORE), "bin": True},
+                "$inc": {"rev": 1},
+            }
+            await self._database.write(
+                "links_withdraw", lambda db: db.links.update_many(named, withdrawn)
+            )
+            held = await self._links.named("links_withdrawn", codes, {"scan_code": 1})
+            scan_codes = [one["scan_code"] for one in held if "scan_code" in one]
+            await self._feed.announce([*codes, *scan_codes], now)
+        return len(codes)
 
     async def page(
         self,

@@ -28,6 +28,8 @@ from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.domain import (
     FEED,
     MAX_FORMER_URLS,
+    RESTORABLE_FOR,
+    WITHDRAWN_BEFORE,
     Account,
     FormerUrl,
     Guest,
@@ -219,6 +221,21 @@ class SqliteLinkStore:
             return claimed.rowcount
 
         return await self._database.write("links_claim", operation)
+
+    async def withdraw(self, account: Account, most: int, now: datetime) -> int:
+        removed_at, gone = micros_of(now - WITHDRAWN_BEFORE), micros_of(now - RESTORABLE_FOR)
+
+        def operation(connection: sqlite3.Connection) -> int:
+            withdrawn = connection.execute(
+                "UPDATE links SET removed_at = ? WHERE code IN (SELECT code FROM links "
+                "WHERE creator = ? AND (removed_at IS NULL OR removed_at > ?) LIMIT ?) "
+                "RETURNING code, scan_code",
+                (removed_at, creator_of(account), gone, most),
+            ).fetchall()
+            announce(connection, FEED, [code for row in withdrawn for code in row if code], now)
+            return len(withdrawn)
+
+        return await self._database.write("links_withdraw", operation)
 
     async def page(
         self,

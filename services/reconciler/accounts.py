@@ -1,13 +1,15 @@
 """Finishes the removal of closed accounts.
 
-Of each account first the links stop, since that is what people wait for; then whatever was on its
-way comes in (`removal.SETTLE_SECONDS`); then links and counts are deleted for good, a page at a
-time, and last the account itself. What is known of a removal under way is in memory alone: who
-begins anew settles anew.
+Of each account first the links are withdrawn, since that is what people wait for: they lead
+nowhere, and nobody is shown where they led. Then whatever was on its way comes in
+(`removal.SETTLE_SECONDS`). Then links and counts are deleted for good, a page at a time, and last
+the account itself. What is known of a removal under way is in memory alone: who begins anew settles
+anew.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ from services.runtime.errors import AppError, DeadlineExceeded, Unavailable
 SLICE_SECONDS = 1.0
 """How long links are deleted until the next look at which accounts were closed: theirs stop within
 seconds."""
+MAX_CONCURRENT = 8
+"""How many accounts take a step at the same time."""
 
 
 @dataclass
@@ -37,7 +41,7 @@ class Accounts:
     """The job. `clock` counts seconds."""
 
     name = "accounts"
-    every = 1.0
+    every = 0.5
 
     def __init__(self, services: Services, clock: Callable[[], float] = time.monotonic) -> None:
         self._services = services
@@ -63,19 +67,30 @@ class Accounts:
         return any(state.settled or state.quiet_since is None for state in self._removals.values())
 
     async def _with_each(self, step: Callable[[str, _Removal], Awaitable[None]]) -> list[AppError]:
-        """Take a step with each account; returns what services refused."""
+        """Take a step with each account, some at a time; returns what services refused.
+
+        Raises Unavailable and DeadlineExceeded once no step is under way any more.
+        """
+        waiting = iter(list(self._removals.items()))
         refused: list[AppError] = []
-        for account, state in list(self._removals.items()):
-            try:
-                await step(account, state)
-            except (Unavailable, DeadlineExceeded):
-                raise
-            except AppError as error:
-                refused.append(error)
+
+        async def take_steps() -> None:
+            for account, state in waiting:
+                try:
+                    await step(account, state)
+                except (Unavailable, DeadlineExceeded):
+                    raise
+                except AppError as error:
+                    refused.append(error)
+
+        workers = (take_steps() for _ in range(MAX_CONCURRENT))
+        for ended in await asyncio.gather(*workers, return_exceptions=True):
+            if ended is not None:
+                raise ended
         return refused
 
     async def _stop(self, account: str, state: _Removal) -> None:
-        """Remove an account's links until none came in for long enough."""
+        """Withdraw an account's links until none came in for long enough."""
         began = self._clock()
         if state.settled or (
             state.quiet_since is not None and began - state.quiet_since < removal.SETTLE_SECONDS

@@ -34,7 +34,7 @@ LINKS_PURGEABLE = Gauge(
 )
 ACCOUNTS_CLOSED = Gauge(
     "atajo_accounts_closed",
-    "Closed accounts whose removal was not finished at the last look, at most 100.",
+    "Closed accounts whose removal was not finished at the last look, at most 10,000.",
 )
 ACCOUNTS_REMOVED = Counter("atajo_accounts_removed", "Closed accounts removed with all they had.")
 VIEWS_COPIED = Counter(

@@ -35,7 +35,7 @@ class Auth(removal.Auth, Protocol):
     """What is asked of auth."""
 
     async def closed_accounts(self) -> list[str]:
-        """Up to 100 closed accounts, in no order."""
+        """Up to 10,000 closed accounts, in no order."""
         ...
 
 

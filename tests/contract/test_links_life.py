@@ -351,10 +351,12 @@ class History:
     async def remove_account(self) -> None:
         account = self.random.choice(ACCOUNTS)
         self.told.append(f"remove account links {account}")
-        theirs = [one for one in self.links.values() if one.owner == account and not one.removed_at]
+        now = self.clock.now
+        theirs = [one for one in self.links.values() if one.owner == account]
+        theirs = [one for one in theirs if not one.is_gone(now)]
         assert await self.service.remove_account_links(account) == (len(theirs), False)
         for link in theirs:
-            link.removed_at = self.clock.now
+            link.removed_at = now - 30 * DAY - 1800 * SECOND
 
     async def visit(self) -> None:
         people = {code: self.random.randint(0, 5) for code in self.random.sample(self.codes, 3)}
@@ -711,6 +713,61 @@ async def test_removing_an_accounts_links_takes_a_thousand_at_a_time(opened: Ope
         assert await listed(one.service, TWO) == ["code5000"]
         told = await one.service.changes(0)
         assert told.more, "they are announced in bounded groups"
+
+
+async def test_links_of_a_closed_account_are_shown_to_nobody(opened: Opened) -> None:
+    """Whatever became of them before, and by clocks that differ."""
+    async with opened() as store:
+        one = served(store)
+        service, codes = one.service, await make(one, 5)
+        active, removed, blocked, ended, both = codes
+        for code in codes:
+            await service.change(ONE, code, LinkChanges(public_statistics=True))
+        await service.change(ONE, ended, LinkChanges(expiry=Expiry(NOW), ended_url="b.example"))
+        await service.remove(ONE, [removed, both])
+        for code in (blocked, both):
+            await one.moderation.block_link(code, BlockReason.SPAM, "")
+        scan_code = await service.create_scan_code(ONE, active)
+        mark = (await service.changes(None)).mark
+        one.clock.now = NOW + DAY
+
+        assert await service.remove_account_links(ONE) == (5, False)
+        assert await service.remove_account_links(ONE) == (0, False)
+        told = await service.changes(mark)
+        assert {link.code for link in told.resolutions} == {*codes, scan_code}
+        for minutes in (-29, 0, 29):
+            one.clock.now = NOW + DAY + minutes * 60 * SECOND
+            for code in (*codes, scan_code):
+                for call in (
+                    service.preview(code),
+                    service.get(ONE, code),
+                    service.restore(ONE, [code]),
+                    service.change(ONE, code, LinkChanges(title="mine")),
+                    service.check_statistics_access(ONE, code),
+                    service.check_statistics_access(NOBODY, code),
+                    service.report(code, BlockReason.SPAM, "", ""),
+                ):
+                    with pytest.raises(NoLink):
+                        await call
+            for state in (None, *LinkState):
+                assert await listed(service, ONE, state=state) == []
+            resolved = await service.resolve([*codes, scan_code])
+            assert len(resolved) == 6
+            assert not [one for one in resolved if one.url or one.ended_url]
+            assert not await service.purgeable(), "its counts settle first"
+            assert len(await service.account_codes(ONE)) == 5
+
+
+async def test_a_closed_account_s_removed_links_are_part_of_a_thousand(opened: Opened) -> None:
+    async with opened() as store:
+        one = served(store)
+        links = [
+            Link(f"code{n:04}", "http://a.example", ONE, NOW, removed_at=NOW if n % 2 else None)
+            for n in range(2001)
+        ]
+        await add_all(store, links)
+        for expected in ((1000, True), (1000, True), (1, False), (0, False)):
+            assert await one.service.remove_account_links(ONE) == expected
 
 
 # Searches at once.

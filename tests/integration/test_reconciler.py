@@ -18,7 +18,7 @@ from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from tests.conftest import store_of_product
 from tests.processes import PATIENCE, Process
-from tests.product import Product, registration
+from tests.product import Product, new_code, registration
 from tests.waiting import CHANGED, SETTLED, await_that
 
 TASKS = ("accounts", "purge", "views")
@@ -28,6 +28,9 @@ TAKEN_OVER = 12.0
 """Seconds within which another reconciler does the jobs of one that was killed. It is a promise."""
 FINISHED = 60.0
 """Seconds within which all of an account is gone, once its reconciler is left alone."""
+FREED = 15.0
+"""Seconds within which the e-mail address of an account of up to 1,000 links is free. It is a
+promise."""
 KILLS = 4
 
 
@@ -37,6 +40,45 @@ class Stored(Product):
     def __init__(self, folder: Path, store: str) -> None:
         super().__init__(folder, {"ATAJO_LIMITS": "off"}, store=store)
         self._url = store
+
+    def accounts_with_links(self, count: int) -> dict[str, list[str]]:
+        """Make accounts with three links each; returns the links' codes by e-mail address."""
+        fields = registration("")
+        codes: dict[str, list[str]] = {}
+        with (
+            grpc.insecure_channel(self.address("auth")) as to_auth,
+            grpc.insecure_channel(self.address("links")) as to_links,
+        ):
+            auth = auth_pb2_grpc.AuthServiceStub(to_auth)
+            links = links_pb2_grpc.LinksServiceStub(to_links)
+            for _ in range(count):
+                email = f"{new_code()}@example.com"
+                request = auth_pb2.RegisterRequest(
+                    email=email,
+                    password_hash=fields["password"],
+                    salt=fields["salt"],
+                    username="walker",
+                )
+                account = auth.Register(request).account_id
+                codes[email] = [new_code() for _ in range(3)]
+                made = links.CreateLinks(
+                    links_pb2.CreateLinksRequest(
+                        links=[
+                            links_pb2.CreateLinkRequest(
+                                code=code, url="https://secret.example/", account_id=account
+                            )
+                            for code in codes[email]
+                        ]
+                    )
+                )
+                assert all(one.HasField("resolution") for one in made.creations)
+        return codes
+
+    def close(self, email: str) -> None:
+        """Close an account as the operator does."""
+        with grpc.insecure_channel(self.admin_address("auth")) as channel:
+            stub = auth_pb2_grpc.AdminServiceStub(channel)
+            stub.CloseAccount(auth_pb2.CloseAccountRequest(email=email))
 
     def account_of(self, token: str) -> str:
         with grpc.insecure_channel(self.address("auth")) as channel:
@@ -165,6 +207,72 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
     )
     for text in (email, "secret.example"):
         assert text not in product.logs("reconciler")
+
+
+def test_a_removed_account_s_links_no_longer_reveal_their_destinations(product: Stored) -> None:
+    email = product.register()
+    token = product.log_in(email)
+    active, removed, public = (
+        product.shorten(f"https://secret.example/{n}", token) for n in range(3)
+    )
+    scan_code = product.data("createScanCode", {"token": token, "code": active})["scan_code"]
+    product.data(
+        "changeLink", {"token": token, "code": public, "changes": {"public_statistics": True}}
+    )
+    product.data("removeLinks", {"token": token, "codes": [removed]})
+    # A thousand links with these: an account of so many is gone in time.
+    account = product.account_of(token)
+    with grpc.insecure_channel(product.address("links")) as channel:
+        for _ in range(4):
+            requests = [
+                links_pb2.CreateLinkRequest(
+                    code=new_code(), url="https://secret.example/", account_id=account
+                )
+                for _ in range(249)
+            ]
+            links_pb2_grpc.LinksServiceStub(channel).CreateLinks(
+                links_pb2.CreateLinksRequest(links=requests)
+            )
+    codes = (active, removed, public, scan_code)
+    assert all(product.data("previewLink", {"code": code})["preview"] for code in codes)
+    assert product.data("showStatistics", {"code": public})["success"]
+
+    own = {"token": token, "password": "Camino-42"}
+    assert product.data("removeAccount", own) == {"success": True}
+    closed_at = time.monotonic()
+
+    def reveals(code: str) -> bool:
+        return (
+            product.data("previewLink", {"code": code})["preview"] is not None
+            or bool(product.data("accessLink", {"code": code})["longUrl"])
+            or product.visit(code).status_code == 302
+            or bool(product.data("showStatistics", {"code": code}).get("success"))
+        )
+
+    await_that(lambda: not any(map(reveals, codes)), CHANGED)
+    again = registration(email)
+    left = FREED - (time.monotonic() - closed_at)
+    await_that(lambda: bool(product.data("registerUser", again)["success"]), left)
+    assert not any(map(reveals, codes))
+
+
+def test_links_of_many_accounts_closed_at_once_stop_in_time(product: Stored) -> None:
+    codes = product.accounts_with_links(300)
+    for email in codes:
+        product.close(email)
+    waiting = {code for theirs in codes.values() for code in theirs[:1]}
+
+    def reveals(code: str) -> bool:
+        return (
+            product.data("previewLink", {"code": code})["preview"] is not None
+            or product.visit(code).status_code == 302
+        )
+
+    def all_stopped() -> bool:
+        waiting.difference_update([code for code in waiting if not reveals(code)])
+        return not waiting
+
+    await_that(all_stopped, CHANGED)
 
 
 def test_what_was_removed_a_month_ago_is_deleted_with_its_counts(product: Stored) -> None:

@@ -305,9 +305,10 @@ async def test_nothing_is_done_without_a_token_or_the_password(
     await log_in(service, "first")
 
 
-async def test_a_hundred_closed_accounts_are_listed_at_a_time(
-    service: AuthService, passwords: Passwords
+async def test_closed_accounts_are_listed_up_to_a_limit(
+    service: AuthService, passwords: Passwords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("services.auth.service.MAX_CLOSED", 100)
     emails = [f"{number}@example.com" for number in range(101)]
     await asyncio.gather(
         *(service.register(each, passwords.hash("x"), SALT, "Somebody") for each in emails)

@@ -335,7 +335,7 @@ class ListClosedAccountsResponse(_message.Message):
     ACCOUNT_IDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def account_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Identifiers, at most 100, in no order."""
+        """Identifiers, at most 10,000, in no order."""
 
     def __init__(
         self,

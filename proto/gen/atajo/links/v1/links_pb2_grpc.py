@@ -996,7 +996,8 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RemoveAccountLinks(self, request, context):
-        """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
+        """Withdraws up to 1000 links of a closed account, also those that its owner removed: from now on
+        they lead nowhere, nobody is shown their destinations, and they cannot be restored.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """

@@ -514,7 +514,8 @@ class AdminServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
     """
     RemoveAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]
-    """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
+    """Withdraws up to 1000 links of a closed account, also those that its owner removed: from now on
+    they lead nowhere, nobody is shown their destinations, and they cannot be restored.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
@@ -594,7 +595,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
     """
     RemoveAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]  # type: ignore[assignment]
-    """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
+    """Withdraws up to 1000 links of a closed account, also those that its owner removed: from now on
+    they lead nowhere, nobody is shown their destinations, and they cannot be restored.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
@@ -731,7 +733,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.RemoveAccountLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.RemoveAccountLinksResponse, _abc.Awaitable[_links_pb2.RemoveAccountLinksResponse]]:
-        """Removes up to 1000 links of an account, as its owner would: they lead nowhere from now on.
+        """Withdraws up to 1000 links of a closed account, also those that its owner removed: from now on
+        they lead nowhere, nobody is shown their destinations, and they cannot be restored.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
