@@ -55,9 +55,9 @@ class Studio:
         self.line = page.locator("[data-verdict]")
 
     def write(self, text: str) -> str:
-        """Fill in a text and wait until it is drawn; returns what the field made of it."""
+        """Fill in a text and wait until it is drawn; returns what the code says."""
         self.url.fill(text)
-        kept = self.url.input_value()
+        kept = self.url.input_value().rstrip("\n")
         self.page.wait_for_function(
             "text => document.querySelector('canvas').ariaLabel?.includes(text.slice(0, 200))",
             arg=kept,

@@ -175,6 +175,33 @@ describe('a contact', () => {
     }
   });
 
+  it.each([
+    ['\u202d+34 600 123 456\u202c', '+34 600 123 456'],
+    ['+34\u2212600\u2011123456', '+34-600-123456'],
+    ['tel:+34-600-123-456', '+34-600-123-456'],
+    ['٦٠٠ ١٢٣ ٤٥٦', '600 123 456'],
+    ['+1 555 123 4567 ext. 12', '+1 555 123 4567,12'],
+    ['555 123 4567;ext=12', '555 123 4567,12'],
+    ['*31#600123456', '*31#600123456'],
+  ])('with the phone %j says %s', (phone, dialled) => {
+    const text = textOf(writeContact({ ...nobody, given: 'A', phone }));
+    const card = new ICAL.Component(ICAL.parse(text) as unknown[]);
+    expect(card.getFirstPropertyValue('tel')).toBe(dialled);
+  });
+
+  it('has no invisible marks in its addresses', () => {
+    const text = textOf(
+      writeContact({
+        ...nobody,
+        given: 'A',
+        email: '\u202aana@example.org\u202c',
+        website: '\u200ehttps://example.org/\ufeff',
+      }),
+    );
+    expect(text).toContain('EMAIL:ana@example.org\r\n');
+    expect(text).toContain('URL:https://example.org/\r\n');
+  });
+
   it('of an organization has its name', () => {
     const text = textOf(writeContact({ ...nobody, organization: 'Camino' }));
     expect(text).toBe(
@@ -185,6 +212,8 @@ describe('a contact', () => {
 
   it.each([
     ['nobody', {}, ['given']],
+    ['two phones', { given: 'A', phone: '600 123 456 / 911 234 567' }, ['phone']],
+    ['an area code apart', { given: 'A', phone: '030/1234567' }, []],
     ['a phone of letters', { given: 'A', phone: 'six' }, ['phone']],
     ['an extension', { given: 'A', phone: '900 123 456 #12' }, []],
     ['half an address', { given: 'A', email: 'ana@' }, ['email']],
@@ -252,11 +281,60 @@ describe('a number', () => {
     ['+0 600 123 456', null],
     ['+34 600 123 456 789 01', null],
     ['+34 6OO 123 456', null],
-  ])('%s is %s', (given, parsed) => expect(parseNumber(given)).toBe(parsed));
+    // As address books and web pages copy it.
+    ['\u202d+34600123456\u202c', '+34600123456'],
+    ['\u202a+34 600 123 456\u202c', '+34600123456'],
+    ['\u2066+34\u00a0600\u2009123\u202f456\u2069', '+34600123456'],
+    ['\u200e+34\u200b600123456\ufeff', '+34600123456'],
+    ['+34\u00ad600\u2060123456', '+34600123456'],
+    ['+34\u2212600\u2212123456', '+34600123456'],
+    ['+34\u2013600\u2011123\u2010456', '+34600123456'],
+    ['\uff0b\uff13\uff14\uff08\uff16\uff10\uff10\uff09123456', '+34600123456'],
+    ['+٣٤ ٦٠٠ ١٢٣ ٤٥٦', '+34600123456'],
+    ['+۹۸ ۲۱ ۱۲۳۴ ۵۶۷۸', '+982112345678'],
+    ['+९१ ९८७६५ ४३२१०', '+919876543210'],
+    ['tel:+34-600-123-456', '+34600123456'],
+    ['TEL: +34 600123456', '+34600123456'],
+    ['sms:+34600123456', '+34600123456'],
+    ['112', '112'],
+    ['12345', '12345'],
+    ['116\u00a0117', '116117'],
+    ['12', null],
+    ['1234567', null],
+    ['*100#', null],
+    ['tel:', null],
+  ])('%s is %s', (given, number) =>
+    expect(parseNumber(given)).toEqual(number && { number, extension: '' }),
+  );
+
+  it.each([
+    ['+1 555 123 4567 ext 12', '12'],
+    ['+1 555 123 4567 ext. 12', '12'],
+    ['+1 555 123 4567 Extension: 0012', '0012'],
+    ['+1 555 123 4567, ext 12', '12'],
+    ['+1 555 123 4567x12', '12'],
+    ['+1 (555) 123-4567 x 12', '12'],
+    ['+1 555 123 4567 #12', '12'],
+    ['+15551234567;ext=12', '12'],
+    ['tel:+1-555-123-4567;ext=12', '12'],
+    ['+1 555 123 4567,12', '12'],
+    ['+15551234567,,123', '123'],
+    ['\u202d+1 555 123 4567 ext\u00a012\u202c', '12'],
+  ])('%j has an extension', (given, extension) => {
+    expect(parseNumber(given)).toEqual({ number: '+15551234567', extension });
+    expect(textOf(writePhone({ number: given }))).toBe(`tel:+15551234567;ext=${extension}`);
+    expect(faultsOf(writeSms({ number: given, message: '' }))).toEqual(['number']);
+  });
+
+  it.each(['112 ext 3', '+1 555 123 4567 ext', '+1 555 123 4567,,123#', '+1 555 123 4567 y 3'])(
+    '%j is none',
+    (given) => expect(parseNumber(given)).toBeNull(),
+  );
 
   it('is dialled, and written to', () => {
     expect(textOf(writePhone({ number: '+34 600 123 456' }))).toBe('tel:+34600123456');
-    expect(faultsOf(writePhone({ number: '112' }))).toEqual(['number']);
+    expect(textOf(writePhone({ number: '112' }))).toBe('tel:112');
+    expect(textOf(writeSms({ number: '12345', message: 'ALTA' }))).toBe('sms:12345?body=ALTA');
     expect(textOf(writeSms({ number: '+34 600 123 456', message: '' }))).toBe('sms:+34600123456');
     for (const message of awkward(100)) {
       const url = new URL(textOf(writeSms({ number: '+34600123456', message })));
@@ -345,6 +423,27 @@ describe('an event', () => {
     vi.unstubAllEnvs();
   });
 
+  it.each([
+    ['Europe/Madrid', '2026-03-29', '02:30', false],
+    ['Europe/Madrid', '2026-03-29', '02:00', false],
+    ['Europe/Madrid', '2026-03-29', '01:59', true],
+    ['Europe/Madrid', '2026-03-29', '03:00', true],
+    ['Europe/Madrid', '2026-10-25', '02:30', true],
+    ['Australia/Lord_Howe', '2026-10-04', '02:15', false],
+    ['Africa/Cairo', '2026-04-24', '00:30', false],
+    ['America/New_York', '2026-03-08', '02:30', false],
+    ['Pacific/Apia', '2011-12-30', '12:00', false],
+    ['UTC', '2026-03-29', '02:30', true],
+  ])('in %s on %s at %s is told apart', (zone, day, time, exists) => {
+    vi.stubEnv('TZ', zone);
+    const starts = { ...walk, startDay: day, startTime: time };
+    const ends = { ...walk, startDay: '2011-01-01', endDay: day, endTime: time };
+    expect(faultsOf(writeEvent(starts, origin))).toEqual(exists ? [] : ['startTime']);
+    expect(faultsOf(writeEvent(ends, origin))).toEqual(exists ? [] : ['endTime']);
+    expect(faultsOf(writeEvent({ ...starts, allDay: 'yes' }, origin))).toEqual([]);
+    vi.unstubAllEnvs();
+  });
+
   it('names the zone of its start', () => {
     vi.stubEnv('TZ', 'Europe/Madrid');
     const note = (filled: Filled<EventField>) => kinds.event.note?.(filled);
@@ -370,7 +469,10 @@ describe('an event', () => {
     ['no title', { ...walk, title: ' ' }, ['title']],
     ['no time', { ...walk, startTime: '' }, ['startTime']],
     ['an end without its time', { ...walk, endDay: '2026-12-02' }, ['endTime']],
-    ['an end before its start', { ...walk, endTime: '18:00' }, ['endDay']],
+    ['an end before its start', { ...walk, endTime: '18:00' }, ['endTime']],
+    ['one on the same day', { ...walk, endDay: '2026-12-01', endTime: '02:00' }, ['endTime']],
+    ['one on an earlier day', { ...walk, endDay: '2026-11-30', endTime: '19:00' }, ['endDay']],
+    ['an end after midnight', { ...walk, endDay: '2026-12-02', endTime: '02:00' }, []],
     ['the same moment as its end', { ...walk, endTime: '18:30' }, []],
     ['whole days and no time', { ...walk, allDay: 'yes', startTime: '' }, []],
     [
@@ -397,6 +499,16 @@ describe('a location', () => {
     ['+40,4168', '003,70', 'geo:40.4168,3.7'],
     ['-0.0', '180', 'geo:0,180'],
     ['-90', '12', 'geo:-90,0'],
+    ['49.28337298208484', '-123.10486893711393', 'geo:49.283372982085,-123.104868937114'],
+    ['89.99999999999999999', '0.00000000000001', 'geo:90,0'],
+    ['\u221240.4168', '\u22123.7038', 'geo:-40.4168,-3.7038'],
+    ['40.4168°', '-3.7038°', 'geo:40.4168,-3.7038'],
+    ['40.4168° N', '3.7038° W', 'geo:40.4168,-3.7038'],
+    ['S 33.8568', 'E151.2153', 'geo:-33.8568,151.2153'],
+    ['40°25′0.5″ N', `3°42'13.7"W`, 'geo:40.4168056,-3.7038056'],
+    ["40° 25.5'", 'W 3º 42’ 13.7”', 'geo:40.425,-3.7038056'],
+    ['\u200e40.4168\u202c', '٣٫٧', 'geo:40.4168,3.7'],
+    ['４０．４１６８', '-3.7', 'geo:40.4168,-3.7'],
   ])('of %s and %s is %s', (latitude, longitude, text) => {
     expect(textOf(writeLocation({ latitude, longitude }))).toBe(text);
     expect(text).toMatch(GEO);
@@ -407,15 +519,57 @@ describe('a location', () => {
     ['90.1', '0', ['latitude']],
     ['0', '-180.5', ['longitude']],
     ['4e1', 'x', ['latitude', 'longitude']],
+    ['40 E', '3 N', ['latitude', 'longitude']],
+    ['-40 S', 'W 3 W', ['latitude', 'longitude']],
+    ["40°60'", "3.5°30'", ['latitude', 'longitude']],
+    ["40°1.5'2", `3°1.5'2"`, ['latitude', 'longitude']],
   ])('of %j and %j is told apart', (latitude, longitude, faults) =>
     expect(faultsOf(writeLocation({ latitude, longitude }))).toEqual(faults),
   );
 
-  it('is taken from a pair that was pasted', () => {
-    const pasted = splitPair({ latitude: ' 40.4168, -3.7038 ', longitude: '' });
-    expect(pasted).toEqual({ latitude: '40.4168', longitude: '-3.7038' });
-    const comma = { latitude: '40,4168', longitude: '' };
-    expect(splitPair(comma)).toBe(comma);
+  it.each([
+    [' 40.4168, -3.7038 ', 'geo:40.4168,-3.7038'],
+    ['40.4168,-3.7038', 'geo:40.4168,-3.7038'],
+    ['40.4168,3.7038', 'geo:40.4168,3.7038'],
+    ['40.4168\t-3.7038', 'geo:40.4168,-3.7038'],
+    ['40.4168 3.7038', 'geo:40.4168,3.7038'],
+    ['49.28337298208484, -123.10486893711393', 'geo:49.283372982085,-123.104868937114'],
+    ['(40.4168, \u22123.7038)', 'geo:40.4168,-3.7038'],
+    ['40.4168° N, 3.7038° W', 'geo:40.4168,-3.7038'],
+    ['40.4168°N 3.7038°W', 'geo:40.4168,-3.7038'],
+    ['N 40.4168 W 3.7038', 'geo:40.4168,-3.7038'],
+    ['3.7038° W, 40.4168° N', 'geo:40.4168,-3.7038'],
+    ['40,4168; -3,7038', 'geo:40.4168,-3.7038'],
+    ['40,4168 -3,7038', 'geo:40.4168,-3.7038'],
+    ['40,4168, -3,7038', 'geo:40.4168,-3.7038'],
+    ['40,4168,-3,7038', 'geo:40.4168,-3.7038'],
+    ['40, -3', 'geo:40,-3'],
+    ['40,-3', 'geo:40,-3'],
+    ['geo:40.4168,-3.7038', 'geo:40.4168,-3.7038'],
+    ['geo:40.4168,-3.7038,650;u=35', 'geo:40.4168,-3.7038'],
+    ['geo:40.4168,-3.7038?q=Madrid', 'geo:40.4168,-3.7038'],
+    [`40°25'01.0"N 3°42'13.7"W`, 'geo:40.4169444,-3.7038056'],
+    ['40° 25′ 1″ N, 3° 42′ 13.7″ W', 'geo:40.4169444,-3.7038056'],
+  ])('is taken from the pair %j', (latitude, text) => {
+    expect(textOf(writeLocation({ latitude, longitude: '' }))).toBe(text);
+    const { latitude: first, longitude } = splitPair({ latitude, longitude: '7' });
+    expect(textOf(writeLocation({ latitude: first, longitude }))).toBe(text);
+  });
+
+  it.each(['40,4168', '40.4168', '', '40°25′1″ N', 'Madrid', '1, 2, 3'])(
+    'is not taken from %j, which is no pair',
+    (latitude) => {
+      const filled = { latitude, longitude: '' };
+      expect(splitPair(filled)).toBe(filled);
+    },
+  );
+});
+
+describe('a text', () => {
+  it('loses the line breaks at its end, which were copied with it', () => {
+    const origin = { visit: '0', at: new Date(0) };
+    expect(textOf(kinds.text.write({ text: 'a\nb \r\n\n' }, origin))).toBe('a\nb ');
+    expect(textOf(kinds.text.write({ text: '\na' }, origin))).toBe('\na');
   });
 });
 

@@ -106,6 +106,10 @@ describe('a form', () => {
     await user.click(kind('Location'));
     await user.click(screen.getByLabelText('Latitude'));
     await user.paste('40.4168, -3.7038');
+    expect(url()).toHaveValue('geo:40.4168,-3.7038');
+    // Whoever types a pair goes on in the first field until it is left.
+    await user.tab();
+    expect(screen.getByLabelText('Latitude')).toHaveValue('40.4168');
     expect(screen.getByLabelText('Longitude')).toHaveValue('-3.7038');
     expect(url()).toHaveValue('geo:40.4168,-3.7038');
   });

@@ -10,6 +10,7 @@ import { ColorPicker } from './ColorPicker';
 import { contrasted, mendStyle } from './colors';
 import { framed, loadDecoder, pictureOf, readPicture } from './decoder';
 import type { FormWords } from './contents/kinds';
+import { withoutTrailingBreaks } from './contents/pasted';
 import { canCopyImages, copyImage, fileName, pngOf, type Wanted } from './download';
 import { DrawnCanvas } from './DrawnCanvas';
 import { type Design, drawDesign, sideOf, SIZE, symbolOf } from './drawing';
@@ -80,9 +81,13 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const [copied, setCopied] = useState<Copied>('idle');
   const { state: logoState, choose, set: setLogo } = useLogo();
   const remove = () => setLogo(undefined);
+  const write = (next: string) => {
+    setText(next);
+    setForm(null);
+  };
   const [pixels, setPixels] = useState(SIZE);
   const [width, setWidth] = useState(FIRST_WIDTH);
-  /** Of the form that is open: what is said while it is not whole. */
+  /** Of the form that wrote the text: what is said while it is not whole. */
   const [form, setForm] = useState<FormWords | null>(null);
   const [refusals, setRefusals] = useState(0);
   const moreId = useId();
@@ -92,11 +97,12 @@ export function QrStudio({ initialText }: { initialText: string }) {
   useIdleLoading(loadAhead);
 
   const logo = logoState.step === 2 ? logoState.logo : undefined;
+  const whole = form === null ? withoutTrailingBreaks(text) : text;
   const typed = useMemo(
-    () => symbolFor(wellFormed(text), logo !== undefined, style.level),
-    [text, logo, style.level],
+    () => symbolFor(wellFormed(whole), logo !== undefined, style.level),
+    [whole, logo, style.level],
   );
-  const [settled, settle] = useSettled(text);
+  const [settled, settle] = useSettled(whole);
   const content = wellFormed(settled);
   const design = useMemo<Design>(() => ({ text: content, style, logo }), [content, style, logo]);
   const symbol = useMemo(() => symbolOf(design), [design]);
@@ -152,7 +158,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const download = (wanted: Wanted) => {
     if (refused()) return;
     settle();
-    hand(wanted, { ...design, text: wellFormed(text) }).catch((error: unknown) => {
+    hand(wanted, { ...design, text: wellFormed(whole) }).catch((error: unknown) => {
       console.error('The code was not saved', error);
       showToast(qrMessages.notSaved);
     });
@@ -225,7 +231,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
           onChange={(event) => setName(event.target.value)}
         />
         <div>
-          <TextField label="URL" value={text} onValue={setText} symbol={typed} />
+          <TextField label="URL" value={text} onValue={write} symbol={typed} />
           <ScanNote scan={scan} text={text} hasLogo={logo !== undefined} level={style.level} />
         </div>
         <LogoField state={logoState} choose={choose} remove={remove} />

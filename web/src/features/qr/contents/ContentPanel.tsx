@@ -61,10 +61,15 @@ export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelPro
     else makeOf(next, forms[next]);
   };
 
-  const fill = (name: KindName, given: Filled<string>) => {
-    const filled = kinds[name].tidy?.(given) ?? given;
+  const fill = (name: KindName, filled: Filled<string>) => {
     setForms({ ...forms, [name]: filled });
     makeOf(name, filled);
+  };
+
+  const leave = (name: KindName, field: string) => {
+    setLeft(new Set([...left, field]));
+    const tidied = kinds[name].tidy?.(forms[name]) ?? forms[name];
+    if (tidied !== forms[name]) fill(name, tidied);
   };
 
   return (
@@ -80,7 +85,7 @@ export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelPro
             filled={forms[chosen]}
             faults={shown(write(chosen, forms[chosen]), refusals > before ? null : left)}
             onFilled={(filled) => fill(chosen, filled)}
-            onLeave={(field) => setLeft(new Set([...left, field]))}
+            onLeave={(field) => leave(chosen, field)}
           />
           {text === '' && (
             <p className={styles.hint}>The code appears when all that it needs is filled in.</p>

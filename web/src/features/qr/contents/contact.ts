@@ -1,6 +1,7 @@
 import { webUrl } from '../../../lib/urls';
-import { ADDRESS_FAULT, isAddress } from './checks';
+import { ADDRESS_FAULT, isAddress, splitNumber } from './checks';
 import { escapeText, joinLines } from './lines';
+import { visible } from './pasted';
 import { type Filled, unlessFaulty, type Written } from './written';
 
 export type ContactField =
@@ -34,8 +35,8 @@ export function writeContact(filled: Filled<ContactField>): Written<ContactField
   const named = [given, family, organization].some((name) => name.trim() !== '');
   const faults = {
     given: named ? undefined : 'Enter a name or an organization',
-    phone: phone === '' || isPhone(phone) ? undefined : 'Enter a phone number',
-    email: email === '' || isAddress(email.trim()) ? undefined : ADDRESS_FAULT,
+    phone: phone === '' ? undefined : phoneFault(phone),
+    email: email === '' || isAddress(visible(email)) ? undefined : ADDRESS_FAULT,
     website: website === '' || addressOf(website) ? undefined : 'Enter a web address',
   };
   return unlessFaulty(faults, () => joinLines(linesOf(filled)));
@@ -56,8 +57,8 @@ function linesOf(filled: Filled<ContactField>): string[] {
   };
   add('ORG', structured([organization]));
   add('TITLE', structured([title]));
-  add('TEL', structured([phone]));
-  add('EMAIL', structured([email]));
+  add('TEL', structured([dialled(phone)]));
+  add('EMAIL', structured([visible(email)]));
   // A URI is no text: nothing in it is escaped.
   add('URL', website === '' ? '' : (addressOf(website) ?? ''));
   if (place.some((part) => part.trim() !== '')) add('ADR', structured(['', '', ...place]));
@@ -70,12 +71,26 @@ function structured(parts: readonly string[]): string {
 }
 
 /** As people write numbers; what it is dialled from is up to whoever reads it. */
-function isPhone(given: string): boolean {
-  return /^\+?[\d\s().\-/#*]+$/.test(given.trim()) && /\d{3}/.test(given.replace(/\D/g, ''));
+function phoneFault(given: string): string | undefined {
+  const { number } = splitNumber(given);
+  if (number.split(/[/;,|]/).filter(hasManyDigits).length > 1) return 'Enter one phone number';
+  const isPhone = /^\+?[\d\s().\-/#*]+$/.test(number) && /\d{3}/.test(number.replace(/\D/g, ''));
+  return isPhone ? undefined : 'Enter a phone number';
+}
+
+/** Whether it has as many digits as a whole number, and not as an area code. */
+function hasManyDigits(part: string): boolean {
+  return part.replace(/\D/g, '').length >= 6;
+}
+
+/** A number with its extension after a pause, which phones dial as it stands. */
+function dialled(given: string): string {
+  const { number, extension } = splitNumber(given);
+  return extension === '' ? number : `${number},${extension}`;
 }
 
 /** A web address with its scheme; null where it is none. */
 function addressOf(given: string): string | null {
-  const full = webUrl(given.trim());
+  const full = webUrl(visible(given));
   return full === null ? null : new URL(full).href;
 }

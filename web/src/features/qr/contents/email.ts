@@ -1,5 +1,6 @@
 import { wellFormed } from '../symbol';
 import { ADDRESS_FAULT, hostOf, isAddress } from './checks';
+import { visible } from './pasted';
 import { type Filled, unlessFaulty, type Written } from './written';
 
 export type EmailField = 'address' | 'subject' | 'body';
@@ -9,7 +10,7 @@ export type EmailField = 'address' | 'subject' | 'body';
  * readers make a space.
  */
 export function writeEmail({ address, subject, body }: Filled<EmailField>): Written<EmailField> {
-  const given = address.trim();
+  const given = visible(address);
   return unlessFaulty({ address: isAddress(given) ? undefined : ADDRESS_FAULT }, () => {
     const [local = '', host = ''] = given.split('@');
     const to = `${encodePart(local)}@${hostOf(host) ?? ''}`;

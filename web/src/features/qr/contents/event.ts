@@ -70,6 +70,8 @@ const NO_START = 'Enter the day on which it starts';
 const NO_TIME = 'Enter the time at which it starts';
 const NO_END = 'Enter the day on which it ends';
 const ENDS_EARLY = 'It cannot end before it starts';
+const ENDS_EARLY_THAT_DAY = 'It cannot end before it starts. Enter a later time or the day it ends';
+const SKIPPED = 'This time does not exist on that day: the clocks go forward. Enter a later time';
 
 function wholeDays({ startDay, endDay }: Filled<EventField>): Span {
   const value = (day: string) => `;VALUE=DATE:${day.replaceAll('-', '')}`;
@@ -91,17 +93,35 @@ function moments(filled: Filled<EventField>): Span {
   const end = moment(endDay || startDay, endTime);
   const lasts = start !== null && end !== null && end > start;
   const early = start !== null && end !== null && end < start;
+  // Of an end on the day of its start, the time is what is wrong.
+  const endsThatDay = endDay === '' || endDay === startDay;
   return {
     start: start ? `:${utc(start)}` : '',
     // To the standard an end is later than its start, and what is over at once has none.
     end: lasts ? `:${utc(end)}` : '',
     faults: {
       startDay: isWritable(startDay) ? undefined : NO_START,
-      startTime: startTime === '' ? NO_TIME : undefined,
-      endDay: endDayFault(endDay, early),
-      endTime: ends && endTime === '' ? 'Enter the time at which it ends' : undefined,
+      startTime: startTime === '' ? NO_TIME : skippedFault(start, startDay, startTime),
+      endDay: endDayFault(endDay, early && !endsThatDay),
+      endTime:
+        ends && endTime === ''
+          ? 'Enter the time at which it ends'
+          : (skippedFault(end, endDay || startDay, endTime) ??
+            (early && endsThatDay ? ENDS_EARLY_THAT_DAY : undefined)),
     },
   };
+}
+
+/** What is wrong with a time that the clock of this device never shows, as in the night it goes forward. */
+function skippedFault(found: Date | null, day: string, time: string): string | undefined {
+  if (found === null) return undefined;
+  // For a time that does not exist, Date takes a later one.
+  const [hours, minutes] = time.split(':').map(Number);
+  const isShown =
+    found.getDate() === Number(day.slice(-2)) &&
+    found.getHours() === hours &&
+    found.getMinutes() === minutes;
+  return isShown ? undefined : SKIPPED;
 }
 
 /** A day on which it ends may be missing. */

@@ -4,6 +4,7 @@ import { VCARD_3, VCARD_4, writeContact } from './contact';
 import { writeEmail } from './email';
 import { type EventField, type EventOrigin, LAST_DAY, startOf, writeEvent } from './event';
 import { splitPair, writeLocation } from './location';
+import { withoutTrailingBreaks } from './pasted';
 import { writePhone, writeSms } from './phone';
 import { OPEN, WEP, WPA, writeWifi } from './wifi';
 import { type Filled, TICKED, unlessFaulty, type Written } from './written';
@@ -44,7 +45,7 @@ export interface Kind<Field extends string> {
   blank: Filled<Field>;
   /** Takes what was filled in, and of an event what the standard asks beside it. */
   write(filled: Filled<Field>, origin: EventOrigin): Written<Field>;
-  /** Puts in order what was filled in. */
+  /** Puts in order what was filled in, once a field is left. */
   tidy?(filled: Filled<Field>): Filled<Field>;
   /** What should be known of it. */
   note?(filled: Filled<Field>): string;
@@ -99,7 +100,9 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
   text: kind([{ field: 'text', label: 'Text', as: 'lines' }], {
     what: 'a text',
     write: ({ text }) =>
-      unlessFaulty({ text: text.trim() === '' ? 'Enter a text' : undefined }, () => text),
+      unlessFaulty({ text: text.trim() === '' ? 'Enter a text' : undefined }, () =>
+        withoutTrailingBreaks(text),
+      ),
   }),
 
   wifi: kind(

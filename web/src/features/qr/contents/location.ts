@@ -1,3 +1,4 @@
+import { plainNumber } from './pasted';
 import { type Filled, unlessFaulty, type Written } from './written';
 
 export type LocationField = 'latitude' | 'longitude';
@@ -5,16 +6,37 @@ export type LocationField = 'latitude' | 'longitude';
 const POLE = 90;
 const DATE_LINE = 180;
 
-/** Degrees with a point or a comma, as maps give them. */
-const DEGREES = /^([+-]?)0*(\d{1,3})(?:[.,](\d{1,12}))?$/;
+/** Decimals of degrees that are kept, and those of converted minutes and seconds (a centimeter). */
+const MAX_DECIMALS = 12;
+const CONVERTED_DECIMALS = 7;
 
-/** Both of them in one, as maps copy them: '40.4168, -3.7038'. */
-const PAIR = /^\s*([+-]?\d+\.\d+)\s*[,;\s]\s*([+-]?\d+\.\d+)\s*$/;
+/** One coordinate: a number, degrees and minutes, or degrees, minutes and seconds, with a letter. */
+const COORDINATE = new RegExp(
+  '^(?<before>[NSEW])?\\s*(?<sign>[+-]?)\\s*(?<degrees>\\d{1,3}(?:[.,]\\d+)?)\\s*°?' +
+    `(?:\\s*(?<minutes>\\d{1,2}(?:[.,]\\d+)?)\\s*['′’]` +
+    `(?:\\s*(?<seconds>\\d{1,2}(?:[.,]\\d+)?)\\s*(?:["”]|['′’]{2}))?)?` +
+    '\\s*(?<after>[NSEW])?$',
+  'i',
+);
+
+/** A `geo:` URI without what may follow its two numbers. */
+const GEO_URI = /^geo:\s*([^,]+),([^,;?]+)/i;
+
+/** What stands between two coordinates, the clearest first: of decimal commas none has a blank behind it. */
+const SEPARATORS = [
+  /\s*;\s*/,
+  /\s*,\s+/,
+  /,(?=[-+NSEW]|\d+\.)/i,
+  /(?<=[NSEW])(?:\s*,\s*|\s+)(?=\d)/i,
+  /\s+(?=[NSEW]\s*\d)/i,
+  /\s+/,
+];
 
 /** A `geo:` URI (RFC 5870) of a place on earth (WGS 84). At a pole every longitude is the same: 0. */
 export function writeLocation(filled: Filled<LocationField>): Written<LocationField> {
-  const latitude = parseDegrees(filled.latitude, POLE);
-  const longitude = parseDegrees(filled.longitude, DATE_LINE);
+  const split = splitPair(filled);
+  const latitude = parseDegrees(split.latitude, 'NS', POLE);
+  const longitude = parseDegrees(split.longitude, 'EW', DATE_LINE);
   const faults = {
     latitude: latitude === null ? `Enter degrees from -${POLE} to ${POLE}` : undefined,
     longitude: longitude === null ? `Enter degrees from -${DATE_LINE} to ${DATE_LINE}` : undefined,
@@ -25,18 +47,61 @@ export function writeLocation(filled: Filled<LocationField>): Written<LocationFi
   });
 }
 
-/** Puts a pair that was pasted into the first field into both. */
+/** Puts a pair of coordinates in the first field, as maps copy it, into both fields. */
 export function splitPair(filled: Filled<LocationField>): Filled<LocationField> {
-  const [, latitude, longitude] = PAIR.exec(filled.latitude) ?? [];
-  return latitude && longitude ? { latitude, longitude } : filled;
+  const pair = plainNumber(filled.latitude).replace(/^[([]\s*(.*?)\s*[)\]]$/, '$1');
+  const [, fromUri, toUri] = GEO_URI.exec(pair) ?? [];
+  if (fromUri && toUri) return { latitude: fromUri.trim(), longitude: toUri.trim() };
+  if (COORDINATE.test(pair)) return filled;
+  for (const separator of SEPARATORS) {
+    const parts = pair.split(separator);
+    const [first = '', second = ''] = parts;
+    if (parts.length !== 2 || !COORDINATE.test(first) || !COORDINATE.test(second)) continue;
+    return /[EW]/i.test(first)
+      ? { latitude: second, longitude: first }
+      : { latitude: first, longitude: second };
+  }
+  return filled;
 }
 
-/** A number in plain digits, as the grammar has it; null where it is none or too large. */
-function parseDegrees(given: string, most: number): string | null {
-  const [, sign, whole, fraction = ''] = DEGREES.exec(given.trim()) ?? [];
+/**
+ * Returns degrees in plain digits, as the grammar has them; null where they are none, too large or in
+ * another direction than the two of `letters`, the positive one first.
+ */
+function parseDegrees(given: string, letters: 'NS' | 'EW', max: number): string | null {
+  const parts = COORDINATE.exec(plainNumber(given))?.groups;
+  if (!parts) return null;
+  const { before, sign, after } = parts;
+  const letter = (before ?? after ?? '').toUpperCase();
+  // One of them says which way: a second letter, or a minus beside a letter, says it twice.
+  if (!letters.includes(letter) || (before && after) || (letter && sign === '-')) return null;
+  const size = sizeOf(parts);
+  if (size === null || Number(size) > max) return null;
+  const isNegative = sign === '-' || letter === letters[1];
+  return isNegative && Number(size) !== 0 ? `-${size}` : size;
+}
+
+/** Returns degrees without a sign as a decimal number; null where a part of them is out of range. */
+function sizeOf({ degrees = '', minutes, seconds }: Record<string, string>): string | null {
+  const [whole, sixtieths, rest] = [degrees, minutes, seconds].map((part) =>
+    part?.replace(',', '.'),
+  );
   if (whole === undefined) return null;
-  const digits = fraction.replace(/0+$/, '');
-  const size = digits === '' ? whole : `${whole}.${digits}`;
-  if (Number(size) > most) return null;
-  return sign === '-' && Number(size) !== 0 ? `-${size}` : size;
+  if (sixtieths === undefined) {
+    const decimals = whole.split('.')[1]?.length ?? 0;
+    return plain(decimals > MAX_DECIMALS ? Number(whole).toFixed(MAX_DECIMALS) : whole);
+  }
+  // Only the last part has decimals.
+  const isMixed = whole.includes('.') || (rest !== undefined && sixtieths.includes('.'));
+  if (isMixed || Number(sixtieths) >= 60 || Number(rest ?? 0) >= 60) return null;
+  const size = Number(whole) + Number(sixtieths) / 60 + Number(rest ?? 0) / 3600;
+  return plain(size.toFixed(CONVERTED_DECIMALS));
+}
+
+/** Removes zeros that say nothing. */
+function plain(decimal: string): string {
+  return decimal
+    .replace(/^0+(?=\d)/, '')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
 }

@@ -1,11 +1,17 @@
-import { NUMBER_FAULT, parseNumber } from './checks';
+import { NUMBER_FAULT, parseNumber, type PhoneNumber } from './checks';
 import { encodePart } from './email';
 import { type Filled, unlessFaulty, type Written } from './written';
 
-/** A `tel:` URI (RFC 3966) of a number that is the same all over the world. */
+/**
+ * A `tel:` URI (RFC 3966). A short code has no `phone-context`, which the standard asks of it: phones
+ * dial the digits alone, wherever they are.
+ */
 export function writePhone({ number }: Filled<'number'>): Written<'number'> {
   const parsed = parseNumber(number);
-  return unlessFaulty({ number: parsed ? undefined : NUMBER_FAULT }, () => `tel:${parsed ?? ''}`);
+  return unlessFaulty({ number: parsed ? undefined : NUMBER_FAULT }, () => {
+    const extension = parsed?.extension ? `;ext=${parsed.extension}` : '';
+    return `tel:${parsed?.number ?? ''}${extension}`;
+  });
 }
 
 export type SmsField = 'number' | 'message';
@@ -13,8 +19,13 @@ export type SmsField = 'number' | 'message';
 /** An `sms:` URI (RFC 5724) with what is to be sent. */
 export function writeSms({ number, message }: Filled<SmsField>): Written<SmsField> {
   const parsed = parseNumber(number);
-  return unlessFaulty({ number: parsed ? undefined : NUMBER_FAULT }, () => {
+  return unlessFaulty({ number: smsFault(parsed) }, () => {
     const body = message === '' ? '' : `?body=${encodePart(message)}`;
-    return `sms:${parsed ?? ''}${body}`;
+    return `sms:${parsed?.number ?? ''}${body}`;
   });
+}
+
+function smsFault(parsed: PhoneNumber | null): string | undefined {
+  if (parsed === null) return NUMBER_FAULT;
+  return parsed.extension === '' ? undefined : 'Enter a number without an extension';
 }
