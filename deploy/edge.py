@@ -50,6 +50,9 @@ export const CODE_ALPHABET = '{alphabet}';
 export const CODE_LENGTH = {length};
 /** A code as a regular expression, without anchors. */
 export const CODE_PATTERN = '{pattern}';
+/** The characters that may follow a code in a short URL, as a regular expression of one of them. */
+export const TRAILING_PATTERN =
+  '[{trailing}]';
 """
 
 _PATH_MAKER = """\
@@ -76,6 +79,20 @@ def module() -> str:
         alphabet="".join(c for c in every if re.fullmatch(f"[{codes.CHARACTERS}]", c)),
         length=codes.CODE_LENGTH,
         pattern=codes.PATTERN,
+        trailing=_ranges(codes.TRAILING),
+    )
+
+
+def _ranges(characters: str) -> str:
+    """Return the characters as the inside of a character class, in a TypeScript string."""
+    ranges: list[list[int]] = []
+    for point in sorted(map(ord, characters)):
+        if ranges and ranges[-1][1] == point - 1:
+            ranges[-1][1] = point
+        else:
+            ranges.append([point, point])
+    return "".join(
+        "-".join(f"\\\\u{point:04x}" for point in dict.fromkeys(each)) for each in ranges
     )
 
 

@@ -21,7 +21,7 @@ from gateway.site import Site
 from gateway.visits.classify import Headers
 from gateway.visits.pipeline import VisitPipeline
 from services.runtime import logs, tracing
-from services.runtime.codes import ROUTES, is_code
+from services.runtime.codes import ROUTES, addressed_code, is_code
 from services.runtime.errors import AppError
 
 _BODY = b"Redirecting..."
@@ -135,9 +135,9 @@ class Redirects:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        if reads and _is_followed(scope["path"][1:]):
+        if reads and (code := addressed_code(scope["path"][1:])):
             with tracing.span("redirect", serves=True):
-                await self._follow(scope, receive, send, scope["path"][1:])
+                await self._follow(scope, receive, send, code)
         else:
             await self._app(scope, receive, send)
 
@@ -189,7 +189,7 @@ def _host_of(scope: Scope) -> str:
 
 
 def _is_followed(code: str) -> bool:
-    """Whether a path, without its first character, is a short address, with a link or without."""
+    """Whether `/<code>` is a short URL, with or without a link, and nothing follows its code."""
     return code not in ROUTES and is_code(code)
 
 

@@ -85,11 +85,34 @@ def _routes(edge: Edge) -> list[str]:
         "",
         *_block(f'location ~ "^/{codes.PATTERN}\\z"', ["include short_address.conf;"]),
         "",
+        # The gateway gets the path as it was matched here: decoded, normalized and encoded again.
+        *_block(
+            f'location ~ "^/{codes.PATTERN}{_trailing()}++\\z"',
+            ["rewrite ^ $uri break;", "include short_address.conf;"],
+        ),
+        "",
         *_block(
             f"location {edge.hashed_prefix}",
             ["try_files $uri =404;", "set $cache_control $edge_cache_hashed;"],
         ),
     ]
+
+
+def _trailing() -> str:
+    """Return a regular expression of one character that may follow a code.
+
+    nginx matches bytes. In PCRE's UTF mode it would answer 500 to a path that is not valid UTF-8.
+    """
+    encoded = sorted(character.encode() for character in codes.TRAILING)
+    groups = (
+        f"{_bytes(start)}[{''.join(_bytes(each[-1:]) for each in group)}]"
+        for start, group in groupby(encoded, key=lambda each: each[:-1])
+    )
+    return f"(?:{'|'.join(groups)})"
+
+
+def _bytes(text: bytes) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in text)
 
 
 def _page(path: str, edge: Edge) -> str:

@@ -13,7 +13,7 @@ import ada_url
 from services.links.blocks import Refusal, UrlGate
 from services.links.domain import Link
 from services.links.hosts import host_of
-from services.runtime.codes import is_code, is_route
+from services.runtime.codes import addressed_code
 from services.runtime.errors import InvalidArgument
 from services.runtime.text import BLANKS, CONTROLS
 
@@ -121,7 +121,7 @@ class UrlPolicy:
             return False
         # Dots are resolved after decoding: an encoded slash or dot leads to the same place.
         path = normpath(unquote(url.pathname).replace("\\", "/")).strip("/")
-        return is_code(path) and not is_route(path)
+        return addressed_code(path) is not None
 
 
 def _with_ascii_host(url: str, ascii_host: str) -> str:

@@ -24,6 +24,8 @@ CHARACTERS: str = _CODES["characters"]
 """The characters of a code, as the inside of a regular expression's character class."""
 PATTERN = f"[{CHARACTERS}]{{{MIN_LENGTH},{MAX_LENGTH}}}"
 """A code as a regular expression, without anchors; Python, PCRE and JavaScript read it alike."""
+TRAILING: str = _CODES["trailing"]
+"""The characters that may follow a code in a short URL; no code contains any of them."""
 
 ROUTES: frozenset[str] = frozenset(
     first
@@ -49,6 +51,16 @@ def is_route(text: str) -> bool:
     """Whether `/<text>` is a page, a function or another path of the product, so that no link is
     ever looked up under it."""
     return text in ROUTES
+
+
+def addressed_code(text: str) -> str | None:
+    """Return the code of the short URL `/<text>`, or None if the path is not a short URL.
+
+    `TRAILING` characters after the code are ignored. A path of the product, such as `/login`, is
+    not a short URL, with or without such characters.
+    """
+    code = text.rstrip(TRAILING)
+    return code if is_code(code) and not is_route(code) else None
 
 
 def is_reserved(text: str) -> bool:

@@ -271,7 +271,7 @@ def test_every_code_is_asked_for_and_nothing_else(
     tmp_path: Path, http: httpx.Client, length: int
 ) -> None:
     code = (new_code() * 5)[:length]
-    others = (code[:3], code * 9, f"{code}.", f"{code}/", f"a/{code}", "login", "register")
+    others = (code[:3], code * 9, f"{code}&", f"{code}.x", f"a/{code}", "login", "register")
     with upstream(status=410) as server, before(server, tmp_path) as web:
         assert [http.get(f"{web.url}/{path}").status_code for path in others] == [
             *[404] * 5,
@@ -279,6 +279,8 @@ def test_every_code_is_asked_for_and_nothing_else(
         ]
         assert server.requests == 0
         for path in (code, f"{code}?a=b", f"%{ord(code[0]):x}{code[1:]}", "Login", "dashboard"):
+            assert http.get(f"{web.url}/{path}").status_code == 410
+        for path in (f"{code}.", f"{code}/", f"{code}%E2%80%9D?a=b", f"{code}{'.' * 6000}"):
             assert http.get(f"{web.url}/{path}").status_code == 410
 
 

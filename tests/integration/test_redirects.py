@@ -8,17 +8,21 @@ import re
 import signal
 import socket
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
 from gateway.resolution import BlockReason, LinkState, Resolution
 from tests.in_process import InProcess
+from tests.processes import ROOT
 from tests.product import BROWSER, Client, Product, new_code
 from tests.waiting import CHANGED, await_that
 
+SHORT_URLS = json.loads((ROOT / "tests/contract/short_url_cases.json").read_text(encoding="utf-8"))
 BOTS = {
     "a crawler": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
     "a preview": "WhatsApp/2.23.20.0",
@@ -436,7 +440,8 @@ def test_a_link_that_is_not_active_says_so_and_counts_nothing(
         ("atajo_redirects_total", {"result": "not_found"}),
     ]
     people, bots, ended, not_found = (alone.metric(name, **labels) for name, labels in counted)
-    paths = (code, code, f"{code}?a=b")  # A miss, from memory, and what takes the longer way.
+    # A miss, from memory, and what takes the longer way.
+    paths = (code, code, f"{code}?a=b", f"{code}.", f"{code}%E2%80%9D?a=b")
     for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
         answer = alone.http.request(method, f"{alone.url}/{path}", headers={"user-agent": BROWSER})
         assert answer.status_code == status, (method, path)
@@ -456,11 +461,11 @@ def test_a_link_that_is_not_active_says_so_and_counts_nothing(
     told = alone.data("accessLink", {"code": code})
     target = [{"long_link": LEADS_ON}] if status == 302 else []
     assert told == {"success": True, "longUrl": target, **said}
-    asked_for_nothing = 0 if status == 302 else 6
+    asked_for_nothing = 0 if status == 302 else 10
     assert [alone.metric(name, **labels) for name, labels in counted] == [
         people,
         bots,
-        ended + 6,
+        ended + 10,
         not_found + asked_for_nothing,
     ]
 
@@ -498,3 +503,59 @@ def test_what_is_no_code_or_a_route_is_never_looked_up(alone: InProcess, path: s
     for method in ("GET", "HEAD"):
         assert alone.http.request(method, f"{alone.url}/{path}").status_code in (200, 400, 404)
     assert alone.links.calls["resolve"] == before
+
+
+def status_of(alone: InProcess, method: str, path: str) -> tuple[int, str | None]:
+    """Status and Location of the answer to a path that is sent exactly as given."""
+    _, _, port = alone.url.rpartition(":")
+    connection = HTTPConnection("127.0.0.1", int(port), timeout=10)
+    with closing(connection):
+        connection.putrequest(method, path, skip_accept_encoding=True)
+        connection.putheader("user-agent", BROWSER)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("location")
+
+
+@pytest.mark.parametrize("path", SHORT_URLS["followed"])
+def test_punctuation_after_a_code_leads_where_the_code_leads_and_counts_once(
+    alone: InProcess, path: str
+) -> None:
+    code = SHORT_URLS["code"]
+    alone.links.answer(code, Resolution.active("https://example.com/"))
+    people = alone.metric("atajo_visits_total", kind="person")
+    for method, counted in (("GET", 1), ("HEAD", 1), ("GET", 2)):
+        answer = status_of(alone, method, path.replace("{code}", code))
+        assert answer == (302, "https://example.com/")
+        assert alone.metric("atajo_visits_total", kind="person") == people + counted
+
+
+@pytest.mark.parametrize("path", SHORT_URLS["not_followed"])
+def test_what_else_follows_a_code_leads_nowhere(alone: InProcess, path: str) -> None:
+    code = SHORT_URLS["code"]
+    alone.links.answer(code, Resolution.active("https://example.com/"))
+    looked_up = alone.links.calls["resolve"]
+    for method in ("GET", "HEAD"):
+        status, location = status_of(alone, method, path.replace("{code}", code))
+        assert (status, location) == (404, None)
+    assert alone.links.calls["resolve"] == looked_up
+
+
+def test_punctuation_after_a_scan_code_counts_as_a_scan(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    scan_code = product.data("createScanCode", {"token": token, "code": code})["scan_code"]
+    for trailing in ("", ".", "%E2%80%8B"):
+        assert product.visit(f"{scan_code}{trailing}").status_code == 302
+    product.await_views(token, {code: 3})
+
+
+def test_punctuation_after_a_code_whose_lookup_fails_is_asked_for_again_later(
+    alone: InProcess,
+) -> None:
+    alone.links.away = True
+    try:
+        answer = alone.http.get(f"{alone.url}/{new_code()}.")
+    finally:
+        alone.links.away = False
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")

@@ -1,6 +1,8 @@
 import { act, screen, waitFor } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import shortUrls from '../../tests/contract/short_url_cases.json';
 import { cache } from '../src/api/cache';
+import { addressedCode } from '../src/lib/codes';
 import { expectNoAxeViolations, heading, visit } from './app';
 import { data, never, serve } from './server';
 
@@ -14,7 +16,50 @@ afterEach(() => {
   cache.clear();
 });
 
+const atKnown = (path: string) => path.replace('{code}', shortUrls.code);
+
+function addressedBy(path: string): string | null {
+  try {
+    return addressedCode(decodeURIComponent(atKnown(path).replace(/\?.*$/s, '').slice(1)));
+  } catch {
+    return null; // It is not UTF-8.
+  }
+}
+
+describe('the code of a short URL', () => {
+  it.each(shortUrls.followed)('is in %j', (path) => {
+    expect(addressedBy(path)).toBe(shortUrls.code);
+  });
+
+  it.each(shortUrls.not_followed)('is not in %j', (path) => {
+    expect(addressedBy(path)).toBeNull();
+  });
+});
+
 describe('a short link that the edge did not answer', () => {
+  it.each(shortUrls.followed)('looks up the code alone at %j', async (path) => {
+    const calls = serve({
+      accessLink: () => data({ success: true, longUrl: [{ long_link: 'https://example.org/x' }] }),
+    });
+    visit(atKnown(path));
+    await waitFor(() => expect(leaveFor).toHaveBeenCalledWith('https://example.org/x'));
+    expect(calls).toEqual([{ name: 'accessLink', payload: { code: shortUrls.code } }]);
+  });
+
+  it.each(['/k7Qm2_xB.x', '/k7Qm2_xB/x', '/k7Qm2_xB&a=b'])('has nothing at %s', async (path) => {
+    const calls = serve({ accessLink: () => data({ success: true, longUrl: [] }) });
+    visit(path);
+    await heading('PAGE NOT FOUND');
+    expect(calls.filter(({ payload }) => payload['code'] === shortUrls.code)).toEqual([]);
+  });
+
+  it('shows the preview of a code alone', async () => {
+    const calls = serve({ previewLink: () => data({ success: true, preview: null }) });
+    visit('/k7Qm2_xB.+');
+    await heading('PAGE NOT FOUND');
+    expect(calls).toEqual([]);
+  });
+
   it('looks the code up once and goes there', async () => {
     const calls = serve({
       accessLink: () => data({ success: true, longUrl: [{ long_link: 'https://example.org/x' }] }),

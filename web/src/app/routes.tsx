@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react';
-import { Route, Routes } from 'react-router-dom';
+import { Route, Routes, useParams } from 'react-router-dom';
+import { addressedCode } from '../lib/codes';
 import { paths } from '../lib/paths';
 import { HomePage } from '../pages/HomePage';
 import { NotFoundPage } from '../pages/NotFoundPage';
@@ -44,7 +45,13 @@ export function AppRoutes() {
       {Object.entries(shown).map(([name, Page]) => (
         <Route key={name} path={paths[name as Name]} element={<Page />} caseSensitive />
       ))}
-      <Route path="*" element={<NotFoundPage />} />
+      <Route path="*" element={<OtherPage />} />
     </Routes>
   );
+}
+
+/** A short URL with a slash among what follows its code, such as `/<code>/)`, or no page at all. */
+function OtherPage() {
+  const { '*': path = '' } = useParams();
+  return addressedCode(path) === null ? <NotFoundPage /> : <RedirectPage />;
 }

@@ -1,7 +1,8 @@
 /** What the code of a link can be. The back end has the same in services/runtime/codes.py. */
-import { CODE_PATTERN, reserved, routes } from './edge';
+import { CODE_PATTERN, reserved, routes, TRAILING_PATTERN } from './edge';
 
 const CODE = new RegExp(`^${CODE_PATTERN}$`);
+const SHORT_URL = new RegExp(`^(${CODE_PATTERN})${TRAILING_PATTERN}*$`);
 const routeNames = new Set(routes);
 const reservedNames = new Set([...reserved, ...routes.map((name) => name.toLowerCase())]);
 
@@ -13,6 +14,15 @@ export function isCode(text: string): boolean {
 /** Whether `/<text>` is a page, a function or another path of the product, and no short address. */
 export function isRoute(text: string): boolean {
   return routeNames.has(text);
+}
+
+/**
+ * The code of the short URL `/<text>`, null if the path is no short URL. Punctuation and white space
+ * after the code are ignored, as by the gateway.
+ */
+export function addressedCode(text: string): string | null {
+  const code = SHORT_URL.exec(text)?.[1];
+  return code === undefined || isRoute(code) ? null : code;
 }
 
 /** Whether no new link may have this code, in whatever mixture of capital and small letters. */

@@ -6,13 +6,15 @@ import { Page } from '../components/Page';
 import type { Over } from '../features/redirect/over';
 import { Redirecting } from '../features/redirect/Redirecting';
 import { WhyBlocked } from '../features/redirect/WhyBlocked';
+import { addressedCode } from '../lib/codes';
 import { previewPath } from '../lib/edge';
 import { paths } from '../lib/paths';
 import styles from './centered.module.css';
 
 export default function RedirectPage() {
-  const { shortLink = '' } = useParams();
-  return <Followed key={shortLink} code={shortLink} />;
+  const { '*': rest = '', shortLink = rest } = useParams();
+  const code = addressedCode(shortLink) ?? shortLink;
+  return <Followed key={code} code={code} />;
 }
 
 /** A page while the link is looked up, and another one where it leads nowhere any more. */

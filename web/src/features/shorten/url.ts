@@ -3,7 +3,7 @@
  * tests/contract/url_cases.json. The page sends the trimmed text as typed and the server decides;
  * what is decided here is only which message is shown without asking it.
  */
-import { isCode, isRoute } from '../../lib/codes';
+import { addressedCode } from '../../lib/codes';
 import { codePoints } from '../../lib/text';
 import { webUrl } from '../../lib/urls';
 
@@ -86,18 +86,17 @@ function effectivePort({ port, protocol }: URL): string {
   return port || (protocol === 'https:' ? '443' : '80');
 }
 
-/** `/k7Qm2_xB` is one, `/login` none: what is looked up is every code that is no route. */
+/** `/k7Qm2_xB` and `/k7Qm2_xB.` are short paths, `/login` is not. */
 function isShortPath(pathname: string): boolean {
   const path = resolveDots(decodeOnce(pathname).replaceAll('\\', '/'));
-  const name = path.replace(/^\/+/, '').replace(/\/+$/, '');
-  return isCode(name) && !isRoute(name);
+  return addressedCode(path.replace(/^\/+/, '')) !== null;
 }
 
-/** Byte by byte: what is not ASCII can be no part of a code and need not be put together. */
 function decodeOnce(path: string): string {
-  return path.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) =>
+  const bytes = path.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
+  return new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
 }
 
 function resolveDots(path: string): string {
