@@ -86,7 +86,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     site = _read_site(settings, edge)
     clients = ClientAddresses(settings.trusted_proxies)
     visitors = Visitors(clients.find, _countries(settings))
-    visits = VisitPipeline(_open_journal(settings), analytics, visitors)
+    visits = VisitPipeline(_open_journal(settings), analytics, visitors, own_url=settings.origin)
     keys = VisitorKeys(analytics, visitors)
     resolver = Resolver(
         links,

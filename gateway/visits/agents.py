@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from ahocorasick_rs import BytesAhoCorasick
 from ua_parser import Domain
 from ua_parser.loaders import load_lazy_builtins
+from ua_parser.matchers import UserAgentMatcher
 from ua_parser.regex import Resolver
 
 from gateway.visits.classify import Verdicts
@@ -123,11 +124,18 @@ class Agent(NamedTuple):
     system: str
 
 
+_ADDED = [UserAgentMatcher(r"MetaIAB (Facebook|Instagram)")]
+"""Rules that ua-parser lacks: today's in-app browsers of Meta."""
+_FIRST = ("WeChat Browser", "Quark", "Quark PC")
+"""Browsers that also name the browser they are built on, whose rule ua-parser tries first."""
+
+
 def _resolver() -> Resolver:
     browsers, systems, _ = load_lazy_builtins()
+    told: list[Any] = [rule for rule in browsers if _tells(rule, _BROWSERS)]
     return Resolver(
         (
-            [rule for rule in browsers if _tells(rule, _BROWSERS)],
+            [*_ADDED, *sorted(told, key=lambda rule: rule.family not in _FIRST)],
             [rule for rule in systems if _tells(rule, _SYSTEMS)],
             [],
         )

@@ -15,40 +15,54 @@ import crawleruseragents
 import re2
 from ahocorasick_rs import BytesAhoCorasick
 
+from gateway.visits.bot_patterns import BROWSER_WORDS, EXCEPTED, PROGRAMS, SELF_IDENTIFIED
+
 Kind = Literal["person", "bot"]
 Headers = Collection[tuple[bytes, bytes]]
 Verdict = TypeVar("Verdict")
 
-# Every browser people use says Mozilla or, on small devices, Opera; clients that do not are
-# programs. The kept list has the crawlers and previews that say Mozilla too; these it lacks.
 _BROWSERS = (b"Mozilla/", b"Opera/")
-_PROGRAMS = (b"PowerShell/", b"Postman")
+"""How the User-Agent of nearly every browser begins."""
 LONGEST = 512
 """Bytes of a header that are looked at; the longest User-Agent the list quotes has 285."""
 _REMEMBERED = 4096
 """Most headers of a kind whose verdict is kept: 4 MB if all are long."""
 
-# As one expression the list is too much for `re`, which tries its patterns in turn (2 ms a header),
-# and for RE2, which makes its states when it meets them and drops them when they are many (3 ms for
-# beginnings of patterns). Nearly all patterns are plain text: for these Aho-Corasick makes all
-# states beforehand; those of the few others stay with RE2. The worst header then takes 10 us.
 _PLAIN = re.compile(r"(?:[^][(){}*+?|^$.\\]|\\[^a-zA-Z0-9])+")
-_PATTERNS: list[str] = [entry["pattern"] for entry in crawleruseragents.CRAWLER_USER_AGENTS_DATA]
+
+
+# `re` tries the alternatives of one expression in turn (2 ms a header). RE2 builds its states while
+# it searches and drops them when there are many (3 ms where headers contain beginnings of
+# patterns). Nearly all patterns are plain text. Aho-Corasick builds all states for these in
+# advance, and RE2 has the few others. The worst header then takes 10 us.
+_PATTERNS = [
+    pattern
+    for entry in crawleruseragents.CRAWLER_USER_AGENTS_DATA
+    if (pattern := entry["pattern"]) not in EXCEPTED
+]
 _texts = BytesAhoCorasick(
     [
-        *_PROGRAMS,
+        *(name.encode() for name in PROGRAMS),
         *(re.sub(r"\\(.)", r"\1", text).encode() for text in _PATTERNS if _PLAIN.fullmatch(text)),
     ]
 )
 _options = re2.Options()
 _options.encoding = re2.Options.Encoding.LATIN1
 _options.never_capture = True
-_expressions = re2.compile(
-    "|".join(text for text in _PATTERNS if not _PLAIN.fullmatch(text)).encode(), _options
-)
+_expressions = re2.Set.SearchSet(_options)  # Costs less in Python than a compiled expression.
+for text in [
+    *(text for text in _PATTERNS if not _PLAIN.fullmatch(text)),
+    f"(?i:{'|'.join(SELF_IDENTIFIED)})",
+]:
+    _expressions.Add(text.encode())
+_expressions.Compile()
+_browser_words = BytesAhoCorasick([word.encode() for word in BROWSER_WORDS])
 
 _TO_HOST = re.compile(rb"[^:/?#]+:[/\\]*[^/\\?#]+[/\\?#]")
 """A URL up to its host, and what shows that the host ends there."""
+_MAX_HOST = 253
+_ANDROID_APP = re.compile(r"(?=.{3,80}$)[A-Za-z]\w*(?:\.[A-Za-z]\w*)+", re.ASCII)
+"""The package name of an Android app, such as `com.google.android.gm`."""
 
 
 class Verdicts(dict[bytes, Verdict]):
@@ -69,26 +83,50 @@ class Verdicts(dict[bytes, Verdict]):
 
 
 def _kind_of(user_agent: bytes) -> Kind:
-    if not user_agent.startswith(_BROWSERS) or _texts.find_matches_as_indexes(user_agent):
+    if not user_agent.startswith(_BROWSERS) and not _browser_words.find_matches_as_indexes(
+        user_agent.lower()
+    ):
         return "bot"
-    return "bot" if _expressions.search(user_agent) else "person"
+    if _texts.find_matches_as_indexes(user_agent) or _expressions.Match(user_agent):
+        return "bot"
+    return "person"
 
 
-def _host_of(referrer: bytes) -> str:
-    if len(referrer) == LONGEST and not _TO_HOST.match(referrer):
+def _referrer_of(header: bytes) -> str:
+    if len(header) == LONGEST and not _TO_HOST.match(header):
         return ""  # It may have been cut within its host.
     try:
-        url = ada_url.URL(referrer.decode("ascii"))
+        url = ada_url.URL(header.decode(errors="replace"))
     except ValueError:
         return ""
-    host = url.hostname if url.protocol in ("http:", "https:") else ""
-    return host if len(host) <= 253 else ""
+    host = url.hostname
+    if url.protocol == "android-app:":
+        return f"android-app://{host}" if _ANDROID_APP.fullmatch(host) else ""
+    if url.protocol not in ("http:", "https:"):
+        return ""
+    host = host.removesuffix(".")
+    return host if len(host) <= _MAX_HOST else ""
 
 
 kind_of: Callable[[bytes], Kind] = Verdicts(_kind_of).__getitem__
 """Whether a User-Agent is a person's browser."""
-host_of: Callable[[bytes], str] = Verdicts(_host_of).__getitem__
-"""Host of a Referer header's page; empty when there is none to tell."""
+
+
+def referrers_except(own_url: str) -> Callable[[bytes], str]:
+    """Return a function from a Referer header to the name under which it is counted.
+
+    The name is the host of a web page, in lower case, in Punycode and without a trailing dot, or
+    `android-app://` and the package of an Android app. It is empty where the header names neither,
+    and for the host of `own_url`: the product's own pages are no referrer.
+    """
+    own = _referrer_of(own_url.encode())
+
+    def judge(header: bytes) -> str:
+        referrer = _referrer_of(header)
+        return "" if referrer == own else referrer
+
+    return Verdicts(judge).__getitem__
+
 
 PURPOSES = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
 """Headers in which a browser says what it asks for a page for."""
@@ -106,4 +144,4 @@ def joined(headers: Headers) -> dict[bytes, bytes]:
 def looks_ahead(headers: Mapping[bytes, bytes]) -> bool:
     """Whether headers say that a browser prefetches or prerenders: nobody saw the page."""
     values = [headers[name] for name in PURPOSES if name in headers]
-    return any(purpose in value for value in values for purpose in _AHEAD)
+    return any(purpose in value.lower() for value in values for purpose in _AHEAD)

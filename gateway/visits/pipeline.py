@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 
 from gateway.visits.active import JournalFullError
-from gateway.visits.classify import PURPOSES, Headers, host_of, joined, looks_ahead
+from gateway.visits.classify import PURPOSES, Headers, joined, looks_ahead, referrers_except
 from gateway.visits.journal import Journal
 from gateway.visits.lines import SCANNED, Visit
 from gateway.visits.referrer_limit import ReferrerLimit
@@ -42,10 +42,13 @@ class VisitPipeline:
         sink: VisitSink,
         visitors: Visitors,
         clock: Callable[[], float] = time.time,
+        own_url: str = "",
     ) -> None:
+        """Read `own_url`'s host as that of the product: it is no referrer."""
         self._journal = journal
         self._visitors = visitors
         self._referrers = ReferrerLimit()
+        self._referrer_of = referrers_except(own_url)
         self._clock = clock
         self._hour = -1
         self._hour_begins = self._hour_ends = 0.0
@@ -161,7 +164,7 @@ class VisitPipeline:
         if not self._hour_begins <= now < self._hour_ends:
             self._begin_hour(now)
         kind, facts, client = self._visitors[host, forwarded, user_agent, language]
-        referrer_host = host_of(referrer) if referrer else ""
+        referrer_host = self._referrer_of(referrer) if referrer else ""
         if link_code:  # A scan counts for the link.
             code = link_code
             if kind == "person":

@@ -16,6 +16,7 @@ from gateway.visits import lines
 from gateway.visits.agents import agent_of
 from gateway.visits.classify import LONGEST, Kind, kind_of
 from gateway.visits.countries import CountryOf
+from gateway.visits.languages import ALIASES, CODES
 from gateway.visits.lines import Facts
 from services.runtime.addresses import Address, household_of
 
@@ -23,9 +24,9 @@ KEY_BYTES = 32
 _NUMBER_BYTES = 4
 _REMEMBERED = 8192
 """Most visitors that are remembered: 8 MB as browsers are, 20 MB if all headers are long."""
-_LANGUAGE = re.compile(rb"[\s,]*([A-Za-z]{2,3})(?![^-;,\s])")
-"""The first language of an Accept-Language header by its primary subtag, which has two or three
-letters (RFC 5646; those of more are reserved)."""
+_LANGUAGE = re.compile(rb"[\s,]*([A-Za-z]{2,3})(?![^-_;,\s])")
+"""The first language of an Accept-Language header by its primary subtag. Some clients separate
+subtags with an underscore, as in `en_US`."""
 
 Client = tuple[str, bytes, bytes, bytes]
 """Who sent a request: host of the connection, and the headers X-Forwarded-For, User-Agent
@@ -108,9 +109,13 @@ class Visitors(dict[Client, tuple[Kind, str, bytes]]):
 
 
 def language_of(header: bytes) -> str:
-    """Primary subtag of the first language that an Accept-Language header lists, in small letters.
+    """Return the code of the first language in an Accept-Language header.
 
-    Empty where there is none to tell.
+    It is one of `CODES`, or empty where the header names no language or another one.
     """
     found = _LANGUAGE.match(header[:LONGEST])
-    return found[1].decode("ascii").lower() if found else ""
+    if found is None:
+        return ""
+    code = found[1].decode("ascii").lower()
+    code = ALIASES.get(code, code)
+    return code if code in CODES else ""

@@ -18,7 +18,7 @@ from services.links import domain as links
 from services.links.blocks import BlockReason
 from services.links.edits import block, removal
 from tests.in_process import InProcess
-from tests.product import Client, Product, new_code
+from tests.product import BROWSER, Client, Product, new_code
 from tests.waiting import SETTLED, await_that
 
 KEYS = ["success", "range", "totals", "previous", "series", "breakdowns"]
@@ -408,3 +408,46 @@ def test_days_that_the_operator_does_not_keep_are_no_days_without_visits(tmp_pat
             days = {before, datetime.now(UTC).date()}
             assert reply["previous"] is None
             assert reply["kept_from"] in {(day - timedelta(days=7)).isoformat() for day in days}
+
+
+# What a visit's headers are counted as.
+
+
+def names_of(gateway: InProcess, owner: Owner, code: str) -> dict[str, dict[str, int]]:
+    breakdowns = shown(gateway, owner, code)["breakdowns"]
+    return {
+        kind: {one["name"]: one["people"] for one in people} for kind, people in breakdowns.items()
+    }
+
+
+def test_headers_are_counted_under_names_that_strangers_do_not_choose(gateway: InProcess) -> None:
+    owner = new_guest()
+    code = make(gateway, owner)
+    app = "Mozilla/5.0 (Linux; Android 15; CPH2557 Build/AP3A.240617.008; wv) Chrome/142 Mobile"
+    visits: list[dict[str, bytes]] = [
+        {"referer": "https://blog.example/größe".encode(), "accept-language": b"iw-IL,en"},
+        {"referer": "https://blog.example/größe".encode("latin-1"), "accept-language": b"he"},
+        {"referer": b"https://BLOG.example./", "accept-language": b"en_US"},
+        {"referer": b"android-app://com.google.android.gm/", "accept-language": b"aaq"},
+        {"referer": f"{gateway.url}/my-links".encode(), "accept-language": b"xyz"},
+        {"user-agent": f"{app} Quark/7.9.7.782".encode()},
+        {"user-agent": f"{app} MetaIAB Facebook".encode()},
+        {"user-agent": b"Mozilla/5.0 (compatible; Bluesky Cardyb/1.1; +mailto:support@bsky.app)"},
+        {"user-agent": b"Mozilla/4.0 (compatible; ms-office; MSOffice 16)"},
+        {"purpose": b"Prefetch"},
+    ]
+    for headers in visits:
+        sent = {"user-agent": BROWSER.encode(), **headers}
+        gateway.http.get(
+            f"{gateway.url}/{code}", headers={name.encode(): sent[name] for name in sent}
+        )
+
+    def counted() -> bool:
+        totals = shown(gateway, owner, code)["totals"]
+        return (totals["people"], totals["bots"]) == (7, 2)
+
+    await_that(counted, SETTLED)
+    names = names_of(gateway, owner, code)
+    assert names["referrer"] == {"blog.example": 3, "android-app://com.google.android.gm": 1, "": 3}
+    assert names["language"] == {"he": 2, "en": 1, "": 4}
+    assert names["browser"] == {"Chrome": 5, "Quark": 1, "Facebook": 1}

@@ -100,6 +100,28 @@ REAL = {
     "Mozilla/5.0 (Mobile; Nokia_8110_4G; rv:48.0) Gecko/48.0 Firefox/48.0 KAIOS/2.5": (
         "phone", "Firefox", "KaiOS",
     ),
+    # In-app browsers, and those that also name the browser they are built on
+    f"{IPHONE} {APPLE} Mobile/15E148 Safari/604.1 MetaIAB Facebook": ("phone", "Facebook", "iOS"),
+    f"Mozilla/5.0 (Linux; Android 16; Pixel 10 Build/CP1A.260305.018; wv) {WEBKIT} Version/4.0 "
+    "Chrome/146.0.7680.174 Mobile Safari/537.36 MetaIAB Instagram": (
+        "phone", "Instagram", "Android",
+    ),
+    f"Mozilla/5.0 (Linux; U; Android 4.2.2; zh-cn; N1T Build/JDQ39) {WEBKIT} Version/4.0 "
+    "MQQBrowser/5.4 TBS/025440 Mobile Safari/533.1 MicroMessenger/6.2.0.54_r1169949.620": (
+        "phone", "WeChat", "Android",
+    ),
+    f"Mozilla/5.0 (Linux; Android 9; SM-G965F Build/PPR1.180610.011; wv) {WEBKIT} Version/4.0 "
+    "Chrome/78.0.3904.62 XWEB/2889 Mobile Safari/537.36 MicroMessenger/8.0.15.2020": (
+        "phone", "WeChat", "Android",
+    ),
+    f"Mozilla/5.0 (Linux; U; Android 12; zh-CN; M2012K11AC Build/SKQ1.211006.001) {WEBKIT} "
+    "Version/4.0 Chrome/100.0.4896.58 Quark/7.3.7.752 Mobile Safari/537.36": (
+        "phone", "Quark", "Android",
+    ),
+    f"Mozilla/5.0 (Linux; U; Android 12; zh-cn; PCLM10 Build/SP1A.210812.016) {WEBKIT} Version/4.0 "
+    "Chrome/89.0.4389.72 MQQBrowser/13.9 Mobile Safari/537.36": (
+        "phone", "QQ Browser", "Android",
+    ),
     # Tablets
     f"{IPAD} {APPLE} Version/17.7 Mobile/15E148 Safari/604.1": ("tablet", "Safari", "iOS"),
     f"{IPAD} {APPLE} CriOS/131.0.6778.73 Mobile/15E148 Safari/604.1": ("tablet", "Chrome", "iOS"),

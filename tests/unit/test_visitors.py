@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import string
 from ipaddress import ip_address, ip_network
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from gateway.limits import ClientAddresses
 from gateway.visits import lines
 from gateway.visits.countries import registered
+from gateway.visits.languages import ALIASES, CODES
 from gateway.visits.lines import Facts
 from gateway.visits.visitors import Visitors, language_of
 from services.runtime.addresses import Address
@@ -99,7 +101,22 @@ def test_of_many_hops_the_last_ones_are_looked_at() -> None:
         (b"*,es", ""),
         (b"e", ""),
         (b"english", ""),
-        (b"en_US", ""),
+        (b"en_US", "en"),
+        (b"zh_Hant_TW,en", "zh"),
+        (b"EN_us;q=0.5", "en"),
+        (b"fil-PH", "fil"),
+        (b"ckb", "ckb"),
+        (b"iw-IL", "he"),
+        (b"in", "id"),
+        (b"ji", "yi"),
+        (b"tl", "fil"),
+        (b"spa-CL", "es"),
+        (b"ger", "de"),
+        (b"cmn-Hans-CN", "zh"),
+        (b"aaq", ""),
+        (b"xx", ""),
+        (b"qqq,es", ""),
+        (b"und", ""),
         (b"es\xc3\xb1ol", ""),
         (b"x-secret", ""),
         (b"i-klingon", ""),
@@ -111,6 +128,16 @@ def test_of_many_hops_the_last_ones_are_looked_at() -> None:
 def test_the_language_is_the_first_that_is_listed(header: bytes, language: str) -> None:
     assert language_of(header) == language
     assert facts("192.0.2.1", language=header).language == language
+
+
+def test_a_stranger_chooses_among_the_languages_that_are_listed() -> None:
+    letters = string.ascii_lowercase
+    codes = [a + b + c for a in letters for b in letters for c in ["", *letters]]
+    told = {language_of(code.encode()) for code in codes}
+    assert told == {"", *CODES}
+    assert len(CODES) < 400
+    assert CODES.isdisjoint(ALIASES)
+    assert CODES.issuperset(ALIASES.values())
 
 
 def test_without_a_key_people_are_not_told_apart() -> None:

@@ -1,0 +1,90 @@
+"""Patterns that tell programs from browsers in a User-Agent. Data only.
+
+The crawler-user-agents package supplies most patterns. This module lists the ones that match
+people, the general rules that the package lacks, and what a browser without `Mozilla/` contains.
+tests/unit/test_classify.py checks all of them against corpora of real browsers and of bots.
+"""
+
+from __future__ import annotations
+
+EXCEPTED = {
+    r"008\/": "ends the model or build number of many devices",
+    r"AP3A\.240617\.008": "build number of Android 15 on OPPO, OnePlus and realme devices",
+    "Butterfly": "HTC Butterfly, a phone",
+    "Expanse": "a phone",
+    "Fever": "Fever Plus, a tablet",
+    "Fluid": "site-specific browser for macOS",
+    "MetaIAB Facebook": "in-app browser of the Facebook app",
+    r"RED\/": "ends the name of apps such as WIRED",
+    "Sogou": "Sogou Mobile Browser",
+    "Sonic": "ViewSonic and Cherry Sonic devices",
+    "Viber": "in-app browser of the Viber app",
+    "coccoc": "Coc Coc, a browser",
+}
+"""Patterns of the package that are not used, with what they match among people.
+
+`SELF_IDENTIFIED` still matches the bots that these patterns were meant for.
+"""
+
+PROGRAMS = ("PowerShell/", "Postman", "GomezAgent", "wechatdevtools")
+"""Names of programs that the package lacks and no general rule covers. Case-sensitive."""
+
+SELF_IDENTIFIED = (
+    # An address for complaints. One component of Internet Explorer writes "from: http://".
+    r"[^: ] ?https?://",
+    r"\+(?:mailto|www)",
+    r"[;( ][a-z0-9._-]+@[a-z0-9-]+\.[a-z]",
+    # What the program is. Phones are named CUBOT, M bot and Spider 8, a scanner app CamScanner.
+    r"[^u ]bot\b",
+    r" bot/",
+    r"crawl",
+    r"spider(?:[^ ]|$)",
+    r"preview",
+    r"fetch",
+    r"prerender",
+    r"(?:[^p ] ?|[^a]p )proxy[/)]",  # Not "WAP Proxy": operators' gateways named themselves so.
+    r"monitor",
+    r"[^m]scanner",
+    r"checker",
+    r"validator",
+    r"archiver",
+    r"thumbnail",
+    r"screenshot",
+    r"transcoder",
+    r"synthetic",
+    r"search ?engine",
+    r"cloudflare",
+    r"[;( ]google-[a-z]",
+    # Names in places where browsers have none.
+    r"khtml, like gecko; [a-z]",
+    r"gecko\)?; compatible;",
+    r"safari/[0-9.]+ \(compatible;",
+    r"\(compatible\)",
+    r"\(compatible; [a-z0-9_.-]+(?:/v?[0-9.]+[a-z]*)?\)",
+    r"^mozilla/[45]\.0 \(?[a-z_-]+/[0-9.]+\)?$",
+    # Office requests a link before it opens the browser, which then requests it again.
+    r"ms-?office",
+    r"microsoft outlook",
+)
+"""Expressions for programs that identify themselves. Case-insensitive, in RE2's syntax."""
+
+BROWSER_WORDS = (
+    "mozilla/",
+    "opera",
+    "applewebkit",
+    "browser",
+    "ucweb",
+    "netfront",
+    "obigo",
+    "teleca",
+    "docomo",
+    "midp",
+    "maui",
+    "blackberry",
+    "nokia",
+    "msie",
+    "hbbtv",
+    "[fban/",
+)
+"""A browser whose User-Agent does not begin with `Mozilla/` or `Opera/` has one of these words:
+feature phones, televisions, in-app browsers. Lower case; compared regardless of case."""
