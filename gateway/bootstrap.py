@@ -84,7 +84,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     """
     edge = Edge.load(https=settings.public_url.scheme == "https")
     site = _read_site(settings, edge)
-    clients = ClientAddresses(settings.trusted_proxies)
+    clients = ClientAddresses(settings.trusted_proxies, settings.trusted_hops)
     visitors = Visitors(clients.find, _countries(settings))
     visits = VisitPipeline(_open_journal(settings), analytics, visitors, own_url=settings.origin)
     keys = VisitorKeys(analytics, visitors)

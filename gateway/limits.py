@@ -34,6 +34,8 @@ _LOOKED_AT = 512
 """Bytes at the end of an X-Forwarded-For header that are looked at."""
 _MOST_HOPS = 10
 """Hops that are looked at, the connection's own included."""
+_WITH_PORT = re.compile(r"(?:([0-9.]+)|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?")
+"""An address as some proxies write it, an IPv6 one in brackets and either with a port."""
 
 Networks = tuple[bytes, ...]
 """What a request is counted under: its IPv4 address, or of an IPv6 one the /64 and then the /48."""
@@ -131,16 +133,25 @@ class NoLimit:
 
 
 class ClientAddresses:
-    """Finds the address of a request's client behind trusted proxies.
+    """Finds the IP address of a request's client behind proxies.
 
-    Only a trusted proxy is believed when its X-Forwarded-For names the hop before it.
+    Each proxy appends the address that connected to it to X-Forwarded-For. Proxies are known by
+    their networks (`trusted`) or by their number (`hops`). The client is
+
+    - with networks, the right-most address that belongs to none of them, the connection's included;
+    - with a number N, the N-th address from the right in the header, or the connection's own where
+      that is missing or no address.
+
+    nginx follows the same rule: deploy/nginx/start.sh. Both are tested with the cases of
+    tests/contract/client_ip_cases.json.
     """
 
-    def __init__(self, trusted: Sequence[IPv4Network | IPv6Network]) -> None:
+    def __init__(self, trusted: Sequence[IPv4Network | IPv6Network], hops: int = 0) -> None:
         self._trusted = trusted
+        self._hops = hops
 
     def of(self, request: Request) -> str:
-        """The address of the client, the right-most hop that is no trusted proxy, or empty."""
+        """The address of the client, or empty where the connection has none."""
         client = self._client(request)
         return "" if client is None else str(client)
 
@@ -158,13 +169,17 @@ class ClientAddresses:
 
         Of the header its end is looked at, and no more than `_MOST_HOPS` hops.
         """
+        if self._hops:
+            entries = forwarded.decode("latin-1").rsplit(",", self._hops)[-self._hops :]
+            is_there = len(entries) == self._hops
+            return (_address(entries[0]) if is_there else None) or addresses.parse(host)
         hops = forwarded.decode("latin-1")
         if len(hops) > _LOOKED_AT:  # What is cut may have been another address before.
             hops = hops[-_LOOKED_AT:].partition(",")[2]
         client = None
         # What stands left of a hop that is no address, or that is not trusted, cannot be believed.
         for _ in range(_MOST_HOPS):
-            address = addresses.parse(host.strip())
+            address = _address(host)
             if address is None:
                 break
             client = address
@@ -181,3 +196,11 @@ class ClientAddresses:
             value for name, value in request.headers.raw if name == b"x-forwarded-for"
         )
         return self.find(request.client.host if request.client else "", forwarded)
+
+
+def _address(entry: str) -> Address | None:
+    """The address of an entry of X-Forwarded-For; None where there is none."""
+    entry = entry.strip()
+    if match := _WITH_PORT.fullmatch(entry):
+        entry = match[1] or match[2]
+    return None if "%" in entry else addresses.parse(entry)  # A zone is the proxy's own.

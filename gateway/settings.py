@@ -6,7 +6,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from gateway.limits import Rate
@@ -53,6 +53,8 @@ class GatewaySettings(ProcessSettings):
     """Further origins, by commas, that may call the functions from a browser."""
     trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
     """CIDRs, by commas, whose X-Forwarded-For is believed."""
+    trusted_hops: int = Field(default=0, ge=0, le=10)
+    """Number of proxies in front whose X-Forwarded-For is believed, instead of their networks."""
     countries_file: Path | None = None
     """File in MaxMind's format with the countries of addresses; None for what iptocc knows."""
     limits: Literal["on", "off"] = "on"
@@ -77,6 +79,13 @@ class GatewaySettings(ProcessSettings):
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
+
+    @field_validator("trusted_hops")
+    @classmethod
+    def _is_one_of_two(cls, hops: int, others: ValidationInfo) -> int:
+        if hops and others.data.get("trusted_proxies"):
+            raise ValueError("this and trusted_proxies exclude each other")
+        return hops
 
     @field_validator("journal_dir", "web_dir", "countries_file", mode="before")
     @classmethod

@@ -73,16 +73,18 @@ class Web:
         need_nginx()
         self._process = self.run()
         deadline = time.monotonic() + PATIENCE
-        while not self._is_live():
+        while not self._is_ready():
             if self._process.poll() is not None:
                 raise RuntimeError(f"nginx ended:\n{self._process.communicate()[1]}")
             if time.monotonic() > deadline:
                 raise TimeoutError(f"nginx does not serve:\n{self.stop()}")
             time.sleep(0.01)
 
-    def _is_live(self) -> bool:
+    def _is_ready(self) -> bool:
         try:
-            return httpx.get(f"{self.metrics_url}/livez", trust_env=False, verify=NO_TLS).is_success
+            return httpx.get(
+                f"{self.metrics_url}/readyz", trust_env=False, verify=NO_TLS
+            ).is_success
         except httpx.TransportError:
             return False
 
@@ -138,7 +140,8 @@ def gateway_beside(
 def need_nginx() -> None:
     """Raises FileNotFoundError with the line that installs what is missing."""
     if not shutil.which("nginx"):
-        raise FileNotFoundError("There is no nginx; on Debian: apt-get install nginx-light")
+        packages = "nginx-light libnginx-mod-stream"
+        raise FileNotFoundError(f"There is no nginx; on Debian: apt-get install {packages}")
 
 
 @cache

@@ -1,7 +1,7 @@
 # nginx with the built pages. Its settings are named in deploy/nginx/start.sh.
-ARG NODE_IMAGE=node:22-bookworm-slim
-ARG PYTHON_IMAGE=python:3.11-slim-bookworm
-ARG NGINX_IMAGE=nginxinc/nginx-unprivileged:stable-bookworm
+ARG NODE_IMAGE=node:22-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:a36c24f9cbdf4fd0f52d67f0823eeac19c2028c637cecc392d97f980d4fec56b
+ARG NGINX_IMAGE=nginxinc/nginx-unprivileged:stable-bookworm@sha256:cd33960e98e93d4d63385790ff7f8f5bf2ca95184c581b7f42ae8aea1139fbfc
 
 FROM ${NODE_IMAGE} AS pages
 WORKDIR /src/web

@@ -4,7 +4,7 @@
 #
 #   KIND_CLUSTER      name of the cluster (atajo)
 #   KIND_NODE_IMAGE   node image; kind's own by default
-#   MONGODB_IMAGE     image of MongoDB (mongo:8.0)
+#   MONGODB_IMAGE     image of MongoDB; by default mongo:8.0 of this machine, else the chart's
 #   PYTHON_IMAGE, NODE_IMAGE, NGINX_IMAGE   base images, as in deploy/images
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -43,8 +43,12 @@ build_images() {
 
 load_images() {
   local images=("atajo/app:$tag" "atajo/web:$tag")
-  # What is not on this machine the node pulls itself.
-  if docker image inspect "$mongodb" >/dev/null 2>&1; then images+=("$mongodb"); fi
+  # What is not on this machine the node pulls itself, by the digest in the chart.
+  if docker image inspect "$mongodb" >/dev/null 2>&1; then
+    images+=("$mongodb")
+  else
+    mongodb=${MONGODB_IMAGE:-}
+  fi
   say "Loading ${images[*]}."
   kind load docker-image --name "$cluster" "${images[@]}" >&2
 }
@@ -53,7 +57,7 @@ install_chart() {
   say "Installing the chart."
   kubectl --context "$context" apply -f deploy/kind/namespace.yaml >/dev/null
   helm upgrade --install atajo charts/atajo --kube-context "$context" --namespace atajo \
-    --values deploy/kind/values.yaml --set "image.tag=$tag,mongodb.image=$mongodb" \
+    --values deploy/kind/values.yaml --set "image.tag=$tag${mongodb:+,mongodb.image=$mongodb}" \
     --wait --timeout 10m >/dev/null
 }
 

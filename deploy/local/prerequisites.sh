@@ -190,12 +190,21 @@ kind_tools() {
   timeout 20 docker info >/dev/null 2>&1 || refuse "A kind cluster needs a running Docker engine."
 }
 
+# Built in, or as the module that Debian packages.
+has_stream() {
+  local built
+  built=" $(command nginx -V 2>&1) "
+  [[ $built == *' --with-stream '* ]] ||
+    [[ $built =~ --modules-path=([^ ]+) && -e ${BASH_REMATCH[1]}/ngx_stream_module.so ]]
+}
+
 nginx() {
-  if has nginx; then return; fi
+  if has nginx && has_stream; then return; fi
   # Without the package's own start: the tests start one of their own.
   export RUNLEVEL=1
-  if packages "nginx, which the tests put in front of the gateway" nginx-light && has nginx; then return; fi
-  refuse "The tests need nginx; on Debian and Ubuntu: sudo apt-get install nginx-light"
+  if packages "nginx, which the tests put in front of the gateway" nginx-light libnginx-mod-stream &&
+    has nginx && has_stream; then return; fi
+  refuse "The tests need nginx; on Debian and Ubuntu: sudo apt-get install nginx-light libnginx-mod-stream"
 }
 
 engine() {

@@ -6,6 +6,7 @@
 #   ATAJO_CONTACT          e-mail address the legal pages name; contact@ and the public host by default
 #   ATAJO_GATEWAY          host:port of the gateway
 #   ATAJO_TRUSTED_PROXIES  CIDRs, by commas, whose X-Forwarded-For is believed; none by default
+#   ATAJO_TRUSTED_HOPS     instead: the number of proxies in front, each of which adds an address
 #   ATAJO_RESOLVER         name servers, by commas; those of /etc/resolv.conf by default
 #   ATAJO_LISTEN, ATAJO_METRICS_LISTEN   host:port, 0.0.0.0:8080 and 0.0.0.0:9090 by default
 #   ATAJO_WEB_DIR          what gateway/nginx/webroot.py laid out; beside this script by default
@@ -106,6 +107,57 @@ resolver() {
   [ -z "$servers" ] || printf 'resolver %s valid=5s;' "$(printf '%s' "$servers" | tr '\n' ' ')"
 }
 
+hops() { # value
+  case $1 in
+  [0-9] | 10) printf '%s' "$1" ;;
+  *) refuse "ATAJO_TRUSTED_HOPS: a number from 0 to 10 is needed" ;;
+  esac
+}
+
+# `built-in`, or the file to load, or nothing where nginx comes without it.
+stream_module() {
+  built=$(nginx -V 2>&1)
+  case " $built " in
+  *' --with-stream '*) echo built-in ;;
+  *)
+    file=$(printf '%s' "$built" | sed -n 's/.*--modules-path=\([^ ]*\).*/\1/p')/ngx_stream_module.so
+    [ ! -e "$file" ] || echo "$file"
+    ;;
+  esac
+}
+
+# The client is the right-most address that is none of a trusted proxy.
+client_ip_of_connection() { # header or proxy_protocol, trusted
+  echo "real_ip_header $1;"
+  echo "real_ip_recursive on;"
+  printf '%s\n' "$2" | sed '/^$/d; s/.*/set_real_ip_from &;/'
+  echo 'map "" $client_ip { default $remote_addr; }'
+}
+
+# The client is the address that the first of so many proxies added, the N-th from the right; that of
+# the connection where this is no address.
+client_ip_of_hop() { # number of proxies
+  cat <<CONF
+map \$http_x_forwarded_for \$hop {
+    "~(?:^|,)[ \t]*([^,]*?)[ \t]*(?:,[^,]*){$(($1 - 1))}\$" \$1;
+}
+map \$hop \$hop_address {
+    "~^((?:(?:0|[1-9][0-9]{0,2})(?:\.|(?=:|\$))){4})(?::[0-9]{1,5})?\$" \$1;
+    "~^\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?\$" \$1;
+    "~^([0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)\$" \$1;
+}
+# For geo, what is no address is this one.
+geo \$hop_address \$hop_is_address {
+    default yes;
+    255.255.255.255 no;
+}
+map "\$hop_is_address \$hop_address" \$client_ip {
+    default \$remote_addr;
+    "~^yes (.+)\$" \$1;
+}
+CONF
+}
+
 # Each is an assignment of its own: only there does a refusal end the script.
 public_url=$(origin "${ATAJO_PUBLIC_URL:?is needed}")
 case ${ATAJO_CONTACT:-} in
@@ -122,7 +174,11 @@ gateway=$(full_name "$gateway")
 listen=$(address ATAJO_LISTEN "${ATAJO_LISTEN:-0.0.0.0:8080}")
 metrics_listen=$(address ATAJO_METRICS_LISTEN "${ATAJO_METRICS_LISTEN:-0.0.0.0:9090}")
 trusted=$(addresses ATAJO_TRUSTED_PROXIES "${ATAJO_TRUSTED_PROXIES:-}")
+hops=$(hops "${ATAJO_TRUSTED_HOPS:-0}")
+[ -z "$trusted" ] || [ "$hops" = 0 ] ||
+  refuse "ATAJO_TRUSTED_PROXIES and ATAJO_TRUSTED_HOPS: set one of them"
 resolver=$(resolver)
+stream=$(stream_module)
 
 # What a killed one left would be in the way.
 rm -rf "$work"
@@ -132,11 +188,28 @@ cp -R "$here"/*.conf "$here/edge" "$work"
 cd "$work"
 ln -s "$web/files" files
 
-echo "listen $listen;" >start/listen.conf
+echo "$stream" | sed '/^$/d; /^built-in$/d; s/.*/load_module &;/' >start/modules.conf
+echo "listen $listen;" >start/public_listen.conf
+if [ "$trusted$hops" = 0 ] && [ "$stream" ]; then
+  echo "include connections.conf;" >start/connections.conf
+  # Browsers are all there is in front. Each of their connections counts.
+  printf '%s\n' "listen unix:front.sock proxy_protocol;" "keepalive_timeout 15s;" >start/listen.conf
+  client_ip_of_connection proxy_protocol unix: >start/client_ip.conf
+else
+  [ "$trusted$hops" != 0 ] ||
+    echo "This nginx has no stream module: connections of a client are not limited." >&2
+  : >start/connections.conf
+  # A proxy in front must be the first to close.
+  printf '%s\n' "listen $listen;" "keepalive_timeout 75s;" >start/listen.conf
+  if [ "$hops" = 0 ]; then
+    client_ip_of_connection X-Forwarded-For "$trusted" >start/client_ip.conf
+  else
+    client_ip_of_hop "$hops" >start/client_ip.conf
+  fi
+fi
 echo "listen $metrics_listen;" >start/metrics_listen.conf
 echo "server $gateway max_fails=32 fail_timeout=5s;" >start/gateway.conf
 printf '%s\n' "$resolver" "set \$gateway $gateway;" >start/gateway_anew.conf
-printf '%s' "$trusted" | sed 's/.*/set_real_ip_from &;/' >start/trusted_proxies.conf
 
 case $public_url in
 https://*) echo "include edge/https_headers.conf;" ;;
@@ -151,4 +224,8 @@ for document in "$web"/documents/*.html; do
   touch -d "@$((0x$(sha256sum "$filled" | cut -c 1-7)))" "$filled" "$filled.gz"
 done
 
+case " $* " in
+*' -t '*) nginx -q -e stderr -p "$PWD/" -c probes.conf -t ;;
+*) setpriv --pdeathsig TERM nginx -e stderr -p "$PWD/" -c probes.conf & ;;
+esac
 exec nginx -e stderr -p "$PWD/" -c nginx.conf "$@"

@@ -383,11 +383,32 @@ def test_an_unknown_value_is_refused(misspelt: str, path: str) -> None:
         ("publicUrl=https://atajo.example/path", "/publicUrl"),
         ("gateway.replicas=0", "/gateway/replicas"),
         ("links.blocklists.configMap=both", "/links/blocklists"),
+        ("trustedHops=1", "'not' failed"),
+        ("trustedHops=11", "/trustedHops"),
+        ("image.digests.app=latest", "/image/digests/app"),
     ],
 )
 def test_a_value_that_cannot_be_right_is_refused(setting: str, complaint: str) -> None:
     with pytest.raises(RefusedError, match=re.escape(complaint)):
         text("production", setting)
+
+
+def test_hops_are_for_nginx_to_count_in_place_of_networks() -> None:
+    told = environment(pods(manifests("small", "trustedHops=2"))["web"])
+    assert (told["ATAJO_TRUSTED_HOPS"], told["ATAJO_TRUSTED_PROXIES"]) == ("2", "")
+
+
+def test_images_can_be_pinned_and_others_are() -> None:
+    digest = f"sha256:{'0123456789abcdef' * 4}"
+    pinned = pods(manifests("kind", f"image.digests.web={digest}", "image.tag=1.2.3"))
+    assert pinned["web"]["containers"][0]["image"] == f"atajo/web:1.2.3@{digest}"
+    assert pinned["gateway"]["containers"][0]["image"] == "atajo/app:1.2.3"
+    others = [pinned["mongodb"]["containers"][0]["image"]]
+    for file in (ROOT / "deploy" / "images").glob("*.Dockerfile"):
+        others += re.findall(r"^ARG \w+_IMAGE=(.+)$", file.read_text(), re.MULTILINE)
+    assert len(others) == 5
+    for image in others:
+        assert re.fullmatch(r"[a-z/-]+:[\w.-]+@sha256:[0-9a-f]{64}", image), image
 
 
 def test_a_setting_of_its_own_goes_before_the_charts() -> None:

@@ -17,15 +17,25 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.processes import ROOT
 from tests.product import BROWSER, SERVICES, new_code
 
 pytestmark = pytest.mark.engine
 
+
+def default_base(name: str, argument: str) -> str:
+    """The base image that a Dockerfile names itself."""
+    text = (ROOT / "deploy" / "images" / f"{name}.Dockerfile").read_text(encoding="utf-8")
+    match = re.search(rf"^ARG {argument}=(\S+)$", text, re.MULTILINE)
+    assert match is not None
+    return match[1]
+
+
 ENGINE = os.environ.get("ATAJO_TEST_ENGINE", "docker")
 TAG = os.environ.get("ATAJO_TEST_IMAGES", "dev")
 BASES = {
-    "app": os.environ.get("PYTHON_IMAGE") or "python:3.11-slim-bookworm",
-    "web": os.environ.get("NGINX_IMAGE") or "nginxinc/nginx-unprivileged:stable-bookworm",
+    name: os.environ.get(argument) or default_base(name, argument)
+    for name, argument in (("app", "PYTHON_IMAGE"), ("web", "NGINX_IMAGE"))
 }
 USERS = {"app": "10001:10001", "web": "101:101"}
 OURS = {"app": ("app", "venv"), "web": ("srv/atajo",)}

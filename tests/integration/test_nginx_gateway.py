@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import struct
@@ -12,14 +13,19 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import httpx
 import pytest
 
-from tests.processes import NO_TLS, PATIENCE
+from services.runtime import addresses
+from tests.processes import NO_TLS, PATIENCE, ROOT
 from tests.product import BROWSER, Product, free_port, new_code
 from tests.waiting import SETTLED, await_that
 from tests.web import START, Web, gateway_beside
+
+CLIENT_IPS = json.loads((ROOT / "tests/contract/client_ip_cases.json").read_text(encoding="utf-8"))
+"""Whose request it is, by what is trusted. tests/unit/test_limits.py asks the gateway."""
 
 LINK = {"data": {"code": "k7Qm2_xB", "url": "https://example.com/", "token": None}}
 
@@ -158,27 +164,24 @@ def test_a_kept_connection_that_broke_costs_no_request(
 
 
 @pytest.mark.parametrize(
-    ("trusted", "sent", "told"),
-    [
-        ("", None, "127.0.0.1"),
-        ("", "203.0.113.9", "127.0.0.1"),
-        ("", "unknown, 203.0.113.9", "127.0.0.1"),
-        ("192.0.2.0/24", "203.0.113.9", "127.0.0.1"),
-        ("127.0.0.0/8", None, "127.0.0.1"),
-        ("127.0.0.0/8", "203.0.113.9", "203.0.113.9"),
-        ("127.0.0.0/8", "198.51.100.7, 203.0.113.9", "203.0.113.9"),
-        ("127.0.0.0/8, 192.0.2.0/24", "198.51.100.7, 203.0.113.9, 192.0.2.1", "203.0.113.9"),
-        ("127.0.0.0/8,2001:db8:1::/48", "2001:db8:2::1, 2001:db8:1::1", "2001:db8:2::1"),
-        ("127.0.0.0/8", "203.0.113.9, no address", "127.0.0.1"),
-    ],
+    "group", CLIENT_IPS, ids=[f"{g['trusted_proxies']} {g['trusted_hops']}" for g in CLIENT_IPS]
 )
 def test_the_gateway_is_told_whose_request_it_is_and_nothing_a_stranger_claims(
-    tmp_path: Path, http: httpx.Client, trusted: str, sent: str | None, told: str
+    tmp_path: Path, http: httpx.Client, group: dict[str, Any]
 ) -> None:
-    headers = {"x-forwarded-for": sent} if sent else {}
-    with upstream() as server, before(server, tmp_path, ATAJO_TRUSTED_PROXIES=trusted) as web:
-        assert http.get(f"{web.url}/{new_code()}", headers=headers).text == told
-        assert http.post(f"{web.url}/accessLink", json=LINK, headers=headers).text == told
+    settings = {
+        "ATAJO_TRUSTED_PROXIES": group["trusted_proxies"],
+        "ATAJO_TRUSTED_HOPS": str(group["trusted_hops"]),
+    }
+    with upstream() as server, before(server, tmp_path, **settings) as web:
+        for case in group["cases"]:
+            sent = case["forwarded"]
+            headers = {} if sent is None else {"x-forwarded-for": sent}
+            for told in (
+                http.get(f"{web.url}/{new_code()}", headers=headers),
+                http.post(f"{web.url}/accessLink", json=LINK, headers=headers),
+            ):
+                assert str(addresses.parse(told.text)) == case["client"], case
 
 
 def test_that_holds_where_the_gateway_is_looked_up_anew(

@@ -134,6 +134,10 @@ def test_without_a_contact_it_is_the_hosts(tmp_path: Path, public_url: str, cont
             )
         ],
         ("ATAJO_TRUSTED_PROXIES", "10.0.0.0/33"),
+        *[
+            ("ATAJO_TRUSTED_HOPS", value)
+            for value in ("-1", "11", "1.5", "all", "1;", "01", "1\n1")
+        ],
     ],
 )
 def test_a_setting_that_could_mean_something_else_is_refused(
@@ -142,6 +146,15 @@ def test_a_setting_that_could_mean_something_else_is_refused(
     code, said = start(tmp_path, **{name: value})
     assert code != 0
     assert (name in said) or "10.0.0.0/33" in said, said
+
+
+def test_proxies_are_trusted_by_network_or_by_number_and_not_by_both(tmp_path: Path) -> None:
+    both = {"ATAJO_TRUSTED_PROXIES": "10.0.0.0/8", "ATAJO_TRUSTED_HOPS": "1"}
+    code, said = start(tmp_path, **both)
+    assert code != 0
+    assert "ATAJO_TRUSTED_PROXIES and ATAJO_TRUSTED_HOPS" in said
+    for given in ({**both, "ATAJO_TRUSTED_HOPS": "0"}, {**both, "ATAJO_TRUSTED_PROXIES": ""}):
+        assert start(tmp_path, **given)[0] == 0
 
 
 def test_the_documents_of_two_replicas_have_the_same_tag_and_those_of_other_settings_another(

@@ -26,13 +26,16 @@ BROUGHT = {
     "default-jdk-headless": ("java", "javac"),
     "prometheus": ("prometheus", "promtool"),
     "nginx-light": ("nginx",),
+    "libnginx-mod-stream": (),
 }
 """Programs by Debian package."""
+SAYS = {"nginx": "echo built with --with-stream ."}
+"""What a program that is brought does, where it must do something."""
 WANTED = {
     "--browser": ("chromium", "firefox-esr", "webkit2gtk-driver", "xvfb"),
     "--mongo": ("maven", "default-jdk-headless"),
     "--prometheus": ("prometheus",),
-    "--nginx": ("nginx-light",),
+    "--nginx": ("nginx-light", "libnginx-mod-stream"),
 }
 """Packages by what is asked for."""
 PLAIN = ("chmod", "cp", "mkdir", "sed", "timeout", "uname")
@@ -63,7 +66,9 @@ class Machine:
             f"{package}) programs='{' '.join(programs)}' ;;\n"
             for package, programs in BROUGHT.items()
         )
-        bring = f'cp "{self.folder}/bin/id" "{self.folder}/bin/$program"' if works else "exit 100"
+        for program in (one for programs in BROUGHT.values() for one in programs):
+            self.add(f"../{program}", SAYS.get(program, ""))
+        bring = f'cp "{self.folder}/$program" "{self.folder}/bin/$program"' if works else "exit 100"
         self.add(
             "apt-get",
             f"""
@@ -132,9 +137,17 @@ def test_what_is_there_is_left_alone(tmp_path: Path, what: str, packages: tuple[
     machine.add_apt()
     for package in packages:
         for program in BROUGHT[package]:
-            machine.add(program)
+            machine.add(program, SAYS.get(program, ""))
     assert machine.ask(what) == (0, "")
     assert machine.installed == ()
+
+
+def test_an_nginx_without_its_stream_module_gets_it(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.add_apt()
+    machine.add("nginx", f"echo built with --with-stream=dynamic --modules-path={tmp_path}")
+    assert machine.ask("--nginx") == (0, "")
+    assert machine.installed == list(WANTED["--nginx"])
 
 
 @pytest.mark.parametrize("case", ["debian", "ubuntu", "nobody", "offline"])

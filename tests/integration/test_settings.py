@@ -68,6 +68,7 @@ NONSENSE: Mapping[type[ProcessSettings], Mapping[str, tuple[str, ...]]] = {
         "WEB_DIR": ("", NOT_TEXT),
         "COUNTRIES_FILE": ("", NOT_TEXT),
         "TRUSTED_PROXIES": ("somebody", "192.0.2.1/99"),
+        "TRUSTED_HOPS": ("-1", "11", "1.5", "all"),
         "LIMITS": ("perhaps",),
         "CACHE_FRESH_SECONDS": ("-1", "nan", "inf", "long"),
         "CACHE_STALE_SECONDS": ("-1", "nan", "inf", "long"),
@@ -113,6 +114,17 @@ def test_each_setting_is_checked_before_anything_begins(
             with monkeypatch.context() as patched:
                 patched.setenv(f"ATAJO_{name}", value)
                 assert f"ATAJO_{name}: " in refused(settings), (name, value)
+
+
+def test_proxies_are_trusted_by_network_or_by_number_and_not_by_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ATAJO_TRUSTED_HOPS", "2")
+    assert GatewaySettings.load().trusted_hops == 2
+    monkeypatch.setenv("ATAJO_TRUSTED_PROXIES", "10.0.0.0/8")
+    assert "ATAJO_TRUSTED_HOPS: " in refused(GatewaySettings)
+    monkeypatch.setenv("ATAJO_TRUSTED_HOPS", "0")
+    assert GatewaySettings.load().trusted_hops == 0
 
 
 @pytest.mark.parametrize(("given", "days"), [("", None), ("1", 1), ("3653", 3653)])

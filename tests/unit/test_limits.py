@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tracemalloc
 from ipaddress import ip_network
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -13,6 +15,9 @@ from starlette.requests import Request
 
 from gateway.limits import MOST_WINDOWS, ClientAddresses, Limit, Networks, Rate
 from services.runtime.errors import ResourceExhausted
+
+CLIENT_IPS = Path(__file__).parents[1] / "contract" / "client_ip_cases.json"
+"""Cases of nginx and the gateway alike: tests/integration/test_nginx_gateway.py."""
 
 
 class Clock:
@@ -35,6 +40,22 @@ def networks(address: str, forwarded: str = "") -> Networks:
     headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
     scope = {"type": "http", "client": (address, 1), "headers": headers}
     return ClientAddresses([ip_network("10.0.0.0/8")]).networks_of(Request(scope))
+
+
+def groups() -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = json.loads(CLIENT_IPS.read_text(encoding="utf-8"))
+    return cases
+
+
+@pytest.mark.parametrize("group", groups())
+def test_the_client_is_who_is_in_front_of_the_proxies_that_are_trusted(
+    group: dict[str, Any],
+) -> None:
+    trusted = [ip_network(one.strip()) for one in group["trusted_proxies"].split(",") if one]
+    found = ClientAddresses(trusted, group["trusted_hops"])
+    for case in group["cases"]:
+        forwarded = (case["forwarded"] or "").encode()
+        assert str(found.find("127.0.0.1", forwarded)) == case["client"], case
 
 
 def is_let(limit: Limit, address: str) -> bool:

@@ -23,7 +23,9 @@ labels:
 
 {{/* An image by its key among the values. Takes {root, image}. */}}
 {{- define "atajo.image" -}}
-{{ index .root.Values.image .image }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}
+{{- $image := .root.Values.image -}}
+{{ index $image .image }}:{{ $image.tag | default .root.Chart.AppVersion }}
+{{- with index $image.digests .image }}@{{ . }}{{ end }}
 {{- end }}
 
 {{- define "atajo.host" -}}
