@@ -208,6 +208,14 @@ def _store(job: str) -> Row:
                 limit=0.05,
                 runbook="store-failing",
             ),
+            graph(
+                "Store size",
+                "bytes",
+                "On disk. The limit is that and what its disk has free.",
+                (f"max(atajo_store_bytes{{{this}}})", "store"),
+                (f"max(atajo_store_limit_bytes{{{this}}})", "limit"),
+                runbook="store-filling",
+            ),
         ],
     )
 

@@ -37,6 +37,7 @@ from pymongo.read_concern import ReadConcern
 from services.runtime import background, logs, metrics, ready
 from services.runtime.errors import Unavailable
 from services.runtime.schema import SchemaTooNew
+from services.runtime.store_size import StoreSize
 
 log = logs.get(__name__)
 # At the level `debug` the driver would write down every document.
@@ -207,6 +208,21 @@ class Database:
             raise Unavailable(
                 "The store cannot be written.", "STORE_UNWRITABLE"
             ) from self._unwritable
+
+    async def size(self) -> StoreSize:
+        """Return the bytes of data and indexes, and what the server's disk has free.
+
+        Raises Unavailable. Not in the metrics.
+        """
+        try:
+            async with asyncio.timeout(_SECONDS):
+                stats = await self._documents.command("dbStats")
+        except (PyMongoError, TimeoutError) as error:
+            raise Unavailable("The size of the store is unknown.", "STORE_UNAVAILABLE") from error
+        free = None
+        if "fsTotalSize" in stats:
+            free = int(stats["fsTotalSize"] - stats["fsUsedSize"])
+        return StoreSize(int(stats["storageSize"] + stats["indexSize"]), free)
 
     async def _try(self) -> None:
         """Write what is there already."""

@@ -15,7 +15,7 @@ from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
 from grpc_health.v1 import health
 from grpc_reflection.v1alpha import reflection
 
-from services.runtime import background, logs, ready, tracing
+from services.runtime import background, logs, ready, store_size, tracing
 from services.runtime.grpc_health import GrpcHealth
 from services.runtime.health import Health
 from services.runtime.interceptors import CallInterceptor
@@ -101,6 +101,7 @@ async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None
                 await listener.health.tell(is_ready)
 
         await process.start()
+        measuring = background.run(store_size.watch(store), "store_size")
         await _await_unless(stop, store.prepared())
         if not stop.is_set():
             listeners.append(Listener(servicers.calls, settings.listen))
@@ -116,6 +117,8 @@ async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None
         await process.stop()
         await asyncio.gather(*(each.server.stop(settings.drain_seconds) for each in listeners))
         process.close()
+        measuring.cancel()
+        await asyncio.wait([measuring])
         await asyncio.to_thread(observation.close)
         await asyncio.to_thread(tracing.stop)
     log.info("stopped")

@@ -26,7 +26,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +34,7 @@ from typing import Any, TypeVar
 from services.runtime import background, logs, metrics, ready
 from services.runtime.errors import Unavailable
 from services.runtime.schema import SchemaTooNew
+from services.runtime.store_size import StoreSize
 
 log = logs.get(__name__)
 
@@ -179,6 +180,23 @@ class Database:
                 await asyncio.shield(self._trying)
             except Unavailable as error:
                 raise Unavailable("The store cannot be written.", "STORE_UNWRITABLE") from error
+
+    async def size(self) -> StoreSize:
+        """Return the bytes of the file and its log, and what their disk has free.
+
+        Raises Unavailable.
+        """
+        return await self._loop.run_in_executor(self._readers, self._measure)
+
+    def _measure(self) -> StoreSize:
+        try:
+            size = self._path.stat().st_size
+            with suppress(FileNotFoundError):  # The writing thread creates the log as it starts.
+                size += Path(f"{self._path}-wal").stat().st_size
+            disk = os.statvfs(self._path)
+        except OSError as error:
+            raise Unavailable("The file of the store is gone.", "STORE_FILE_GONE") from error
+        return StoreSize(size, disk.f_bavail * disk.f_frsize)
 
     def _queued(self, operation: Operation[T], is_outside: bool = False) -> asyncio.Future[T]:
         """Hand an operation to the writer. Raises Unavailable where it is not taken."""

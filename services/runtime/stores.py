@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from services.runtime import sqlite
+from services.runtime.store_size import StoreSize
 
 if TYPE_CHECKING:
     from services.runtime import mongo
@@ -28,6 +29,9 @@ class Store(Protocol):
 
         If the server is away, this returns at once.
         """
+
+    async def size(self) -> StoreSize:
+        """Return how much room the store takes. Raises Unavailable."""
 
 
 @dataclass(frozen=True)

@@ -249,13 +249,24 @@ def _heard(gateway: str, *, age: Course | str = 0.5, key: Course | str = 1) -> d
     }
 
 
-def _store(instance: str, *, slow: float = 0, error: Course = 0) -> dict[str, str]:
-    """100 operations a second, of which some take 0.7 s, and those in vain."""
+def _store(
+    instance: str,
+    *,
+    slow: float = 0,
+    error: Course = 0,
+    size: str = "",
+    limit: Course | str = 100 * _GIB,
+) -> dict[str, str]:
+    """100 operations a second, of which some take 0.7 s, and those in vain; bytes of the store."""
     rates = {"0.005": 100 - slow, "0.5": 100 - slow, "1": 100.0, "+Inf": 100.0}
     name = "atajo_store_seconds"
     return {
         **_latencies(name, instance, rates, operation="resolve", result="ok"),
         _series(f"{name}_count", instance, operation="resolve", result="error"): _counter(error),
+        _series("atajo_store_bytes", instance): size or _level(10 * _GIB),
+        _series("atajo_store_limit_bytes", instance): (
+            limit if isinstance(limit, str) else _level(limit)
+        ),
     }
 
 
@@ -582,6 +593,42 @@ CASES: tuple[Case, ...] = (
         ("AtajoStoreSlow ticket",),
     ),
     Case("AtajoStoreSlow", "one operation in fifty is slow", 60, _store("links-0", slow=4)),
+    Case(
+        "AtajoStoreFilling",
+        "nine tenths of the room are taken, as both replicas tell",
+        40,
+        {
+            **_store("links-0", size=_level((10 * _GIB, 90 * _GIB))),
+            **_store("links-1", size=_level((10 * _GIB, 90 * _GIB))),
+        },
+        ("AtajoStoreFilling ticket",),
+    ),
+    Case(
+        "AtajoStoreFilling",
+        "the disk fills from elsewhere",
+        40,
+        _store("auth-0", limit=(100 * _GIB, 11 * _GIB)),
+        ("AtajoStoreFilling ticket",),
+    ),
+    Case(
+        "AtajoStoreFilling",
+        "a third is taken and in three days the rest will be",
+        370,
+        _store("analytics-0", size=_counter(240 << 10, start=40 * _GIB)),
+        ("AtajoStoreFilling ticket",),
+    ),
+    Case(
+        "AtajoStoreFilling",
+        "a third is taken and the rest will last for ten days",
+        370,
+        _store("analytics-0", size=_counter(70 << 10, start=40 * _GIB)),
+    ),
+    Case(
+        "AtajoStoreFilling",
+        "a store that does not tell what its disk has grows fast",
+        370,
+        _store("links-0", size=_counter(10 << 20, start=_GIB), limit=f"+Inf+0x{_LENGTH}"),
+    ),
     Case(
         "AtajoPasswordChecksWaiting",
         "a hundred passwords wait",

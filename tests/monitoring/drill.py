@@ -111,6 +111,7 @@ DRILLS = (
         ("AtajoDependencyAway", "AtajoCreationsFailing"),
         ("AtajoReconcilerStill",),
     ),
+    Drill("store fills up", ground.large_store, ("AtajoStoreFilling",)),
     Drill("part of a store gone", ground.lost_table, ("AtajoStoreFailing",)),
     Drill("lease taken away", ground.taken_lease, ("AtajoReconcilerStill",), ("AtajoDown",)),
     Drill("sweep held up", ground.taken_sweep, ("AtajoSweepStill",)),

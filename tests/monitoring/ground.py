@@ -263,6 +263,18 @@ def full_store(ground: Ground) -> Iterator[None]:
 
 
 @contextmanager
+def large_store(ground: Ground) -> Iterator[None]:
+    """The log of auth's store is five times as long as its disk has room; it has holes there."""
+    file = ground.folder / "auth.sqlite3"
+    log = Path(f"{file}-wal")
+    disk = os.statvfs(log)
+    os.truncate(log, log.stat().st_size + 5 * disk.f_bavail * disk.f_frsize)
+    yield
+    with closing(sqlite3.connect(file, timeout=10)) as connection:
+        await_that(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+
+
+@contextmanager
 def lost_table(ground: Ground) -> Iterator[None]:
     """Of the file of links a table is gone that is asked twice a second, and all else is there."""
     with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
