@@ -374,13 +374,14 @@ describe('the statistics of a link', () => {
     expect(asked()).toHaveLength(calls);
   });
 
-  /** The bytes of the file that CSV gives once the span before is there. */
-  async function downloaded(showStatistics: ReturnType<typeof spans>) {
+  /** The bytes of the file that CSV gives once the span before and a text are there. */
+  async function downloaded(showStatistics: ReturnType<typeof spans>, text = 'Where from') {
     const create = vi.fn<(blob: Blob) => string>(() => 'blob:x');
     Object.assign(URL, { createObjectURL: create, revokeObjectURL: () => undefined });
     vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(() => undefined);
     const { user } = await open(showStatistics);
     await screen.findByText(/^The dotted line/);
+    await screen.findByText(text);
     await user.click(screen.getByRole('button', { name: 'CSV' }));
     return bytesOf(create.mock.calls[0]?.[0] as Blob);
   }
@@ -393,6 +394,32 @@ describe('the statistics of a link', () => {
     const lines = linesOf(await downloaded(spans(uncounted)));
     expect(lines).toContain('not all counted before,2026-11-23,,,,');
     expect(lines).toContain('total,2026-11-18 to 2026-11-22,46,,5,10');
+  });
+
+  it('name apps, and hosts in Unicode beside what may look like them', async () => {
+    const names = [
+      'xn--mnchen-3ya.example',
+      'xn--80ak6aa92e.com',
+      'xn--a_b!.example',
+      'android-app://com.google.android.gm',
+      'android-app://org.nobody.app',
+      'news.example',
+    ];
+    const shown = [
+      'münchen.example (xn--mnchen-3ya.example)',
+      'аррӏе.com (xn--80ak6aa92e.com)',
+      'xn--a_b!.example',
+      'Gmail (Android)',
+      'org.nobody.app (Android)',
+      'news.example',
+    ];
+    const referrer = names.map((name) => ({ name, people: 1 }));
+    const named = spans({ ...PEOPLE, breakdowns: { ...PEOPLE.breakdowns, referrer } });
+    const bytes = await downloaded(named, 'Gmail (Android)');
+    for (const name of shown) {
+      expect(within(list('Where from')).getByText(name)).toBeVisible();
+      expect(linesOf(bytes)).toContain(`Where from,${name},1,,,`);
+    }
   });
 
   it('go into a file beside those of a span before that was not counted whole', async () => {

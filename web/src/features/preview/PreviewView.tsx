@@ -8,7 +8,7 @@ import { ShortAddress } from '../../components/ShortAddress';
 import { Spinner } from '../../components/Spinner';
 import { formatMoment } from '../../lib/format';
 import { nobody } from '../../lib/owner';
-import { readable } from './hosts';
+import { readable } from '../../lib/hosts';
 import { headings, notLookedUp, reportMessages } from './messages';
 import styles from './PreviewView.module.css';
 import { ReportDialog } from './ReportDialog';

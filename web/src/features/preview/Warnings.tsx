@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Preview } from '../../api';
-import { readable } from './hosts';
+import { readable } from '../../lib/hosts';
 import styles from './Warnings.module.css';
 
 /** What there is to be careful about, each in a sentence; one that is not known here is left out. */

@@ -8,8 +8,10 @@ import { ShortAddress } from '../../components/ShortAddress';
 import { Spinner } from '../../components/Spinner';
 import { TextButton } from '../../components/TextButton';
 import { linkPath } from '../../lib/edge';
+import { loadHosts } from '../../lib/loadHosts';
 import type { Owner } from '../../lib/owner';
 import { save } from '../../lib/save';
+import { usePart } from '../../lib/usePart';
 import { Breakdown } from './Breakdown';
 import { Chart } from './Chart';
 import { DatesForm } from './DatesForm';
@@ -110,7 +112,9 @@ interface ShownProps {
   code: string | null;
 }
 
-function Shown({ found: { span, statistics, before, isLate }, code }: ShownProps) {
+function Shown({ found: { span, statistics: told, before, isLate }, code }: ShownProps) {
+  const names = usePart(loadHosts, true);
+  const statistics = names?.nameReferrers(told) ?? told;
   const { range, totals, breakdowns, top = [] } = statistics;
   const { counted_from: countedFrom, kept_from: keptFrom } = statistics;
   const shown = stepsOf(statistics, before, span);

@@ -1,0 +1,2 @@
+/** Loads the names of hosts and apps, which few pages need. */
+export const loadHosts = () => import('./hosts');
