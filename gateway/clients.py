@@ -16,7 +16,7 @@ from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.batches import Batches, stopping
-from gateway.owners import Account, Guest, Owner
+from gateway.owners import Account, Guest, Owner, pseudonym_of
 from gateway.ports import (
     Dates,
     Dimension,
@@ -410,10 +410,12 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         return {code: list(one.people) for code, one in reply.links.items()}
 
     async def statistics(
-        self, codes: Sequence[str], span: Span, timezone: str, top: int
+        self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None
     ) -> Statistics:
         """Visits over a span. Reasons: INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_*."""
-        request = analytics_pb2.GetStatisticsRequest(codes=codes, timezone=timezone, top=top)
+        request = analytics_pb2.GetStatisticsRequest(
+            codes=codes, timezone=timezone, top=top, owner=pseudonym_of(owner) if owner else ""
+        )
         match span:
             case RecentSpan():
                 request.recent = _SPANS[span]

@@ -35,3 +35,13 @@ class Guest:
 
 
 Owner = Account | Guest
+
+
+def pseudonym_of(owner: Owner) -> str:
+    """A name for an owner that tells owners apart and does not tell who they are."""
+    match owner:
+        case Account(account_id):
+            named = b"account:" + account_id.encode()
+        case Guest(key_hash):
+            named = b"guest:" + key_hash
+    return hashlib.sha256(named).hexdigest()[:32]

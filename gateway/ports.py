@@ -322,11 +322,12 @@ class Analytics(Service, VisitSink, KeySource, ViewCounts, Protocol):
     """How often links are followed: the analytics service."""
 
     async def statistics(
-        self, codes: Sequence[str], span: Span, timezone: str, top: int
+        self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None
     ) -> Statistics:
         """Visits of at most 100,000 links over a span, in a time zone of the IANA database.
 
-        `top` is how many of the links are told apart. Reasons: INVALID_RANGE, INVALID_TIMEZONE,
+        `top` is how many of the links are told apart. Owners share the capacity fairly; for None,
+        the first link stands for its owner. Reasons: INVALID_RANGE, INVALID_TIMEZONE,
         TOO_MANY_CODES, and where too many ask at once TOO_MANY_READS.
         """
         ...

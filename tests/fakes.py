@@ -483,7 +483,12 @@ class FakeAnalytics(Fake):
         return day, self._keys[day]
 
     async def statistics(
-        self, codes: Sequence[str], span: ports.Span, timezone: str, top: int
+        self,
+        codes: Sequence[str],
+        span: ports.Span,
+        timezone: str,
+        top: int,
+        owner: owners.Owner | None,
     ) -> ports.Statistics:
         self._reach("statistics")
         wanted: spans.Recent | spans.Dates

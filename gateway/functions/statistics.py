@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator
@@ -12,6 +12,7 @@ from gateway.callable import Text
 from gateway.functions.outcomes import NoOwner, Reply
 from gateway.functions.owner import Owned, owner_of
 from gateway.limits import ClientAddresses, Limit, NoLimit
+from gateway.owners import Owner
 from gateway.ports import (
     Analytics,
     Auth,
@@ -37,8 +38,16 @@ MOST_KEPT = 64
 TOP = 100
 """How many of an owner's links are told apart where all of them are asked for."""
 
-Question = tuple[str, Span, str]
-"""About a link: its code, the span and the time zone."""
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked about a link. Callers with the same question share the answer."""
+
+    code: str
+    span: Span
+    timezone: str
+    caller: Owner | None = field(compare=False)
+
 
 _DATES = {"from", "to"}
 
@@ -92,18 +101,21 @@ class LinkStatistics:
         self._reads.hit(self._clients.networks_of(request))
         timezone = DEFAULT_TIMEZONE if payload.timezone is None else payload.timezone
         if payload.code is not None:
-            await self._check_access(payload, payload.code)
-            return _shown(await self._of_links.of((payload.code, payload.span, timezone)), timezone)
-        codes = await self._links.owned_codes(await owner_of(self._auth, payload))
-        found = await self._analytics.statistics(codes, payload.span, timezone, TOP)
+            caller = await self._check_access(payload, payload.code)
+            question = _Question(payload.code, payload.span, timezone, caller)
+            return _shown(await self._of_links.of(question), timezone)
+        owner = await owner_of(self._auth, payload)
+        codes = await self._links.owned_codes(owner)
+        found = await self._analytics.statistics(codes, payload.span, timezone, TOP, owner)
         return {**_shown(found, timezone), "top": _by("code", found.top)}
 
-    async def _of_link(self, question: Question) -> Statistics:
-        code, span, timezone = question
-        return await self._analytics.statistics([code], span, timezone, 0)
+    async def _of_link(self, question: _Question) -> Statistics:
+        return await self._analytics.statistics(
+            [question.code], question.span, question.timezone, 0, question.caller
+        )
 
-    async def _check_access(self, payload: ShowStatistics, code: str) -> None:
-        """Return if the caller may see the statistics of a link.
+    async def _check_access(self, payload: ShowStatistics, code: str) -> Owner | None:
+        """Return the caller if the caller may see the statistics of a link; None for nobody.
 
         Raises NotFound for an owner who may not, NoOwner for nobody, AppError (INVALID_TOKEN).
         """
@@ -115,6 +127,7 @@ class LinkStatistics:
             if caller is None:
                 raise NoOwner("This call needs a session.") from None
             raise
+        return caller
 
 
 def _shown(found: Statistics, timezone: str) -> Reply:

@@ -10,8 +10,8 @@ makes room.
 
 What is not remembered is read a piece at a time, by one at a time: so an owner of 100,000 links,
 whose ten years take longer than anybody waits, holds up nobody who asks for one link or a few, and
-finds when asking again how far it came. A reading that was given up goes on: others with as many
-links may wait for its place, for minutes with a hundred million visits in the store.
+finds when asking again how far it came. A reading whose callers have all given up ends, and its
+place is free for others.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         self, request: pb.GetStatisticsRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetStatisticsResponse:
         statistics = await self._service.statistics(
-            request.codes, _wanted(request), request.timezone, request.top
+            request.codes, _wanted(request), request.timezone, request.top, request.owner
         )
         return _statistics_to_pb(statistics)
 

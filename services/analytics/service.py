@@ -39,26 +39,28 @@ from services.analytics.statistics import Figures, Statistics, Sums
 from services.analytics.store import AnalyticsStore
 from services.runtime import logs
 from services.runtime.codes import is_code
+from services.runtime.concurrency_limiter import ConcurrencyLimiter
 from services.runtime.errors import InvalidArgument
 from services.runtime.moments import EPOCH
-from services.runtime.turns import Turns
 
 log = logs.get(__name__)
 
-READS_WAITING = 64
+MAX_READS_WAITING = 64
 """How many readings of one link's visits may wait for their turn: one takes some 10 ms."""
 GROUP_LINKS = 1000
 """Most links that are few: who asks for few does not wait until those of more are read."""
-GROUP_READS = 4
+MAX_GROUP_READS = 4
 """How many readings of few links' visits are under way at once, reading in turns, beside one of
 those."""
-GROUP_READS_WAITING = 16
+MAX_GROUP_READS_WAITING = 64
 """How many more of them may wait."""
-LARGE_READS = 4
+MAX_LARGE_READS = 4
 """How many readings of more links' visits are under way at once, in turns with those: what they
 hold of 100,000 links over ten years may be 50 MB each."""
-LARGE_READS_WAITING = 8
-"""How many more of them may wait."""
+MAX_LARGE_READS_WAITING = 32
+"""How many more of them may wait, each with the codes of its links: 6 MB of 100,000."""
+MAX_WAITING_PER_OWNER = 8
+"""How many readings of each kind may wait for one owner."""
 _LATE_DAYS = 1
 """Days before today whose visits still come in, and which are read anew each time."""
 _RETRY_AFTER = 1.0
@@ -76,9 +78,9 @@ class AnalyticsService:
         self._store = store
         self._now = now
         self._kept_days = kept_days
-        self._reads = Turns(1, READS_WAITING, _too_many_reads)
-        self._group_reads = Turns(GROUP_READS, GROUP_READS_WAITING, _too_many_reads)
-        self._large_reads = Turns(LARGE_READS, LARGE_READS_WAITING, _too_many_reads)
+        self._reads = _limiter("link_statistics", 1, MAX_READS_WAITING)
+        self._group_reads = _limiter("statistics", MAX_GROUP_READS, MAX_GROUP_READS_WAITING)
+        self._large_reads = _limiter("large_statistics", MAX_LARGE_READS, MAX_LARGE_READS_WAITING)
         self._groups = Groups(store)
 
     async def record(self, batch: Batch) -> bool:
@@ -131,10 +133,16 @@ class AnalyticsService:
         return Visited(told.mark, totals, told.more, told.lost)
 
     async def statistics(
-        self, codes: Sequence[str], wanted: Recent | Dates, timezone: str, top: int
+        self,
+        codes: Sequence[str],
+        wanted: Recent | Dates,
+        timezone: str,
+        top: int,
+        owner: str = "",
     ) -> Statistics:
         """The visits of some links over a span, and at most `top` of the links.
 
+        Capacity is shared fairly between owners; without an `owner`, the first code stands for it.
         Malformed codes, and those that nobody visited, count nothing. What many links have is told
         as of some moment since the same was first asked and not yet answered. Raises
         InvalidTimezone, TooManyCodes, TooManyReads, Unavailable.
@@ -143,12 +151,12 @@ class AnalyticsService:
             raise TooManyCodes(f"At most {MAX_STATISTICS_CODES} codes can be added up at once.")
         zone = zone_of(timezone)
         known = [code for code in dict.fromkeys(codes) if is_code(code)]
+        owner = owner or "".join(known[:1])
         reading = self._statistics(known, wanted, zone, top)
         if len(known) <= 1:
-            return await self._reads.run(reading)
-        turns = self._group_reads if len(known) <= GROUP_LINKS else self._large_reads
-        # Who gave up and asks again waits for what was begun, instead of beginning it again.
-        return await turns.run(reading, (tuple(known), wanted, timezone, top))
+            return await self._reads.run(owner, reading)
+        limiter = self._group_reads if len(known) <= GROUP_LINKS else self._large_reads
+        return await limiter.run(owner, reading, (tuple(known), wanted, timezone, top))
 
     async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
         """Count the people of each of the last 30 UTC days, by code, oldest day first.
@@ -285,6 +293,12 @@ class AnalyticsService:
     def _today(self) -> int:
         """The UTC day that runs."""
         return (self._now() - EPOCH) // timedelta(days=1)
+
+
+def _limiter(name: str, max_running: int, max_waiting: int) -> ConcurrencyLimiter:
+    return ConcurrencyLimiter(
+        name, max_running, max_waiting, MAX_WAITING_PER_OWNER, _too_many_reads
+    )
 
 
 def _too_many_reads() -> TooManyReads:

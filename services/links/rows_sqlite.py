@@ -18,7 +18,7 @@ from services.links.domain import (
     Owner,
     Resolution,
 )
-from services.links.listing import LinkOrder, Position, Wanted
+from services.links.listing import LinkOrder, Position
 from services.links.stored import owner_of, value_of
 from services.runtime.moments import micros_of, moment_of
 
@@ -29,9 +29,9 @@ COLUMNS = (
     "public_statistics, removed_at, blocked, listed, spared, spared_at, scan_code"
 )
 """What makes a link; `link_of` reads it."""
-WRITTEN = f"{COLUMNS}, folded"
+WRITTEN = f"{COLUMNS}, folded, marked_expired"
 """What is written of one, as `row_of` has it."""
-_PEOPLE = "SELECT people FROM views WHERE views.code = links.code"
+PEOPLE = "SELECT people FROM views WHERE views.code = links.code"
 RESOLVED = "code, url, removed_at, expires_at, blocked, ended_url"
 """What decides what a short address answers; `resolution_of` reads it."""
 
@@ -48,7 +48,7 @@ class Select:
         self._conditions.append("removed_at IS NULL")
         return self
 
-    def wanted(self, wanted: Wanted, now: datetime) -> Select:
+    def in_state(self, state: LinkState | None, now: datetime) -> Select:
         self._parameters["now"] = micros_of(now)
         self._parameters["gone"] = micros_of(now - RESTORABLE_FOR)
         self._conditions += {
@@ -60,28 +60,19 @@ class Select:
             LinkState.EXPIRED: ["removed_at IS NULL AND blocked IS NULL AND expires_at <= :now"],
             LinkState.BLOCKED: ["removed_at IS NULL AND blocked IS NOT NULL"],
             LinkState.REMOVED: ["removed_at > :gone"],
-        }[wanted.state]
-        if wanted.text:
-            # For ASCII, LIKE makes no difference between cases, and is twice as fast as lower().
-            self._parameters["text"] = f"%{_literally(wanted.text)}%"
-            self._conditions.append(f"coalesce(folded, {SEARCHED}) LIKE :text ESCAPE '!'")
+        }[state]
         return self
 
     def behind(self, after: Position | None, order: LinkOrder, limit: int) -> Select:
-        newest = order is LinkOrder.NEWEST
         if after is not None:
-            self._parameters["at"], self._parameters["code"] = (
-                micros_of(after.created_at),
-                after.code,
-            )
-            self._conditions.append(f"(created_at, code) {'<' if newest else '>'} (:at, :code)")
-        direction = "DESC" if newest else "ASC"
+            self._parameters |= _position(after)
+            self._conditions.append(_behind(order))
         self._parameters["limit"] = limit
-        self._end = f"ORDER BY created_at {direction}, code {direction} LIMIT :limit"
+        self._end = f"ORDER BY {_by_age(order)} LIMIT :limit"
         return self
 
     def most_viewed_first(self) -> Select:
-        self._end = f"ORDER BY ({_PEOPLE}) DESC, created_at DESC, code DESC"
+        self._end = f"ORDER BY ({PEOPLE}) DESC, created_at DESC, code DESC"
         return self
 
     def first(self, most: int) -> Select:
@@ -93,18 +84,18 @@ class Select:
     def links(self, connection: sqlite3.Connection) -> list[Link]:
         return [link_of(row) for row in self._read(connection, COLUMNS, self._end)]
 
-    def count(self, connection: sqlite3.Connection) -> int:
-        (count,) = self._read(connection, "count(*)", "").fetchone()
-        return int(count)
-
     def codes(self, connection: sqlite3.Connection) -> list[str]:
         """Their codes alone, as one text, made with the loop let go on meanwhile."""
-        (codes,) = connection.execute(
-            f"SELECT group_concat(code, ' ') FROM (SELECT code FROM links "
-            f"WHERE {' AND '.join(self._conditions)} {self._end})",
+        (codes,) = self.aggregate(connection, "group_concat(code, ' ')", "code")
+        return codes.split() if codes else []
+
+    def aggregate(self, connection: sqlite3.Connection, result: str, columns: str) -> Any:
+        """One row of aggregates over the columns, which are read in order."""
+        where = " AND ".join(self._conditions)
+        return connection.execute(
+            f"SELECT {result} FROM (SELECT {columns} FROM links WHERE {where} {self._end})",
             self._parameters,
         ).fetchone()
-        return codes.split() if codes else []
 
     def _read(self, connection: sqlite3.Connection, columns: str, end: str) -> sqlite3.Cursor:
         where = " AND ".join(self._conditions)
@@ -113,13 +104,105 @@ class Select:
         )
 
 
+class StateList:
+    """An owner's links in one state, or in all but removed (`state` None).
+
+    A page and the total cost the same however many links the owner has. The column `state` says
+    `expired` only once the links service has marked the link. Links that have expired since are
+    found by `links_unmarked`, and are few.
+    """
+
+    def __init__(self, owner: Account | Guest, state: LinkState | None, now: datetime) -> None:
+        self._parameters: dict[str, Any] = {
+            "creator": creator_of(owner),
+            "now": micros_of(now),
+            "gone": micros_of(now - RESTORABLE_FOR),
+        }
+        self._sources = {
+            None: [_in("active"), _in("expired"), _in("blocked")],
+            LinkState.ACTIVE: [f"{_in('active')} AND (expires_at IS NULL OR expires_at > :now)"],
+            LinkState.EXPIRED: [_in("expired"), _UNMARKED],
+            LinkState.BLOCKED: [_in("blocked")],
+            LinkState.REMOVED: [f"{_in('removed')} AND removed_at > :gone"],
+        }[state]
+        self._total = {
+            None: f"{_count('active')} + {_count('expired')} + {_count('blocked')}",
+            LinkState.ACTIVE: f"{_count('active')} - (SELECT count(*) {_UNMARKED})",
+            LinkState.EXPIRED: f"{_count('expired')} + (SELECT count(*) {_UNMARKED})",
+            LinkState.BLOCKED: _count("blocked"),
+            LinkState.REMOVED: f"{_count('removed')} - (SELECT count(*) {_GONE})",
+        }[state]
+
+    def page(
+        self,
+        connection: sqlite3.Connection,
+        order: LinkOrder,
+        after: Position | None,
+        limit: int,
+    ) -> list[Link]:
+        """The first `limit` links behind a position."""
+        behind = f"AND {_behind(order)}" if after is not None else ""
+        end = f"ORDER BY {_by_age(order)} LIMIT :limit"
+        keys = " UNION ALL ".join(
+            f"SELECT * FROM (SELECT created_at, code {source} {behind} {end})"
+            for source in self._sources
+        )
+        rows = connection.execute(
+            f"WITH keys AS (SELECT * FROM ({keys}) {end}) SELECT {COLUMNS} FROM links "
+            "WHERE creator = :creator AND (created_at, code) IN keys "
+            f"ORDER BY {_by_age(order)}",
+            {
+                **self._parameters,
+                **(_position(after) if after is not None else {}),
+                "limit": limit,
+            },
+        )
+        return [link_of(row) for row in rows]
+
+    def total(self, connection: sqlite3.Connection) -> int:
+        """How many links there are."""
+        (total,) = connection.execute(f"SELECT {self._total}", self._parameters).fetchone()
+        return int(total)
+
+
+def _in(state: str) -> str:
+    return (
+        "FROM links INDEXED BY links_by_state "
+        f"WHERE creator = :creator AND creator <> '' AND state = '{state}'"
+    )
+
+
+def _count(state: str) -> str:
+    return (
+        "coalesce((SELECT links FROM owners "
+        f"WHERE owners.creator = :creator AND state = '{state}'), 0)"
+    )
+
+
+_UNMARKED = (
+    "FROM links INDEXED BY links_unmarked "
+    "WHERE creator = :creator AND state = 'active' AND expires_at <= :now"
+)
+"""Links that have expired and are not marked yet."""
+_GONE = "FROM links INDEXED BY links_by_removal WHERE +creator = :creator AND removed_at <= :gone"
+"""Links whose removal cannot be undone any more, and which are not purged yet."""
+
+
+def _behind(order: LinkOrder) -> str:
+    return f"(created_at, code) {'<' if order is LinkOrder.NEWEST else '>'} (:at, :code)"
+
+
+def _position(after: Position) -> dict[str, Any]:
+    return {"at": micros_of(after.created_at), "code": after.code}
+
+
+def _by_age(order: LinkOrder) -> str:
+    direction = "DESC" if order is LinkOrder.NEWEST else "ASC"
+    return f"created_at {direction}, code {direction}"
+
+
 def marks(values: Sequence[str]) -> str:
     return ", ".join("?" * len(values))
-
-
-def _literally(text: str) -> str:
-    """A text as the part of a pattern of LIKE that matches it alone."""
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def creator_of(owner: Owner) -> str | bytes:
@@ -149,6 +232,7 @@ def row_of(link: Link) -> tuple[Any, ...]:
         _micros(link.spared_at),
         link.scan_code or None,
         None if searched.isascii() else link.searched(),
+        False,
     )
 
 

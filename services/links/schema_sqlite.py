@@ -6,6 +6,7 @@ import sqlite3
 
 from services.links import decisions_sqlite as decisions
 from services.links import reports_sqlite as reports
+from services.links.domain import LinkState
 from services.links.hosts import host_key
 from services.links.rows_sqlite import SEARCHED
 from services.links.texts import folded
@@ -86,6 +87,54 @@ MIGRATIONS = (
     CREATE TRIGGER views_forgotten AFTER DELETE ON links
     BEGIN
         DELETE FROM views WHERE code = old.code;
+    END;
+    """,
+    # Pages and totals of links in one state (see `Select`).
+    f"""
+    ALTER TABLE links ADD COLUMN marked_expired INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE links ADD COLUMN state TEXT AS (
+        CASE WHEN removed_at IS NOT NULL THEN '{LinkState.REMOVED.value}'
+            WHEN blocked IS NOT NULL THEN '{LinkState.BLOCKED.value}'
+            WHEN marked_expired THEN '{LinkState.EXPIRED.value}'
+            ELSE '{LinkState.ACTIVE.value}' END
+    );
+    CREATE INDEX links_by_state
+    ON links (creator, state, created_at, code, expires_at, removed_at) WHERE creator <> '';
+    CREATE INDEX links_unmarked ON links (creator, expires_at)
+    WHERE state = '{LinkState.ACTIVE.value}' AND expires_at IS NOT NULL;
+    CREATE INDEX links_to_mark ON links (expires_at)
+    WHERE marked_expired = 0 AND expires_at IS NOT NULL;
+    DROP TRIGGER link_counted;
+    DROP TRIGGER link_discounted;
+    DROP TRIGGER link_recounted;
+    DROP TABLE owners;
+    -- How many links an owner has in each state.
+    CREATE TABLE owners (
+        creator NOT NULL,
+        state TEXT NOT NULL,
+        links INTEGER NOT NULL,
+        PRIMARY KEY (creator, state)
+    ) WITHOUT ROWID;
+    INSERT INTO owners SELECT creator, state, count(*) FROM links
+    WHERE creator <> '' GROUP BY creator, state;
+    CREATE TRIGGER link_counted AFTER INSERT ON links WHEN new.creator <> ''
+    BEGIN
+        INSERT INTO owners VALUES (new.creator, new.state, 1)
+        ON CONFLICT (creator, state) DO UPDATE SET links = links + 1;
+    END;
+    CREATE TRIGGER link_discounted AFTER DELETE ON links WHEN old.creator <> ''
+    BEGIN
+        UPDATE owners SET links = links - 1 WHERE creator = old.creator AND state = old.state;
+        DELETE FROM owners WHERE creator = old.creator AND state = old.state AND links = 0;
+    END;
+    CREATE TRIGGER link_recounted
+    AFTER UPDATE OF creator, removed_at, blocked, marked_expired ON links
+    WHEN (old.creator, old.state) IS NOT (new.creator, new.state)
+    BEGIN
+        UPDATE owners SET links = links - 1 WHERE creator = old.creator AND state = old.state;
+        DELETE FROM owners WHERE creator = old.creator AND state = old.state AND links = 0;
+        INSERT INTO owners SELECT new.creator, new.state, 1 WHERE new.creator <> ''
+        ON CONFLICT (creator, state) DO UPDATE SET links = links + 1;
     END;
     """,
 )

@@ -65,16 +65,16 @@ from services.links.store import LinkStore
 from services.links.urls import UrlPolicy, UrlRefused
 from services.runtime import logs
 from services.runtime.codes import is_code
-from services.runtime.turns import Turns
+from services.runtime.concurrency_limiter import ConcurrencyLimiter
 
 # 200 links with URL and ended URL of 999 characters of four bytes are 2 MB: half of gRPC's limit on
 # a message.
 PAGE_SIZE = 200
-SEARCHES = 1
-"""How many searches look through an owner's links at once. An SQLite file has two readers, and one
-stays with the redirects."""
-SEARCHES_WAITING = 8
-"""How many may wait for their turn. Each takes up to a fifth of a second for 100,000 links."""
+MAX_SEARCHES = 1
+"""How many reads that look through all links of an owner run at once."""
+MAX_SEARCHES_WAITING = 64
+"""How many may wait. Each takes up to a fifth of a second for 100,000 links."""
+MAX_SEARCHES_WAITING_PER_OWNER = 8
 _RETRY_AFTER = 1.0
 _REPORT_ID_BYTES = 12
 """Random bytes of a report's id: nobody guesses one, or learns from it how many there are."""
@@ -83,6 +83,8 @@ _BROKEN_OFF_AFTER = timedelta(seconds=5)
 slow is announced twice."""
 _FORGOTTEN = 100
 """Most reports that are deleted at a time."""
+_MARKED = 1000
+"""How many links are marked as expired at a time."""
 _REFUSALS_TOLD = 10
 """Most lines in the log for URLs that a class of lists refused, in a minute."""
 
@@ -103,7 +105,13 @@ class LinksService:
         self._store = store
         self._urls = urls
         self._now = now
-        self._searches = Turns(SEARCHES, SEARCHES_WAITING, _too_many_searches)
+        self._searches = ConcurrencyLimiter(
+            "searches",
+            MAX_SEARCHES,
+            MAX_SEARCHES_WAITING,
+            MAX_SEARCHES_WAITING_PER_OWNER,
+            _too_many_searches,
+        )
         self._refusals = _Refusals()
 
     def now(self) -> datetime:
@@ -211,9 +219,9 @@ class LinksService:
 
         Raises InvalidOwner for nobody, TooManyLinks, TooManyQueries, Unavailable.
         """
-        # As a search it reads all that the owner has.
+        # Like a search, this reads all links of the owner.
         reading = self._store.owned_codes(_somebody(owner), MAX_OWNED_CODES + 1)
-        codes = await self._searches.run(reading)
+        codes = await self._searches.run(owner, reading)
         if len(codes) > MAX_OWNED_CODES:
             raise TooManyLinks(f"These are more than {MAX_OWNED_CODES} links.")
         return codes
@@ -322,6 +330,13 @@ class LinksService:
         """Announce changes whose process ended ahead of their announcement. Raises Unavailable."""
         await self._store.announce_left(self._now() - _BROKEN_OFF_AFTER)
 
+    async def mark_expired(self) -> bool:
+        """Mark some of the links that have expired; returns whether there may be others.
+
+        Raises Unavailable.
+        """
+        return await self._store.mark_expired(self._now(), _MARKED)
+
     async def forget_reports(self) -> bool:
         """Delete some of the reports that were decided on long ago; whether there may be others.
 
@@ -408,7 +423,7 @@ class LinksService:
                 return page, len(page)
             return page, await self._store.count(owner, wanted, now)
 
-        found, total = await (self._searches.run(read()) if wanted.text else read())
+        found, total = await (self._searches.run(owner, read()) if wanted.text else read())
         links = found[:limit]
         if len(found) <= limit:
             return Page(links, total, "")
@@ -417,7 +432,7 @@ class LinksService:
     async def _by_rank(self, listing: Listing, place: Place | None, limit: int) -> Page:
         owner, wanted, now = listing.owner, listing.wanted, self._now()
         if place is None:
-            codes = await self._searches.run(self._store.ranking(owner, wanted, now))
+            codes = await self._searches.run(owner, self._store.ranking(owner, wanted, now))
             key = sha256(" ".join(codes).encode()).hexdigest()[:32]
 
             async def ranked(start: int, most: int) -> list[str]:
@@ -437,7 +452,7 @@ class LinksService:
 
         links, start = await self._ranked(listing, kept, place.start, limit, now)
         count = self._store.count(owner, wanted, now)
-        total = await (self._searches.run(count) if wanted.text else count)
+        total = await (self._searches.run(owner, count) if wanted.text else count)
         return Page(links, total, "" if start is None else listing.cursor(Place(place.key, start)))
 
     async def _ranked(

@@ -157,6 +157,13 @@ class LinkStore(Protocol):
         """How many of an owner's links are wanted."""
         ...
 
+    async def mark_expired(self, now: datetime, limit: int) -> bool:
+        """Mark up to `limit` links that have expired; returns whether there may be others.
+
+        Lists are right without it. A store may need it to list them fast.
+        """
+        ...
+
     async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
         """The codes of those of an owner's links that are wanted, the most visited first."""
         ...

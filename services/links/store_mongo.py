@@ -339,6 +339,10 @@ class MongoLinkStore:
         query = wanted_of(owner, wanted, now)
         return await self._links.codes("links_ranked", query, _MOST_VIEWED_FIRST, 0, BY_VIEWS)
 
+    async def mark_expired(self, now: datetime, limit: int) -> bool:
+        """Nothing is marked: the index of links by age has their expiry times."""
+        return False
+
     async def keep_ranking(
         self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
     ) -> None:

@@ -14,9 +14,11 @@ costs to write their links anew, and a tenth of the bytes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeVar
 
 from services.links import decisions_sqlite as decisions
 from services.links import hosts_sqlite as hosts
@@ -46,17 +48,21 @@ from services.links.rows_sqlite import (
     RESOLVED,
     WRITTEN,
     Select,
+    StateList,
     creator_of,
     link_of,
     marks,
     resolution_of,
     row_of,
 )
+from services.links.search_sqlite import Search
 from services.links.stages import Sweep
 from services.runtime.feed import Told
 from services.runtime.feed_sqlite import announce, announced
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
+
+T = TypeVar("T")
 
 _TAKEN = (
     "SELECT 1 FROM links WHERE code = ?1 UNION ALL SELECT 1 FROM links WHERE scan_code = ?1 "
@@ -120,7 +126,7 @@ class SqliteLinkStore:
                 found += [resolution_of(row).by(scan_code) for scan_code, *row in rows]
             return found
 
-        return await self._database.read("links_resolve", operation)
+        return await self._database.look_up("links_resolve", operation)
 
     async def give_scan_code(
         self, owner: Account | Guest, code: str, drawn: Iterator[str], now: datetime
@@ -246,23 +252,73 @@ class SqliteLinkStore:
         limit: int,
         now: datetime,
     ) -> list[Link]:
-        select = Select(owner).wanted(wanted, now).behind(after, order, limit)
-        return await self._database.read("links_page", select.links)
+        if not wanted.text:
+            in_state = StateList(owner, wanted.state, now)
+            return await self._database.read(
+                "links_page", lambda connection: in_state.page(connection, order, after, limit)
+            )
+        search = Search(owner, wanted, order, now)
+        links: list[Link] = []
+        end = after
+        while len(links) < limit:
+            found, end = await self._database.read(
+                "links_search",
+                partial(search.links, after=end, limit=limit - len(links)),
+            )
+            links += found
+            if end is None:
+                break
+        return links
 
     async def count(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
-        def kept(connection: sqlite3.Connection) -> int:
-            found = connection.execute(
-                "SELECT links FROM owners WHERE creator = ?", (creator_of(owner),)
-            ).fetchone()
-            return found[0] if found else 0
-
-        select = Select(owner).wanted(wanted, now)
-        operation = kept if wanted == Wanted() else select.count
-        return await self._database.read("links_count", operation)
+        if not wanted.text:
+            return await self._database.read(
+                "links_count", StateList(owner, wanted.state, now).total
+            )
+        search = Search(owner, wanted, LinkOrder.NEWEST, now)
+        return sum([len(found) async for found in self._chunks("links_count", search.codes)])
 
     async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
-        select = Select(owner).wanted(wanted, now).most_viewed_first()
-        return await self._database.read("links_ranking", select.codes)
+        if not wanted.text:
+            select = Select(owner).in_state(wanted.state, now).most_viewed_first()
+            return await self._database.read("links_ranking", select.codes)
+        search = Search(owner, wanted, LinkOrder.NEWEST, now)
+        found = [one async for some in self._chunks("links_ranking", search.views) for one in some]
+        found.sort(key=lambda one: -one[1])
+        return [code for code, _ in found]
+
+    async def _chunks(
+        self,
+        name: str,
+        read: Callable[[sqlite3.Connection, Position | None], tuple[list[T], Position | None]],
+    ) -> AsyncIterator[list[T]]:
+        """What each chunk of a search finds, in reads of their own."""
+        end: Position | None = None
+        while True:
+            found, end = await self._database.read(name, partial(_read_chunk, read, end))
+            yield found
+            if end is None:
+                return
+
+    async def mark_expired(self, now: datetime, limit: int) -> bool:
+        due = "FROM links WHERE marked_expired = 0 AND expires_at <= ?"
+
+        def is_due(connection: sqlite3.Connection) -> bool:
+            found = connection.execute(f"SELECT 1 {due} LIMIT 1", (micros_of(now),))
+            return found.fetchone() is not None
+
+        def mark(connection: sqlite3.Connection) -> bool:
+            marked = connection.execute(
+                "UPDATE links SET marked_expired = 1 "
+                f"WHERE code IN (SELECT code {due} ORDER BY expires_at LIMIT ?)",
+                (micros_of(now), limit),
+            )
+            return marked.rowcount == limit
+
+        # A look leaves the writer alone.
+        if not await self._database.read("links_expired", is_due):
+            return False
+        return await self._database.write("links_mark_expired", mark)
 
     async def keep_ranking(
         self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
@@ -470,9 +526,17 @@ class SqliteLinkStore:
         return await self._database.write("links_lease", take if duration else give_back)
 
     async def announcements(self, mark: int | None) -> Told:
-        return await self._database.read(
+        return await self._database.look_up(
             "links_announcements", lambda connection: announced(connection, FEED, mark)
         )
+
+
+def _read_chunk(
+    read: Callable[[sqlite3.Connection, Position | None], T],
+    after: Position | None,
+    connection: sqlite3.Connection,
+) -> T:
+    return read(connection, after)
 
 
 def _find(connection: sqlite3.Connection, code: str, column: str = "code") -> Link | None:

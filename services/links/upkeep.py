@@ -1,5 +1,5 @@
 """What goes on by itself in the process: reports are counted, and those past their time go; changes
-whose process ended ahead of their announcement are announced.
+whose process ended ahead of their announcement are announced; expired links are marked.
 
 Every replica does it: the number is the store's, what is gone cannot go twice, and to announce a
 change once more does no harm.
@@ -24,7 +24,7 @@ log = logs.Throttled(__name__)
 
 @asynccontextmanager
 async def keep_up(service: LinksService) -> AsyncIterator[None]:
-    """Look after the reports in the background until the body ends."""
+    """Do the recurring work in the background until the body ends."""
     running = background.run(_run(service), "upkeep")
     try:
         yield
@@ -39,5 +39,6 @@ async def _run(service: LinksService) -> None:
         with background.each_turn(log, "upkeep"):
             await service.announce_left()
             await service.count_reports()
-            more = await service.forget_reports()
+            marks_more = await service.mark_expired()
+            more = await service.forget_reports() or marks_more
         await asyncio.sleep(_PAUSE if more else _EVERY)

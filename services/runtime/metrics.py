@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from prometheus_client import Gauge, Histogram, disable_created_metrics
+from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
 from services.runtime import tracing
 from services.runtime.errors import AppError, Unavailable
@@ -36,9 +37,16 @@ CLIENT_SECONDS = Histogram(
 STORE_SECONDS = Histogram(
     "atajo_store_seconds",
     "Time an operation waited for its store, queueing included. Refused is an answer of the "
-    "store's own, such as a code that is taken; error is a store that cannot be used.",
+    "store's own, such as a code that is taken; error is a store that cannot be used; cancelled "
+    "is an operation whose caller gave up.",
     ["operation", "result"],
     buckets=LATENCY_BUCKETS,
+)
+READS_REJECTED = Counter(
+    "atajo_reads_rejected",
+    "Expensive reads, such as searches and statistics, that were rejected with 429: owner_limit, "
+    "their owner has too many waiting; overloaded, all owners together have.",
+    ["kind", "reason"],
 )
 BUILD_INFO = Gauge(
     "atajo_build_info", "Always 1; its labels say what runs.", ["service", "version"]
@@ -60,6 +68,9 @@ def store_operation(
         with tracing.span(name):
             yield
         result = "ok"
+    except asyncio.CancelledError:
+        result = "cancelled"
+        raise
     except Exception as error:
         if is_refusal(error):
             result = "refused"

@@ -29,7 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from services.runtime import background, logs, metrics, ready
 from services.runtime.errors import Unavailable
@@ -50,6 +50,7 @@ _GROUP = 256
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
 _READERS = 2
+"""Threads for reads of any length."""
 _PATIENCE_MS = 5000
 """For how long a lock of another process is waited for."""
 _READ_MAPPED = 2**30
@@ -73,6 +74,30 @@ _DOUBTED = 5.0
 little room is left, small commits succeed between large ones that fail."""
 
 
+class _Read(Generic[T]):
+    """A read in a thread, which its caller can abandon from another one."""
+
+    def __init__(self, operation: Operation[T]) -> None:
+        self._operation = operation
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def run(self, connection: sqlite3.Connection) -> T:
+        with self._lock:
+            self._connection = connection
+        try:
+            return self._operation(connection)
+        finally:
+            with self._lock:
+                self._connection = None
+
+    def abandon(self) -> None:
+        """Interrupt the statement that runs, if any: then the read ends with an error."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.interrupt()
+
+
 @dataclass
 class _Pending:
     operation: Operation[Any]
@@ -93,6 +118,7 @@ class Database:
         self._closing = False
         self._local = threading.local()
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
+        self._reserved = ThreadPoolExecutor(1, thread_name_prefix="sqlite-lookup")
         self._writer = threading.Thread(target=self._write, name="sqlite-write", daemon=True)
         self._mover = threading.Thread(target=self._move, name="sqlite-move", daemon=True)
         self._moving = threading.Lock()
@@ -129,6 +155,7 @@ class Database:
         await asyncio.to_thread(self._pending.put, None)
         await asyncio.to_thread(self._writer.join)
         await asyncio.to_thread(self._readers.shutdown)
+        await asyncio.to_thread(self._reserved.shutdown)
         os.close(self._file)
 
     async def write(self, name: str, operation: Operation[T]) -> T:
@@ -143,10 +170,19 @@ class Database:
     async def read(self, name: str, operation: Operation[T]) -> T:
         """Run `operation` on a reading connection, beside the writer.
 
-        Raises Unavailable when the file cannot be read.
+        SQLite interrupts it when the caller is cancelled. Raises Unavailable when the file cannot
+        be read.
         """
         with metrics.store_operation(name):
-            return await self._loop.run_in_executor(self._readers, self._read_one, operation)
+            return await self._read_in(self._readers, operation)
+
+    async def look_up(self, name: str, operation: Operation[T]) -> T:
+        """Run a short `operation` on the connection that `read` never occupies.
+
+        For redirects and what keeps them current. Raises Unavailable when the file cannot be read.
+        """
+        with metrics.store_operation(name):
+            return await self._read_in(self._reserved, operation)
 
     async def empty_log(self) -> None:
         """Move the write-ahead log into the file and empty it: what was deleted is in neither then.
@@ -166,7 +202,7 @@ class Database:
         made to find out.
         """
         try:
-            await self._loop.run_in_executor(self._readers, self._look)
+            await self._loop.run_in_executor(self._reserved, self._look)
         except sqlite3.Error as error:  # It is there and no database.
             raise Unavailable("The store cannot be read.", "STORE_UNAVAILABLE") from error
         now = time.monotonic()
@@ -217,6 +253,14 @@ class Database:
         if self._gone:
             raise Unavailable("The file of the store is gone.", "STORE_FILE_GONE")
         self._read_one(_schema_version)
+
+    async def _read_in(self, readers: ThreadPoolExecutor, operation: Operation[T]) -> T:
+        read = _Read(operation)
+        try:
+            return await self._loop.run_in_executor(readers, self._read_one, read.run)
+        except asyncio.CancelledError:
+            read.abandon()
+            raise
 
     def _read_one(self, operation: Operation[T]) -> T:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)

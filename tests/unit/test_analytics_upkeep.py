@@ -18,11 +18,9 @@ from services.analytics.domain import Batch, Day, TooManyReads, Totals, VisitCou
 from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
 from services.analytics.service import (
     GROUP_LINKS,
-    GROUP_READS,
-    GROUP_READS_WAITING,
-    LARGE_READS,
-    LARGE_READS_WAITING,
-    READS_WAITING,
+    MAX_GROUP_READS,
+    MAX_LARGE_READS,
+    MAX_WAITING_PER_OWNER,
     AnalyticsService,
 )
 from services.analytics.spans import Recent
@@ -225,46 +223,60 @@ class Reading:
         self.store = Slow()
         self._service = AnalyticsService(cast("AnalyticsStore", self.store), lambda: MIDNIGHT)
 
-    def read(self, links: int, top: int = 0) -> asyncio.Task[Statistics]:
+    def read(self, links: int, top: int = 0, owner: str = "") -> asyncio.Task[Statistics]:
         codes = [f"code{n:04}" for n in range(links)]
-        return asyncio.create_task(self._service.statistics(codes, Recent.ALL, "UTC", top))
+        reading = self._service.statistics(codes, Recent.ALL, "UTC", top, owner)
+        return asyncio.create_task(reading)
 
-    async def begin(self, *readings: tuple[int, int]) -> list[asyncio.Task[Statistics]]:
+    async def begin(
+        self, *readings: tuple[int, int], owner: str = ""
+    ) -> list[asyncio.Task[Statistics]]:
         """Begin readings of so many links and of so many of the first; each takes its place."""
-        tasks = [self.read(*reading) for reading in readings]
+        tasks = [self.read(*reading, owner=owner) for reading in readings]
         for _ in range(5):
             await asyncio.sleep(0)
         return tasks
 
 
-async def test_one_reads_of_one_link_some_in_turns_of_more_and_some_wait() -> None:
+async def test_an_owner_who_asks_for_too_much_is_rejected_and_no_other() -> None:
     reading = Reading()
     tasks = []
-    for links, taken in (
-        (1, 1 + READS_WAITING),
-        (LARGE, LARGE_READS + LARGE_READS_WAITING),
-        (GROUP_LINKS, GROUP_READS + GROUP_READS_WAITING),
-    ):
-        tasks += await reading.begin(*((links, top) for top in range(taken)))
+    for links, max_running in ((1, 1), (LARGE, MAX_LARGE_READS), (GROUP_LINKS, MAX_GROUP_READS)):
+        taken = max(1, max_running // 2) + MAX_WAITING_PER_OWNER
+        tasks += await reading.begin(*((links, top) for top in range(taken)), owner="one")
         with pytest.raises(TooManyReads) as refused:
-            await reading.read(links, taken)
+            await reading.read(links, taken, owner="one")
         assert refused.value.reason == "TOO_MANY_READS"
         assert refused.value.retry_after
+        tasks += await reading.begin((links, taken), owner="two")
+        assert not tasks[-1].done(), "another owner has a share of its own"
     assert sorted(reading.store.running) == [1, LARGE], "those of more than one take turns"
     reading.store.may.set()
     await asyncio.gather(*tasks)
     assert (await reading.read(0)).totals.people == 0
 
 
-async def test_who_gives_up_and_asks_again_waits_for_what_was_begun() -> None:
+async def test_without_an_owner_the_first_link_stands_for_it() -> None:
     reading = Reading()
-    for _ in range(2 * (LARGE_READS + LARGE_READS_WAITING)):
+    taken = MAX_LARGE_READS // 2 + MAX_WAITING_PER_OWNER
+    tasks = await reading.begin(*((LARGE, top) for top in range(taken)))
+    with pytest.raises(TooManyReads):
+        await reading.read(LARGE, taken)
+    reading.store.may.set()
+    await asyncio.gather(*tasks)
+
+
+async def test_callers_with_the_same_question_share_a_reading_until_the_last_gives_up() -> None:
+    reading = Reading()
+    for _ in range(3 * MAX_WAITING_PER_OWNER):
         [given_up] = await reading.begin((LARGE, 0))
         given_up.cancel()
-    others = await reading.begin(*((LARGE, top) for top in range(1, LARGE_READS)))
-    again = await reading.begin((LARGE, 0), (LARGE, 1))
+        await asyncio.wait([given_up])
+    assert reading.store.running == [LARGE] * 3 * MAX_WAITING_PER_OWNER, "each ended"
+    reading.store.running.clear()
+    one, two = await reading.begin((LARGE, 0), (LARGE, 0))
+    one.cancel()
+    await asyncio.wait([one])
     reading.store.may.set()
-    await asyncio.gather(*again, *others)
-    assert reading.store.running == [LARGE] * LARGE_READS, "each question is read once"
-    await reading.read(LARGE)
-    assert len(reading.store.running) > LARGE_READS, "what is over is read anew"
+    await two
+    assert reading.store.running == [LARGE], "it is read once, and goes on for the other"

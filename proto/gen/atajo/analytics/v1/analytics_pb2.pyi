@@ -680,12 +680,17 @@ class GetStatisticsRequest(_message.Message):
     DATES_FIELD_NUMBER: _builtins.int
     TIMEZONE_FIELD_NUMBER: _builtins.int
     TOP_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
     recent: Global___RecentSpan.ValueType
     """One that ends now."""
     timezone: _builtins.str
     """The viewer's time zone by its name in the IANA database, such as `America/Santiago`."""
     top: _builtins.int
     """How many links are to be told by their people; 0 for none."""
+    owner: _builtins.str
+    """A pseudonym of the owner on whose behalf the call is made. Owners share the capacity for
+    statistics fairly. Where it is empty, the first code stands for it.
+    """
     @_builtins.property
     def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """At most 100,000 codes. A code nobody visited, or a malformed one, counts nothing."""
@@ -702,10 +707,11 @@ class GetStatisticsRequest(_message.Message):
         dates: Global___Dates | None = ...,
         timezone: _builtins.str = ...,
         top: _builtins.int = ...,
+        owner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["dates", b"dates", "recent", b"recent", "span", b"span"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes", "dates", b"dates", "recent", b"recent", "span", b"span", "timezone", b"timezone", "top", b"top"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes", "dates", b"dates", "owner", b"owner", "recent", b"recent", "span", b"span", "timezone", b"timezone", "top", b"top"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_span: _TypeAlias = _typing.Literal["recent", "dates"]  # noqa: Y015
     _WhichOneofArgType_span: _TypeAlias = _typing.Literal["span", b"span"]  # noqa: Y015

@@ -104,7 +104,8 @@ class AnalyticsServiceServicer:
     def GetStatistics(self, request, context):
         """Adds up the visits of up to 100,000 links over a span, step by step.
 
-        Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+        Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES), RESOURCE_EXHAUSTED
+        (TOO_MANY_READS, where the owner has too many calls waiting).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -57,7 +57,8 @@ class AnalyticsServiceStub:
     GetStatistics: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetStatisticsRequest, _analytics_pb2.GetStatisticsResponse]
     """Adds up the visits of up to 100,000 links over a span, step by step.
 
-    Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+    Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES), RESOURCE_EXHAUSTED
+    (TOO_MANY_READS, where the owner has too many calls waiting).
     """
     GetRecentPeople: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetRecentPeopleRequest, _analytics_pb2.GetRecentPeopleResponse]
     """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
@@ -96,7 +97,8 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     GetStatistics: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetStatisticsRequest, _analytics_pb2.GetStatisticsResponse]  # type: ignore[assignment]
     """Adds up the visits of up to 100,000 links over a span, step by step.
 
-    Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+    Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES), RESOURCE_EXHAUSTED
+    (TOO_MANY_READS, where the owner has too many calls waiting).
     """
     GetRecentPeople: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetRecentPeopleRequest, _analytics_pb2.GetRecentPeopleResponse]  # type: ignore[assignment]
     """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
@@ -156,7 +158,8 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_analytics_pb2.GetStatisticsResponse, _abc.Awaitable[_analytics_pb2.GetStatisticsResponse]]:
         """Adds up the visits of up to 100,000 links over a span, step by step.
 
-        Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES).
+        Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES), RESOURCE_EXHAUSTED
+        (TOO_MANY_READS, where the owner has too many calls waiting).
         """
 
     @_abc_1.abstractmethod
