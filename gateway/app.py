@@ -23,11 +23,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.callable import Decoder, failure, success
+from gateway.client_gone import CLIENT_CLOSED_REQUEST, ClientGoneError, run_while_connected
 from gateway.edge import Edge, RawHeaders
 from gateway.functions.table import Function
 from gateway.identify import identified
 from gateway.looked_up import LookedUpPages
 from gateway.metrics import HTTP_SECONDS
+from gateway.rejections import RejectedReads
 from gateway.site import Site
 from gateway.status import StatusPage
 from services.runtime import logs, request_id
@@ -41,7 +43,7 @@ _REFUSAL = "atajo.refusal"
 
 
 def create_functions_app(
-    functions: Mapping[str, Function], edge: Edge, origins: list[str]
+    functions: Mapping[str, Function], edge: Edge, origins: list[str], rejected: RejectedReads
 ) -> FastAPI:
     """The functions that `edge` lists, as a FastAPI application that `origins` may call.
 
@@ -61,7 +63,12 @@ def create_functions_app(
     @app.exception_handler(AppError)
     async def respond_to_app_error(request: Request, error: AppError) -> Response:
         request.scope[_REFUSAL] = error  # `Requests` logs it.
+        rejected.note(error)
         return failure(error, edge.function_headers)
+
+    @app.exception_handler(ClientGoneError)
+    async def end_for_nobody(_request: Request, _error: ClientGoneError) -> Response:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
 
     @app.exception_handler(HTTPException)
     async def respond_to_no_function(request: Request, error: HTTPException) -> Response:
@@ -82,7 +89,9 @@ def _endpoint(function: Function, edge: Edge) -> Callable[..., Any]:
     decoder = Decoder(function.payload, edge.body_bytes)
 
     async def endpoint(request: Request, payload: Any = Depends(decoder)) -> Response:
-        return success(request, await function.call(payload, request), edge.function_headers)
+        call = function.call(payload, request)
+        data = await (run_while_connected(request, call) if function.is_read else call)
+        return success(request, data, edge.function_headers)
 
     return endpoint
 

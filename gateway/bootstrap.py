@@ -26,6 +26,7 @@ from gateway.metrics import GatewayCollector, RedirectMetrics
 from gateway.ports import Analytics, Auth, Links
 from gateway.profiles import Profiles
 from gateway.redirect import Redirects
+from gateway.rejections import RejectedReads
 from gateway.resolver import Resolver
 from gateway.settings import GatewaySettings
 from gateway.site import Site
@@ -107,9 +108,12 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     )
     functions = _functions(settings, auth, links, analytics, resolver, visits, clients)
     origins = [settings.origin, *settings.cors_origins]
-    status_page = StatusPage(edge, lambda: health.dependencies, lambda: visits.lag_seconds)
+    rejected = RejectedReads()
+    status_page = StatusPage(
+        edge, lambda: health.dependencies, lambda: visits.lag_seconds, rejected.is_recent
+    )
     requests = Requests(
-        create_functions_app(functions, edge, origins),
+        create_functions_app(functions, edge, origins, rejected),
         site,
         LookedUpPages(edge, resolver, site),
         status_page,

@@ -410,7 +410,7 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         return {code: list(one.people) for code, one in reply.links.items()}
 
     async def statistics(
-        self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None
+        self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None = None
     ) -> Statistics:
         """Visits over a span. Reasons: INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_*."""
         request = analytics_pb2.GetStatisticsRequest(

@@ -322,7 +322,7 @@ class Analytics(Service, VisitSink, KeySource, ViewCounts, Protocol):
     """How often links are followed: the analytics service."""
 
     async def statistics(
-        self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None
+        self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None = None
     ) -> Statistics:
         """Visits of at most 100,000 links over a span, in a time zone of the IANA database.
 

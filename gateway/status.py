@@ -65,14 +65,21 @@ class Part(NamedTuple):
     words: str
 
 
-def parts(states: Mapping[str, str], lag_seconds: float) -> list[Part]:
+def parts(states: Mapping[str, str], lag_seconds: float, were_reads_rejected: bool) -> list[Part]:
     """How well each part works.
 
     `states` has the gateway's dependencies as `Health.dependencies` does, and `lag_seconds` is the
-    age of the oldest visit that analytics has not acknowledged.
+    age of the oldest visit that analytics has not acknowledged. `were_reads_rejected` says whether
+    searches or statistics were rejected within the last minute.
     """
     up = {name for name, state in states.items() if state == OK}
-    return [_following(up), _shortening(up), _counting(up, lag_seconds), _accounts(up)]
+    return [
+        _following(up),
+        _shortening(up),
+        _counting(up, lag_seconds),
+        _reading(up, were_reads_rejected),
+        _accounts(up),
+    ]
 
 
 def _following(up: set[str]) -> Part:
@@ -104,6 +111,23 @@ def _counting(up: set[str], lag_seconds: float) -> Part:
     return Part("counting", Works.YES, words)
 
 
+def _reading(up: set[str], were_rejected: bool) -> Part:
+    if "links" not in up:
+        return Part("reading", Works.NO, "Lists and statistics of links do not work.")
+    if "analytics" not in up:
+        return Part("reading", Works.PARTLY, "Lists of links work, their statistics do not.")
+    if "auth" not in up:
+        words = "Lists and statistics work, but only for those who are not logged in."
+        return Part("reading", Works.PARTLY, words)
+    if were_rejected:
+        words = (
+            "Lists and statistics work, but some requests were rejected in the last minute: "
+            "too many were waiting."
+        )
+        return Part("reading", Works.PARTLY, words)
+    return Part("reading", Works.YES, "Lists and statistics work.")
+
+
 def _accounts(up: set[str]) -> Part:
     if "auth" in up:
         return Part("accounts", Works.YES, "Logging in and registering work.")
@@ -128,10 +152,12 @@ class StatusPage:
         edge: Edge,
         states: Callable[[], Mapping[str, str]],
         lag_seconds: Callable[[], float],
+        were_reads_rejected: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._states = states
         self._lag_seconds = lag_seconds
+        self._were_reads_rejected = were_reads_rejected
         self._clock = clock
         self._retry_after = b"%d" % edge.retry_after
         self._headers: RawHeaders = (
@@ -159,7 +185,7 @@ class StatusPage:
         await send({"type": "http.response.body", "body": body})
 
     def _render(self) -> _Rendering:
-        all_parts = parts(self._states(), self._lag_seconds())
+        all_parts = parts(self._states(), self._lag_seconds(), self._were_reads_rejected())
         works = {part.name: part.works for part in all_parts}
         good = all(state == Works.YES for state in works.values())
         html = _TEMPLATE.format(

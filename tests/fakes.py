@@ -488,7 +488,7 @@ class FakeAnalytics(Fake):
         span: ports.Span,
         timezone: str,
         top: int,
-        owner: owners.Owner | None,
+        owner: owners.Owner | None = None,
     ) -> ports.Statistics:
         self._reach("statistics")
         wanted: spans.Recent | spans.Dates

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owner import Owned
 from services.runtime.errors import AppError
 
-Handler = Callable[[Any, Request], Awaitable[Reply | Pieces]]
+Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | Pieces]]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Function:
 
     payload: type[Payload]
     handler: Handler
+    is_read: bool = False
+    """Whether it only reads and may take long: then it ends when its client has gone."""
 
     async def call(self, payload: Payload, request: Request) -> Reply | Pieces:
         """What stands under `data`. Raises AppError for what is no outcome to branch on."""
@@ -54,12 +56,12 @@ def table(
         "removeAccount": Function(a.RemoveAccount, accounts.remove_account),
         "showProfile": Function(o.ShowProfile, owned.show_profile),
         "showLink": Function(o.OneOwned, owned.show_link),
-        "showLinks": Function(o.ShowLinks, owned.show_links),
+        "showLinks": Function(o.ShowLinks, owned.show_links, is_read=True),
         "changeLink": Function(o.ChangeLink, owned.change_link),
         "removeLinks": Function(o.ManyOwned, owned.remove_links),
         "restoreLinks": Function(o.ManyOwned, owned.restore_links),
         "createScanCode": Function(o.OneOwned, owned.create_scan_code),
         "claimLinks": Function(Owned, owned.claim_links),
-        "showStatistics": Function(t.ShowStatistics, statistics.show_statistics),
+        "showStatistics": Function(t.ShowStatistics, statistics.show_statistics, is_read=True),
         "previewLink": Function(p.PreviewLink, previews.preview_link),
     }

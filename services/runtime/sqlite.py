@@ -51,6 +51,8 @@ _WAITING = 4096
 """Most operations that may wait; one more is refused."""
 _READERS = 2
 """Threads for reads of any length."""
+_INTERRUPTED_EVERY = 0.05
+"""Seconds after which a read that was interrupted and goes on is interrupted again."""
 _PATIENCE_MS = 5000
 """For how long a lock of another process is waited for."""
 _READ_MAPPED = 2**30
@@ -81,9 +83,12 @@ class _Read(Generic[T]):
         self._operation = operation
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self._is_abandoned = False
 
     def run(self, connection: sqlite3.Connection) -> T:
         with self._lock:
+            if self._is_abandoned:
+                raise sqlite3.OperationalError("interrupted")
             self._connection = connection
         try:
             return self._operation(connection)
@@ -91,11 +96,17 @@ class _Read(Generic[T]):
             with self._lock:
                 self._connection = None
 
-    def abandon(self) -> None:
-        """Interrupt the statement that runs, if any: then the read ends with an error."""
+    def abandon(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Interrupt the read until it has ended: each statement that runs ends with an error.
+
+        SQLite ignores an interrupt between two statements.
+        """
         with self._lock:
-            if self._connection is not None:
-                self._connection.interrupt()
+            self._is_abandoned = True
+            if self._connection is None:
+                return
+            self._connection.interrupt()
+        loop.call_later(_INTERRUPTED_EVERY, self.abandon, loop)
 
 
 @dataclass
@@ -259,7 +270,7 @@ class Database:
         try:
             return await self._loop.run_in_executor(readers, self._read_one, read.run)
         except asyncio.CancelledError:
-            read.abandon()
+            read.abandon(self._loop)
             raise
 
     def _read_one(self, operation: Operation[T]) -> T:

@@ -388,7 +388,8 @@ class History:
     async def step(self) -> None:
         does = [self.create, self.create, self.change, self.change, self.change, self.remove,
                 self.remove, self.restore, self.restore, self.block, self.claim, self.purge,
-                self.visit, self.wait, self.wait, self.scan, self.scan, self.mark_expired]  # fmt: skip
+                self.visit, self.wait, self.wait, self.scan, self.scan,
+                self.mark_expired]  # fmt: skip
         if self.random.random() < 0.02:
             does = [self.remove_account]
         await self.random.choice(does)()

@@ -12,13 +12,14 @@ import pytest
 import structlog
 
 from gateway.edge import Edge
+from services.links.domain import TooManyQueries
 from tests.fakes import Fake
 from tests.in_process import InProcess
 from tests.load_generator import fill_journal
 from tests.product import Client, Product
 from tests.waiting import SETTLED, await_that
 
-ALL_WORKS = {"following": "works", "shortening": "works", "counting": "works", "accounts": "works"}
+ALL_WORKS = dict.fromkeys(("following", "shortening", "counting", "reading", "accounts"), "works")
 
 
 @pytest.fixture
@@ -65,6 +66,7 @@ def test_it_says_in_plain_words_that_everything_works(running: InProcess) -> Non
         "Following links works.",
         "Shortening works.",
         "Counting visits works: the newest visits are counted within 1 second.",
+        "Lists and statistics work.",
         "Logging in and registering work.",
     ):
         assert words in answer.text
@@ -76,11 +78,19 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -
     services: tuple[tuple[Fake, dict[str, str], str], ...] = (
         (
             running.links,
-            {"following": "partly", "shortening": "fails"},
+            {"following": "partly", "shortening": "fails", "reading": "fails"},
             "Shortening does not work.",
         ),
-        (running.auth, {"shortening": "partly", "accounts": "fails"}, "who are not logged in"),
-        (running.analytics, {"counting": "partly"}, "Counting visits is late: none is lost"),
+        (
+            running.auth,
+            {"shortening": "partly", "reading": "partly", "accounts": "fails"},
+            "who are not logged in",
+        ),
+        (
+            running.analytics,
+            {"counting": "partly", "reading": "partly"},
+            "Counting visits is late: none is lost",
+        ),
     )
     with structlog.testing.capture_logs() as logged:
         for service, works, words in services:
@@ -97,6 +107,20 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -
     assert [line["event"] for line in logged if line["event"] == "dependency_away"]
     told_of_itself = [line for line in logged if line.get("route") == "/status"]
     assert told_of_itself == [], "that it tells a failure is no failure of its own"
+
+
+def test_it_says_that_reads_were_rejected(
+    running: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def reject(*_: object) -> None:
+        raise TooManyQueries("Too many searches at once.", retry_after=1)
+
+    monkeypatch.setattr(running.links, "query", reject)
+    refused = running.call("showLinks", {"guest": "g" * 43, "query": "a"})
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) >= 1
+    await_that(lambda: told(running) == ALL_WORKS | {"reading": "partly"}, SETTLED)
+    assert "some requests were rejected in the last minute" in page(running).text
 
 
 def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(running: InProcess) -> None:

@@ -56,7 +56,8 @@ async def settle() -> None:
 
 
 def rejected(reason: str) -> float:
-    return READS_REJECTED.labels("test", reason)._value.get()
+    value: float = READS_REJECTED.labels("test", reason)._value.get()
+    return value
 
 
 async def test_owners_take_turns_whatever_each_has_waiting() -> None:

@@ -1,0 +1,27 @@
+"""For how long the gateway remembers that reads were rejected."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway.rejections import RECENT_SECONDS, RejectedReads
+from services.analytics.domain import TooManyReads
+from services.links.domain import TooManyQueries
+from services.runtime.errors import ResourceExhausted
+
+
+@pytest.mark.parametrize("error", [TooManyQueries("Too many."), TooManyReads("Too many.")])
+def test_a_rejection_is_remembered_for_a_minute(error: ResourceExhausted) -> None:
+    now = 1000.0
+    rejected = RejectedReads(lambda: now)
+    assert not rejected.is_recent()
+    rejected.note(error)
+    assert rejected.is_recent()
+    now += RECENT_SECONDS
+    assert not rejected.is_recent()
+
+
+def test_limits_per_address_are_no_rejected_reads() -> None:
+    rejected = RejectedReads()
+    rejected.note(ResourceExhausted("Too many requests.", "TOO_MANY_REQUESTS"))
+    assert not rejected.is_recent()
