@@ -401,9 +401,13 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
         return {code: Totals(one.people, one.bots) for code, one in reply.totals.items()}
 
-    async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+    async def recent_people(
+        self, codes: Sequence[str], owner: Owner | None = None
+    ) -> dict[str, list[int]]:
         """People of the last 30 UTC days by code, oldest first. Reason: TOO_MANY_*."""
-        request = analytics_pb2.GetRecentPeopleRequest(codes=codes)
+        request = analytics_pb2.GetRecentPeopleRequest(
+            codes=codes, owner=pseudonym_of(owner) if owner else ""
+        )
         reply = await self._caller.unary(
             "GetRecentPeople", self._stub.GetRecentPeople, request, CALL_SECONDS
         )

@@ -8,8 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, TypeVar
 
+from gateway.owners import Owner
 from services.runtime import logs
 from services.runtime.errors import AppError, ResourceExhausted
 
@@ -40,10 +42,13 @@ class ViewCounts(Protocol):
         """Visits by code, of at most 1000 codes; links nobody visited may be left out."""
         ...
 
-    async def recent_people(self, codes: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    async def recent_people(
+        self, codes: Sequence[str], owner: Owner | None = None
+    ) -> Mapping[str, Sequence[int]]:
         """Return the people of each of the last 30 UTC days by code, oldest day first.
 
-        Takes at most 100 codes and leaves out links that nobody visited in these days.
+        Takes at most 100 codes and leaves out links that nobody visited in these days. Owners
+        share the capacity fairly.
         """
         ...
 
@@ -62,13 +67,15 @@ class Views:
         """Visits by code, those without any left out; None where analytics cannot tell."""
         return await self._ask(self._analytics.totals, codes)
 
-    async def recent_of(self, codes: Sequence[str]) -> Mapping[str, Sequence[int]] | None:
+    async def recent_of(
+        self, codes: Sequence[str], owner: Owner
+    ) -> Mapping[str, Sequence[int]] | None:
         """Return the people of each of the last 30 UTC days by code, oldest day first.
 
         Leaves out links that nobody visited in these days. Returns None while analytics cannot
         answer.
         """
-        return await self._ask(self._analytics.recent_people, codes)
+        return await self._ask(partial(self._analytics.recent_people, owner=owner), codes)
 
     async def _ask(
         self, call: Callable[[Sequence[str]], Awaitable[Mapping[str, T]]], codes: Sequence[str]

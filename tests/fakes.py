@@ -501,7 +501,9 @@ class FakeAnalytics(Fake):
         service = AnalyticsService(counted, lambda: datetime.now(UTC))
         return _statistics(await service.statistics(codes, wanted, timezone, top))
 
-    async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+    async def recent_people(
+        self, codes: Sequence[str], owner: owners.Owner | None = None
+    ) -> dict[str, list[int]]:
         self._reach("recent_people")
         counted = cast(AnalyticsStore, _Counted(self.visits, self.visitors))
         service = AnalyticsService(counted, lambda: datetime.fromtimestamp(self.now(), UTC))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator
@@ -15,6 +16,7 @@ from gateway.callable import Payload, Pieces, Text
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Owned, Token, account_of, owner_of
 from gateway.limits import ClientAddresses, Limit, NoLimit
+from gateway.owners import Owner
 from gateway.ports import Auth, Link, LinkChanges, LinkOrder, Links, Query
 from gateway.profiles import Profiles
 from gateway.resolution import LinkState
@@ -135,7 +137,7 @@ class OwnedLinks:
             payload.cursor or "",
         )
         page = await self.links.query(owner, query)
-        shown = self._recent if payload.recent else self._shown
+        shown = partial(self._recent, owner) if payload.recent else self._shown
         return {
             "success": True,
             "links": await shown(page.links),
@@ -193,7 +195,7 @@ class OwnedLinks:
         [shown] = await self._shown([link])
         return {"success": True, "link": shown}
 
-    async def _recent(self, links: list[Link]) -> list[dict[str, Any]]:
+    async def _recent(self, owner: Owner, links: list[Link]) -> list[dict[str, Any]]:
         """Return links as callers see them, each with its daily people of the last 30 UTC days.
 
         `recent` is null while analytics cannot answer.
@@ -202,7 +204,7 @@ class OwnedLinks:
             return []
         shown: list[dict[str, Any]]
         shown, recent = await asyncio.gather(
-            self._shown(links), self.views.recent_of([link.code for link in links])
+            self._shown(links), self.views.recent_of([link.code for link in links], owner)
         )
         for link in shown:
             link["recent"] = None if recent is None else recent.get(link["code"], [0] * RECENT_DAYS)

@@ -95,7 +95,7 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
     async def GetRecentPeople(
         self, request: pb.GetRecentPeopleRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetRecentPeopleResponse:
-        links = await self._service.recent_people(request.codes)
+        links = await self._service.recent_people(request.codes, request.owner)
         return pb.GetRecentPeopleResponse(
             links={code: pb.DailyPeople(people=people) for code, people in links.items()}
         )

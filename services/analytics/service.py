@@ -158,18 +158,19 @@ class AnalyticsService:
         limiter = self._group_reads if len(known) <= GROUP_LINKS else self._large_reads
         return await limiter.run(owner, reading, (tuple(known), wanted, timezone, top))
 
-    async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+    async def recent_people(self, codes: Sequence[str], owner: str = "") -> dict[str, list[int]]:
         """Count the people of each of the last 30 UTC days, by code, oldest day first.
 
-        Leaves out malformed codes and links that nobody visited in these days. Raises
-        TooManyCodes, TooManyReads, Unavailable.
+        `owner` is as in `statistics`. Leaves out malformed codes and links that nobody visited in
+        these days. Raises TooManyCodes, TooManyReads, Unavailable.
         """
         if len(codes) > MAX_RECENT_CODES:
             raise TooManyCodes(f"At most {MAX_RECENT_CODES} codes can be read at once.")
         known = [code for code in dict.fromkeys(codes) if is_code(code)]
         if not known:
             return {}
-        return await self._group_reads.run(self._recent_people(known), ("recent", tuple(known)))
+        reading = self._recent_people(known)
+        return await self._group_reads.run(owner or known[0], reading, ("recent", tuple(known)))
 
     async def _recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
         last = self._today()

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict, deque
+import collections
+from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine, Hashable
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from services.runtime import metrics
+from prometheus_client import Counter
+
 from services.runtime.errors import ResourceExhausted
 
 T = TypeVar("T")
+
+READS_REJECTED = Counter(
+    "atajo_reads_rejected",
+    "Expensive reads, such as searches and statistics, that were rejected with 429: owner_limit, "
+    "their owner has too many waiting; overloaded, all owners together have.",
+    ["kind", "reason"],
+)
 
 _OWNER_LIMIT, _OVERLOADED = "owner_limit", "overloaded"
 
@@ -57,11 +66,11 @@ class ConcurrencyLimiter:
         self._max_waiting = max_waiting
         self._max_waiting_per_owner = max_waiting_per_owner
         self._rejection = rejection
-        self._running: Counter[Hashable] = Counter()
+        self._running: collections.Counter[Hashable] = collections.Counter()
         self._waiting: OrderedDict[Hashable, deque[_Job]] = OrderedDict()
         self._by_key: dict[Hashable, _Job] = {}
         for reason in (_OWNER_LIMIT, _OVERLOADED):  # A rate needs the initial zero.
-            metrics.READS_REJECTED.labels(name, reason)
+            READS_REJECTED.labels(name, reason)
 
     async def run(self, owner: Hashable, work: Coroutine[Any, Any, T], key: Hashable = None) -> T:
         """Run `work` on behalf of `owner` once it is its turn, and return its result.
@@ -122,7 +131,7 @@ class ConcurrencyLimiter:
         job.outcome.set_exception(self._reject(_OWNER_LIMIT))
 
     def _reject(self, reason: str) -> ResourceExhausted:
-        metrics.READS_REJECTED.labels(self._name, reason).inc()
+        READS_REJECTED.labels(self._name, reason).inc()
         return self._rejection()
 
     def _start(self, job: _Job) -> None:

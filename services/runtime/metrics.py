@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client import Gauge, Histogram, disable_created_metrics
 
 from services.runtime import tracing
 from services.runtime.errors import AppError, Unavailable
@@ -41,12 +41,6 @@ STORE_SECONDS = Histogram(
     "is an operation whose caller gave up.",
     ["operation", "result"],
     buckets=LATENCY_BUCKETS,
-)
-READS_REJECTED = Counter(
-    "atajo_reads_rejected",
-    "Expensive reads, such as searches and statistics, that were rejected with 429: owner_limit, "
-    "their owner has too many waiting; overloaded, all owners together have.",
-    ["kind", "reason"],
 )
 BUILD_INFO = Gauge(
     "atajo_build_info", "Always 1; its labels say what runs.", ["service", "version"]

@@ -7,9 +7,8 @@ from collections.abc import Hashable
 
 import pytest
 
-from services.runtime.concurrency_limiter import ConcurrencyLimiter
+from services.runtime.concurrency_limiter import READS_REJECTED, ConcurrencyLimiter
 from services.runtime.errors import ResourceExhausted
-from services.runtime.metrics import READS_REJECTED
 
 PER_OWNER, TOTAL = 3, 6
 

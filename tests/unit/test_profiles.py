@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gateway.limits import Networks
+from gateway.owners import Owner
 from gateway.profiles import (
     LINKS_A_STEP,
     MOST_READS,
@@ -75,7 +76,9 @@ class Analytics:
         finally:
             self.asking -= 1
 
-    async def recent_people(self, codes: Sequence[str]) -> dict[str, list[int]]:
+    async def recent_people(
+        self, codes: Sequence[str], owner: Owner | None = None
+    ) -> dict[str, list[int]]:
         raise AssertionError("A profile has no recent people.")
 
 

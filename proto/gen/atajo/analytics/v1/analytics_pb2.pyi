@@ -477,6 +477,9 @@ class GetRecentPeopleRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CODES_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
+    owner: _builtins.str
+    """As in GetStatisticsRequest."""
     @_builtins.property
     def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """At most 100 codes."""
@@ -485,10 +488,11 @@ class GetRecentPeopleRequest(_message.Message):
         self,
         *,
         codes: _abc.Iterable[_builtins.str] | None = ...,
+        owner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes", "owner", b"owner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
