@@ -83,7 +83,7 @@ class Web:
     def _is_ready(self) -> bool:
         try:
             return httpx.get(
-                f"{self.metrics_url}/readyz", trust_env=False, verify=NO_TLS
+                f"{self.metrics_url}/metrics", trust_env=False, verify=NO_TLS
             ).is_success
         except httpx.TransportError:
             return False

@@ -8,12 +8,13 @@ import shutil
 import signal
 from pathlib import Path
 
+import httpx
 import pytest
 
 from gateway.document import Document, document_of
 from gateway.edge import Edge
 from gateway.settings import GatewaySettings
-from tests.processes import PATIENCE
+from tests.processes import NO_TLS, PATIENCE
 from tests.web import BUILT, Web
 
 EDGE = Edge.load()
@@ -195,6 +196,22 @@ exec {shutil.which("getent")} "$@"
     assert code == 0
     assert said.startswith("Waiting for the address of localhost.\n")
     assert "server localhost:8000 " in (tmp_path / "atajo-web/start/gateway.conf").read_text()
+
+
+def test_without_the_stream_module_it_serves_and_says_what_is_missing(tmp_path: Path) -> None:
+    nginx = tmp_path / "bin" / "nginx"
+    nginx.parent.mkdir()
+    nginx.write_text(
+        f"""#!/bin/sh
+[ "$1" != -V ] || exec echo "configure arguments: --with-stream=dynamic --modules-path={tmp_path}"
+exec {shutil.which("nginx")} "$@"
+"""
+    )
+    nginx.chmod(0o755)
+    settings = {"PATH": f"{nginx.parent}:{os.environ['PATH']}"}
+    with Web(tmp_path, "127.0.0.1:9", "http://localhost", settings=settings) as web:
+        assert httpx.get(f"{web.url}/login", trust_env=False, verify=NO_TLS).status_code == 200
+        assert "no stream module" in web.stop()
 
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGQUIT])
