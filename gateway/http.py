@@ -26,6 +26,7 @@ connection for ever.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sized
 from functools import partial
 from typing import Any, NamedTuple, Protocol, cast
@@ -63,7 +64,10 @@ LOOKUP = "lookup"
 """In the state of a scope: the look-up that its answer waits for."""
 BROKEN = "broken"
 """In the state of a scope: an error of the shortcut nobody foresaw; the application answers."""
-_WITH_BODY = frozenset({b"content-length", b"transfer-encoding", b"expect"})
+_EXAMINED = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
+"""Headers that decide whether a request is valid, or has or may have a body."""
+_HOST = re.compile(rb"(?:[0-9A-Za-z._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?[ \t]*")
+"""A Host field: uri-host with an optional port (RFC 9110, 7.2), not empty, as http requires."""
 
 
 class Lookup(NamedTuple):
@@ -123,6 +127,9 @@ class _Protocol(HttpToolsProtocol):
     outbox: _Outbox
     _corked: _CorkedTransport
     """`transport`, with what uvicorn does not know of it."""
+    url = b""
+    _valid_host: bytes | None = None
+    """The last Host that was valid: nearly all of a connection are the same."""
     _head_bytes = 0
     _was_hit = False
     _host = ""
@@ -162,8 +169,11 @@ class _Protocol(HttpToolsProtocol):
             return
         if self._head_bytes > MOST_HEAD_BYTES:
             self._reject("too_long", 400, "The headers are too long.")
-        elif not self._is_between and self._late is None:
-            self._await_rest()
+        elif not self._is_between:
+            if self._is_simple_request(data):
+                self._reject("invalid", 400, "Invalid HTTP request received.")
+            elif self._late is None:
+                self._await_rest()
 
     def _await_rest(self) -> None:
         self._late = self.loop.call_later(MOST_REQUEST_SECONDS, self._cut_off)
@@ -172,6 +182,15 @@ class _Protocol(HttpToolsProtocol):
         if self._late is not None:
             self._late.cancel()
             self._late = None
+
+    def _is_simple_request(self, data: bytes) -> bool:
+        """Whether the request line has ended, with `data`, and names no version.
+
+        That is HTTP/0.9, whose client sends nothing more and waits. The parser sets the version at
+        the byte after the line.
+        """
+        version = self.parser.get_http_version()
+        return version == "0.9" or (version == "0.0" and bool(self.url) and data.endswith(b"\n"))
 
     def _cut_off(self) -> None:
         """End the connection behind the answers to what came before the late request."""
@@ -294,15 +313,12 @@ class _Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return  # It is read once more: `_feed`.
         self._head_bytes = 0
+        is_plain_get = self._examine_head()
         # uvicorn takes it for granted that a URL has a path.
         if not self.url.startswith(b"/") and httptools.parse_url(self.url).path is None:
             raise httptools.HttpParserInvalidURLError("There is no path.")
         state: dict[str, Any] = {}
-        if (
-            _MIN_PATH_BYTES <= len(self.url) <= _MAX_PATH_BYTES
-            and self._is_free()
-            and self._is_plain_get()
-        ):
+        if _MIN_PATH_BYTES <= len(self.url) <= _MAX_PATH_BYTES and is_plain_get and self._is_free():
             try:
                 response = self.shortcut.hit(
                     self.url, self.headers, self._host, self.server_state.default_headers
@@ -408,16 +424,36 @@ class _Protocol(HttpToolsProtocol):
         ended = self.cycle is None or self.cycle.response_complete
         return ended and not self.pipeline and not self.flow.write_paused
 
-    def _is_plain_get(self) -> bool:
-        for name, _ in self.headers:
-            if name in _WITH_BODY:
-                return False
+    def _examine_head(self) -> bool:
+        """Return whether the request is a GET that keeps the connection and has no body.
+
+        Raises HttpParserError for what RFC 9112 has a server refuse and the parser lets pass:
+        another version than 1.0 and 1.1, no Host (1.1), several or an invalid one (3.2), and a
+        transfer coding other than chunked, or any in 1.0 (6.1).
+        """
         parser = self.parser
-        return (
-            parser.get_method() == b"GET"
-            and parser.get_http_version() == "1.1"
-            and parser.should_keep_alive()
-        )
+        version = parser.get_http_version()
+        hosts, has_body = 0, False
+        for name, value in self.headers:
+            if name not in _EXAMINED:
+                continue
+            if name == b"host":
+                hosts += 1
+                if value != self._valid_host:
+                    if not _HOST.fullmatch(value):
+                        raise httptools.HttpParserError("The Host is invalid.")
+                    self._valid_host = value
+                continue
+            has_body = True
+            if name == b"transfer-encoding" and (version != "1.1" or value.lower() != b"chunked"):
+                raise httptools.HttpParserError("The transfer coding is unknown.")
+        if version == "1.1":
+            if hosts != 1:
+                raise httptools.HttpParserError("There is not one Host.")
+            return not has_body and parser.get_method() == b"GET" and parser.should_keep_alive()
+        if version != "1.0" or hosts > 1:
+            raise httptools.HttpParserError("The version is unknown, or there are several Hosts.")
+        return False
 
 
 class _Flow(FlowControl):

@@ -9,7 +9,7 @@ import ada_url
 from publicsuffixlist import PublicSuffixList
 
 from services.links.blocklist_format import digest_of, pages_of, paths_of, query_of
-from services.links.hosts import host_of
+from services.links.hosts import canonical_ip, host_of
 
 Host = tuple[int, int, bytes]
 """The digest of a host, that of what says that single pages of it are named, and the host."""
@@ -47,8 +47,11 @@ def _ends(text: bytes, sign: str) -> Iterator[int]:
 
 
 def hosts_of(host: str) -> list[Host]:
-    """A host and its parents down to the registrable domain."""
-    names = (each.encode() for each in _with_parents(host))
+    """A host and its parents down to the registrable domain.
+
+    `host` may be stored by a version that knew fewer spellings of IPv4 addresses.
+    """
+    names = (each.encode() for each in _with_parents(canonical_ip(host) if ":" in host else host))
     return [(digest_of(name), digest_of(pages_of(name)), name) for name in names]
 
 

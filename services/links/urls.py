@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from ipaddress import IPv4Address, ip_address
+from ipaddress import ip_address
 from posixpath import normpath
 from urllib.parse import unquote
 
@@ -55,8 +55,7 @@ class UrlPolicy:
         self._gate = gate
         own = ada_url.URL(public_url)
         self._own = host_of(own)
-        self._host = _folded(own.hostname)
-        self._is_local = _is_loopback(self._host)
+        self._is_local = _is_loopback(self._own)
         self._ports = _own_ports(_port(own))
 
     def normalize(self, given: str) -> str:
@@ -85,7 +84,7 @@ class UrlPolicy:
             raise InvalidUrl("A URL has a host.")
         if _has_broken_punycode(hostname):
             raise InvalidUrl("This is not a URL.")
-        if self._is_short_address(parsed, _folded(hostname)):
+        if self._is_short_address(parsed):
             raise InvalidUrl("This is a short address already.")
         url = _with_ascii_host(url, hostname)
         if self._gate is not None and (refusal := self._gate.refusal(url)):
@@ -115,8 +114,9 @@ class UrlPolicy:
         """Whether the product is reached at a host, as `host_of` has it, or below it."""
         return f".{self._own}".endswith(f".{host}")
 
-    def _is_short_address(self, url: ada_url.URL, host: str) -> bool:
-        same_host = host == self._host or (self._is_local and _is_loopback(host))
+    def _is_short_address(self, url: ada_url.URL) -> bool:
+        host = host_of(url)
+        same_host = host == self._own or (self._is_local and _is_loopback(host))
         if not same_host or _port(url) not in self._ports:
             return False
         # Dots are resolved after decoding: an encoded slash or dot leads to the same place.
@@ -143,10 +143,6 @@ def _has_broken_punycode(host: str) -> bool:
     )
 
 
-def _folded(hostname: str) -> str:
-    return hostname.rstrip(".")
-
-
 def _port(url: ada_url.URL) -> int:
     return int(url.port) if url.port else _DEFAULT_PORTS.get(url.protocol, 0)
 
@@ -161,8 +157,7 @@ def _is_loopback(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        address = ip_address(host.strip("[]"))
+        address = ip_address(host)
     except ValueError:
         return False
-    mapped = address if isinstance(address, IPv4Address) else address.ipv4_mapped
-    return address.is_loopback or address.is_unspecified or bool(mapped and mapped.is_loopback)
+    return address.is_loopback or address.is_unspecified

@@ -331,6 +331,11 @@ async def test_what_is_no_address_is_refused(opened: Opened, given: str) -> None
         ("http://[2001:DB8::1]/x", "[2001:db8::1]/x"),
         ("2001:db8:0::1", "[2001:db8::1]"),
         ("[::ffff:192.0.2.7]", "192.0.2.7"),
+        ("[::192.0.2.7]", "192.0.2.7"),
+        ("[64:ff9b::c000:207]", "192.0.2.7"),
+        ("http://[2002:c000:207::1]:8080", "192.0.2.7"),
+        ("[::1]", "[::1]"),
+        ("[64:ff9b:2::c000:207]", "[64:ff9b:2::c000:207]"),
     ],
 )
 async def test_an_address_has_one_form(opened: Opened, given: str, address: str) -> None:

@@ -80,6 +80,16 @@ def told(response: httpx.Response) -> dict[str, str]:
     return {name: value for name, value in items if name not in left_out}
 
 
+def test_a_request_of_http_1_0_needs_no_host(pair: Pair) -> None:
+    for origin in (pair.gateway, pair.web.url):
+        port = int(origin.rpartition(":")[2])
+        for host in (b"", b"host: atajo.example\r\n"):
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+                connection.sendall(b"GET /%s HTTP/1.0\r\n%s\r\n" % (pair.known.encode(), host))
+                answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+            assert re.match(rb"HTTP/1.. 302 ", answer), (origin, host)
+
+
 REQUESTS = [
     *[
         (method, path.replace(":code", "{known}"), {})

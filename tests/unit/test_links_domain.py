@@ -64,6 +64,39 @@ def test_a_url_is_stored_as_the_shared_cases_say(case: dict[str, Any]) -> None:
     assert stored == case["stored"]
 
 
+@pytest.mark.parametrize(
+    ("public_host", "hosts"),
+    [
+        (
+            "203.0.113.5",
+            (
+                *("203.0.113.5", "203.0.113.5.", "[::ffff:203.0.113.5]", "[::203.0.113.5]"),
+                *("[64:ff9b::203.0.113.5]", "[64:ff9b:1::203.0.113.5]", "[2002:cb00:7105::]"),
+                *("[2002:cb00:7105:9::1]", "[2001:0:c000:201::34ff:8efa]"),
+            ),
+        ),
+        ("[2002:cb00:7105::1]", ("203.0.113.5", "[::ffff:cb00:7105]", "[2002:cb00:7105::2]")),
+        (
+            "localhost",
+            (
+                *("[::1]", "[::]", "[::127.0.0.1]", "[2002:7f00:1::]", "[64:ff9b::127.0.0.9]"),
+                *("[::ffff:0.0.0.0]", "[::ffff:127.0.0.1]", "0.0.0.0", "a.localhost."),
+            ),
+        ),
+    ],
+)
+def test_a_short_url_is_recognized_however_its_ip_address_is_spelled(
+    public_host: str, hosts: tuple[str, ...]
+) -> None:
+    policy = UrlPolicy(f"http://{public_host}:8080")
+    for host in hosts:
+        with pytest.raises(InvalidUrl):
+            policy.normalize(f"http://{host}:8080/abcdefgh")
+        assert policy.normalize(f"http://{host}:8081/abcdefgh")
+    for host in ("203.0.113.6", "[2001:db8::cb00:7105]", "[64:ff9b:2::203.0.113.5]", "[::2]"):
+        assert policy.normalize(f"http://{host}:8080/abcdefgh")
+
+
 @given(st.text(max_size=1100))
 def test_any_text_is_stored_or_refused_and_what_is_stored_stays_as_it_is(text: str) -> None:
     policy = UrlPolicy(FILE["public_url"])
