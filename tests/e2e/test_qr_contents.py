@@ -265,6 +265,44 @@ def test_a_hundred_rows_are_a_zip_that_reads_back(qr: Page, readers: Readers) ->
             assert readers.read("ZXing", framed(picture)) == content, name
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "Müller, Hans\thttps://example.org/a,b\nMüller, Eva\thttps://example.org/c;d",
+        "Name;URL\nMüller, Hans;https://example.org/a,b\nMüller, Eva;https://example.org/c,d",
+        "sep=;\nMüller, Hans;https://example.org/a,b\nMüller, Eva;https://example.org/c,d",
+        "https://example.org/a,b\nhttps://example.org/c;d\nhttps://example.org/e",
+    ],
+)
+def test_a_list_is_split_where_its_columns_are(qr: Page, readers: Readers, rows: str) -> None:
+    qr.get_by_label("Rows: a name, a comma, and what the code says").fill(rows)
+    with qr.expect_download() as event:
+        qr.get_by_role("button", name="Make a ZIP").click()
+    contents = [re.split(r"[\t;](?=https)", line)[-1] for line in rows.split("\n")]
+    links = [content for content in contents if content.startswith("https")]
+    with zipfile.ZipFile(event.value.path()) as made:
+        if "Müller" in rows:
+            assert made.namelist() == ["Müller, Hans.png", "Müller, Eva.png"]
+        read = [readers.read("ZXing", framed(picture_of(made.read(n)))) for n in made.namelist()]
+    assert read == links
+    expect(qr.get_by_text("Row 1", exact=False)).to_have_count(int(rows[:3] in ("Nam", "sep")))
+
+
+def test_a_file_in_a_doubtful_encoding_is_told_of(qr: Page) -> None:
+    note = qr.get_by_text("This file is not UTF-8 and is read as Windows-1252.")
+    rows = "Wałęsa,https://example.org/a"
+    files = {"windows-1250": 1, "utf-8-sig": 0, "utf-16-le": 0}
+    for encoding, notes in files.items():
+        file = FilePayload(name="a.csv", mimeType="text/csv", buffer=rows.encode(encoding))
+        qr.get_by_label("Open a CSV file").set_input_files(file)
+        expect(qr.get_by_text("1 code to make.")).to_be_visible()
+        expect(note).to_have_count(notes)
+    expect(qr.get_by_label("Rows: a name, a comma, and what the code says")).to_have_value(rows)
+    picture = FilePayload(name="a.csv", mimeType="text/csv", buffer=b"\x89PNG\r\n\x1a\n\0\0\0\r")
+    qr.get_by_label("Open a CSV file").set_input_files(picture)
+    expect(qr.get_by_text("This file could not be read.")).to_be_visible()
+
+
 def test_a_list_is_a_zip_of_svgs_or_pdfs(qr: Page, readers: Readers) -> None:
     contents = {f"Mesa {n}": f"https://example.org/mesa/{n}" for n in range(1, 6)}
     rows = "\n".join(f"{name},{content}" for name, content in contents.items())

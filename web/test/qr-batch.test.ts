@@ -45,6 +45,107 @@ describe('a list', () => {
     expect(rowsOf('"Door, front","a\nb, ""c"""')).toEqual([['Door, front', 'a\nb, "c"']]);
   });
 
+  it.each([
+    ['a tab', 'Müller, Hans\thttps://x.org/1\nMüller, Eva\thttps://x.org/2'],
+    ['semicolons', 'Müller, Hans;https://x.org/1\nMüller, Eva;https://x.org/2'],
+    [
+      'semicolons and a header',
+      'Name;URL\nMüller, Hans;https://x.org/1\nMüller, Eva;https://x.org/2',
+    ],
+    ['commas', '"Müller, Hans",https://x.org/1\n"Müller, Eva",https://x.org/2'],
+    ["Excel's directive", 'sep=;\nMüller, Hans;https://x.org/1\nMüller, Eva;https://x.org/2'],
+    [
+      "Excel's directive, quoted",
+      '"sep=;"\r\nMüller, Hans;https://x.org/1\r\nMüller, Eva;https://x.org/2',
+    ],
+  ])('with commas in its names is split at %s', (_name, list) =>
+    expect(rowsOf(list)).toEqual([
+      ['Müller, Hans', 'https://x.org/1'],
+      ['Müller, Eva', 'https://x.org/2'],
+    ]),
+  );
+
+  it.each([
+    ['A,https://x.org/a;b=1\nB,https://x.org/c;d=2', 'https://x.org/a;b=1'],
+    ['A;https://x.org/a,b\nB;https://x.org/c,d', 'https://x.org/a,b'],
+    ['A\thttps://x.org/a,b;c\nB\thttps://x.org/a,b;d', 'https://x.org/a,b;c'],
+    ['A,Visit us; https://x.org\nB,Hello', 'Visit us; https://x.org'],
+    ['A;geo:40.4,-3.7\nB;geo:40.5,-3.8', 'geo:40.4,-3.7'],
+    ['A,tel:+15551234567;ext=12\nB,tel:+34600123456', 'tel:+15551234567;ext=12'],
+  ])('keeps the signs of its contents: %j', (list, content) =>
+    expect(rowsOf(list)[0]).toEqual(['A', content]),
+  );
+
+  it.each([
+    'https://x.org/a,b',
+    'https://x.org/a;b=1',
+    'https://x.org/a,b,c;d',
+    'HTTPS://X.ORG/A,B',
+    'geo:40.4168,-3.7038',
+    'mailto:a@x.org?cc=b@x.org,c@x.org',
+    'tel:+15551234567;ext=12',
+    'WIFI:T:WPA;S:Ana’s iPhone;P:a,b;;',
+  ])('of contents alone has %j whole', (content) => {
+    for (const other of ['https://x.org/', 'https://x.org/e,f', 'https://x.org/g;h']) {
+      expect(rowsOf(`${content}\n${other}`)).toEqual([
+        ['', content],
+        ['', other],
+      ]);
+    }
+    expect(rowsOf(content)).toEqual([['', content]]);
+    // A column that is empty.
+    expect(rowsOf(`https://x.org/,\nhttps://x.org/b,`)).toEqual([
+      ['', 'https://x.org/'],
+      ['', 'https://x.org/b'],
+    ]);
+  });
+
+  it.each([
+    'Name,Content\nA,x',
+    'Filename,URL\nA,x',
+    'Nombre;Enlace\nA;https://x.org/a',
+    'Dateiname;Adresse\nA;https://x.org/a\nB;https://x.org/b',
+    'URL\nhttps://x.org/a\nhttps://x.org/b',
+  ])('says that the first row of %j is its header', (list) => {
+    const { rows, notes } = readRows(list);
+    expect(notes).toEqual(['Row 1 is read as the header. No code is made of it.']);
+    expect(rows.map(({ number }) => number)).not.toContain(1);
+    expect(rows.length).toBe(list.split('\n').length - 1);
+  });
+
+  it.each([
+    'A,x\nB,y',
+    'Hall,Hello\nA,https://x.org/a',
+    'URL',
+    'Table 7,7\nA,https://x.org/\nB,https://x.org/',
+  ])('%j has no header', (list) => {
+    expect(readRows(list).notes).toEqual([]);
+    expect(rowsOf(list)).toHaveLength(list.split('\n').length);
+  });
+
+  it('counts the row that sets the delimiter', () => {
+    const { rows, notes } = readRows('sep=,\nName,URL\nA,x\nB,y');
+    expect(notes).toEqual([
+      'Row 1 sets the delimiter. No code is made of it.',
+      'Row 2 is read as the header. No code is made of it.',
+    ]);
+    expect(rows.map(({ number }) => number)).toEqual([3, 4]);
+  });
+
+  it('names each row that an open quotation mark swallows', () => {
+    expect(causesOf('A,x\n"Q"x,y\nB,z\nC,z')).toEqual([
+      [2, 'A quotation mark is not closed.'],
+      [3, 'It is inside the quotation mark that row 2 opens.'],
+      [4, 'It is inside the quotation mark that row 2 opens.'],
+    ]);
+  });
+
+  it('says which column is wrong where the link comes first', () =>
+    expect(causesOf('https://x.org/a,My door\nhttps://x.org/b,Your door')).toEqual([
+      [1, 'The name comes first, then the link.'],
+      [2, 'The name comes first, then the link.'],
+    ]));
+
   it('names the rows that fail, with their causes', () => {
     expect(causesOf('A,x\nB,\nC,x,y\n\nD,x')).toEqual([
       [2, 'It has no content.'],
@@ -57,7 +158,10 @@ describe('a list', () => {
       ['A', 'x'],
       ['D', 'x'],
     ]);
-    expect(causesOf('A,x\nB,"y\nC,z')).toEqual([[2, 'A quotation mark is not closed.']]);
+    expect(causesOf('A,x\nB,"y\nC,z')).toEqual([
+      [2, 'A quotation mark is not closed.'],
+      [3, 'It is inside the quotation mark that row 2 opens.'],
+    ]);
   });
 
   it('of a file is read in the encoding that it is in', () => {
@@ -71,9 +175,21 @@ describe('a list', () => {
     };
     const western = Uint8Array.from([0x41, 0xf1, 0x6f, 0x2c, 0x35, 0x20, 0xf1]);
     for (const file of [new TextEncoder().encode(list), utf16(true), utf16(false), western]) {
-      expect(decodeList(file)).toBe(list);
+      expect(decodeList(file).text).toBe(list);
     }
+    expect(decodeList(western).note).toContain('Check the accents');
+    expect(decodeList(new TextEncoder().encode(list)).note).toBe('');
+    // As some programs write it, without a mark of byte order.
+    expect(decodeList(utf16(true).slice(2))).toEqual({ text: list, note: '' });
+    expect(decodeList(utf16(false).slice(2))).toEqual({ text: list, note: '' });
   });
+
+  it.each([
+    ['a zero among letters', [0x41, 0x2c, 0x42, 0x00, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48]],
+    ['a picture', [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d]],
+  ])('is not read from %s', (_name, bytes) =>
+    expect(() => decodeList(Uint8Array.from(bytes))).toThrow('no text'),
+  );
 });
 
 describe('names of files', () => {

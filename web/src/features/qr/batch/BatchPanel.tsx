@@ -52,12 +52,15 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
   const [run, setRun] = useState<Run>({ step: 'idle' });
   const stop = useRef<AbortController>(undefined);
   const settled = useDeferredValue(list);
-  const { rows, failures } = useMemo(() => readList(settled), [settled]);
+  const { rows, failures, notes } = useMemo(() => readList(settled), [settled]);
+  /** What is to be checked of the file that was opened. */
+  const [fileNote, setFileNote] = useState('');
   const tooMany = rows.length + failures.length > MOST_ROWS;
 
   useEffect(() => () => stop.current?.abort(), []);
 
-  const change = (next: string) => {
+  const change = (next: string, note = '') => {
+    setFileNote(note);
     setList(next.length > MOST_BYTES ? '' : next);
     setProblem(next.length > MOST_BYTES ? TOO_LARGE : '');
     setRun({ step: 'idle' });
@@ -70,7 +73,8 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       return;
     }
     try {
-      change(decodeList(new Uint8Array(await file.arrayBuffer())));
+      const { text, note } = decodeList(new Uint8Array(await file.arrayBuffer()));
+      change(text, note);
     } catch (error) {
       console.warn('The list was not read', error);
       setProblem('This file could not be read.');
@@ -153,8 +157,13 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       <p id={`${id}-count`} className={styles.quiet}>
         {list === ''
           ? `Up to ${formatNumber(MOST_ROWS)} rows, typed, pasted from a spreadsheet or from a CSV file. Each becomes ${fileWords(ending, pixels, millimetres)} in this style; nothing leaves your browser.`
-          : countWords(rows.length, failures.length)}
+          : [countWords(rows.length, failures.length), ...notes].join(' ')}
       </p>
+      {fileNote !== '' && (
+        <p className={styles.quiet} role="status">
+          {fileNote}
+        </p>
+      )}
       <NamedChoice
         label="Each file is"
         options={endings}
@@ -216,7 +225,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
 }
 
 function readList(list: string): Rows {
-  return list === '' ? { rows: [], failures: [] } : readRows(list);
+  return list === '' ? { rows: [], failures: [], notes: [] } : readRows(list);
 }
 
 function wantedOf(
