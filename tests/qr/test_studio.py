@@ -180,6 +180,66 @@ def test_what_is_no_image_leaves_the_logo_as_it_was(studio: Studio) -> None:
     studio.choose(good)
 
 
+RECT = '<rect width="60" height="60" fill="#dc1e1e"/></svg>'
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"'
+
+
+def svg(attributes: str, content: str = RECT) -> FilePayload:
+    """A drawing with attributes of its root."""
+    drawing = f"{SVG} {attributes}>{content}"
+    return {"name": "a.svg", "mimeType": "image/svg+xml", "buffer": drawing.encode()}
+
+
+def cut(kind: str, share: float) -> FilePayload:
+    """The first part of a picture's file."""
+    busy = cv2.resize(logo_picture("busy"), (400, 300)).astype(np.uint8)
+    file = image_file("cut", kind, busy)
+    return {**file, "buffer": file["buffer"][: int(len(file["buffer"]) * share)]}
+
+
+DAMAGED = "This image is damaged. Please choose another file"
+EMPTY = "This image is empty. Please choose another file"
+UNSIZED = "This SVG has no size. Please save it with a width and a height"
+
+
+@pytest.mark.parametrize(
+    ("logo", "words"),
+    [
+        *((cut(kind, share), DAMAGED) for kind in ("png", "jpeg", "gif") for share in (0.5, 0.9)),
+        (svg(""), UNSIZED),
+        (svg('width="100%" height="100%"'), UNSIZED),
+        (svg('width="60"'), UNSIZED),
+        (svg('width="0" height="0"'), EMPTY),
+        (svg('width="0.1" height="0.1"'), EMPTY),
+        (svg('viewBox="0 0 60 60"', "</svg>"), EMPTY),
+    ],
+)
+def test_a_picture_that_would_be_a_hole_is_told(
+    studio: Studio, logo: FilePayload, words: str
+) -> None:
+    studio.file.set_input_files(logo)
+    expect(studio.page.get_by_text(words)).to_be_visible()
+    expect(studio.preview).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        'viewBox="0 0 60 60"',
+        'viewBox="0 0 60 60" width="100%" height="100%"',
+        'viewBox="0 0 60 60" width="3mm" height="3mm"',
+        'width="60" height="60"',
+        'width="60px" height="60px"',
+    ],
+)
+def test_a_drawing_with_a_size_fills_its_place(studio: Studio, attributes: str) -> None:
+    studio.choose(svg(attributes))
+    studio.write(LINK)
+    assert studio.verdict() == "well"
+    picture = studio.download().picture()
+    assert np.abs(picture[152:248, 152:248].astype(int) - RED).max() < 30
+
+
 @pytest.mark.parametrize("place", ["URL", "Center image", None])
 @pytest.mark.parametrize("kind", ["an image", "no image"])
 def test_a_file_dropped_anywhere_is_a_logo_or_told_to_be_none(

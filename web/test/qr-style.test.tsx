@@ -352,7 +352,7 @@ describe('More options', () => {
             filled.push({ path, fill: pen.fillStyle, size: this.width }),
           getImageData: (_x: number, _y: number, width: number, height: number) => ({
             width,
-            data: new Uint8ClampedArray(4 * width * height),
+            data: new Uint8ClampedArray(4 * width * height).fill(255),
           }),
         };
         return pen;

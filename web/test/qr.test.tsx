@@ -55,6 +55,7 @@ beforeEach(() => {
   loads = Promise.resolve();
   hangs = false;
   vi.stubGlobal('Worker', FakeWorker);
+  vi.stubGlobal('createImageBitmap', () => Promise.resolve({ close: vi.fn() }));
   vi.spyOn(console, 'warn').mockReturnValue();
   const pen = {
     scale: vi.fn(),
@@ -62,9 +63,10 @@ beforeEach(() => {
     fill: vi.fn(),
     fillRect: vi.fn(),
     drawImage: vi.fn(),
+    canvas: { width: 1, height: 1 },
     getImageData: (_x: number, _y: number, width: number) => ({
       width,
-      data: new Uint8ClampedArray(4),
+      data: new Uint8ClampedArray(4).fill(255),
     }),
   } as unknown as CanvasRenderingContext2D;
   Object.assign(HTMLCanvasElement.prototype, { getContext: () => pen });

@@ -4,6 +4,9 @@ import type { Fault, Verdict } from './verdict';
 export const qrMessages = {
   noLink: 'Please enter a link to start downloading...',
   badFile: 'Please choose a valid file type',
+  damagedImage: 'This image is damaged. Please choose another file',
+  emptyImage: 'This image is empty. Please choose another file',
+  unsizedImage: 'This SVG has no size. Please save it with a width and a height',
   logoAlt: 'Your logo...',
   notSaved: 'The file was not made. Please try again',
   tooLong: 'This text is too long for a QR code',
