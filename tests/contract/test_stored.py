@@ -122,7 +122,7 @@ async def fill_analytics(setting: str) -> None:
         for number, day in enumerate(range(DAY, DAY + 40), 1):
             person = VisitCount("abcdefgh", 24 * day, VisitKind.PERSON, names, 5000)
             bot = VisitCount("abcdefgh", 24 * day, VisitKind.BOT, {}, 1)
-            hosts = ({Dimension.REFERRER: f"{day}-{n}".ljust(253, "x")} for n in range(10))
+            hosts = ({Dimension.REFERRER: f"{day}-{n}".ljust(100, "x")} for n in range(40))
             others = [replace(person, names=host, count=1) for host in hosts]
             visitors = {(day, "abcdefgh"): many if number % 2 else frozenset({number})}
             await store.apply(Batch("gateway", number, (person, bot, *others), visitors), NOW)
