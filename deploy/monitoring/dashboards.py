@@ -177,6 +177,25 @@ def _called(job: str) -> Row:
     )
 
 
+def _rejected_reads(job: str) -> Row:
+    return Row(
+        "Expensive reads",
+        [
+            graph(
+                "Rejected reads",
+                "reqps",
+                "Searches and statistics answered 429. owner_limit: their owner has too many "
+                "waiting. overloaded: all owners together have.",
+                (
+                    f'sum by (kind, reason) (rate(atajo_reads_rejected_total{{job="{job}"}}{_R}))',
+                    "{{kind}}: {{reason}}",
+                ),
+                runbook="reads-rejected",
+            ),
+        ],
+    )
+
+
 def _store(job: str) -> Row:
     this, seconds = f'job="{job}"', "atajo_store_seconds"
     return Row(
@@ -652,6 +671,7 @@ LINKS = Dashboard(
     [
         _state("links"),
         _calls("links"),
+        _rejected_reads("links"),
         Row(
             "Abuse",
             [
@@ -770,6 +790,7 @@ ANALYTICS = Dashboard(
         ),
         _statistics(),
         _calls("analytics"),
+        _rejected_reads("analytics"),
         _store("analytics"),
         _process("analytics"),
     ],

@@ -99,7 +99,7 @@ def healthy() -> dict[str, str]:
         told |= _redirects(gateway) | _visits(gateway) | _heard(gateway)
         told |= _calls(gateway, "/createShortLink") | _calls(gateway, "/verifyUser")
     for links in _HOMES["links"]:
-        told |= _blocklists(links) | _reports(links)
+        told |= _blocklists(links) | _reports(links) | _rejected(links)
     return told | _log_ins("auth-0") | _tasks("reconciler-0") | _tasks("reconciler-1", rate=0)
 
 
@@ -206,6 +206,12 @@ def _tasks(
         told[_series(name, reconciler, task=task, result="done")] = _counter(done)
         told[_series(name, reconciler, task=task, result="failed")] = _counter(failed)
     return told
+
+
+def _rejected(links: str, values: str = "") -> dict[str, str]:
+    """Searches of one owner that are rejected."""
+    labels = {"kind": "searches", "reason": "owner_limit"}
+    return {_series("atajo_reads_rejected_total", links, **labels): values or _counter(0)}
 
 
 def _reports(links: str, *, spam: Course = 0) -> dict[str, str]:
@@ -637,6 +643,19 @@ CASES: tuple[Case, ...] = (
         ("AtajoPasswordChecksWaiting ticket",),
     ),
     Case("AtajoPasswordChecksWaiting", "fifty wait", 60, _log_ins("auth-0", waiting=50)),
+    Case(
+        "AtajoReadsRejected",
+        "one owner's searches are rejected, one a second",
+        25,
+        _rejected("links-0", _counter((0, 1))),
+        ("AtajoReadsRejected ticket",),
+    ),
+    Case(
+        "AtajoReadsRejected",
+        "a few are rejected in an hour",
+        60,
+        _rejected("links-0", _counter(0.002)),
+    ),
     Case(
         "AtajoEventLoopLagging",
         "one beat in ten is late",

@@ -117,6 +117,7 @@ DRILLS = (
     Drill("sweep held up", ground.taken_sweep, ("AtajoSweepStill",)),
     Drill("broken blocklist", ground.broken_list, ("AtajoBlocklistNotLoaded",)),
     Drill("burst of reports", ground.reported, ("AtajoReportsBurst",)),
+    Drill("burst of searches", ground.searched, ("AtajoReadsRejected",)),
     Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting", "AtajoLoginsSlow")),
     Drill(
         "journal disk full",

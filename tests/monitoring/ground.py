@@ -361,6 +361,12 @@ def reported(ground: Ground) -> Iterator[None]:
         links_pb2_grpc.AdminServiceStub(channel).DismissReports(request, timeout=20)
 
 
+def searched(ground: Ground) -> AbstractContextManager[None]:
+    """An owner searches the own links a hundred times at once, again and again."""
+    payload = {"guest": "g" * 43, "query": "example"}
+    return ground.calling(0, lambda call: call.ask("POST", "/showLinks", payload), 100)
+
+
 def burst(ground: Ground) -> AbstractContextManager[None]:
     """A hundred people log in at once, again and again."""
     email = ground.register()
