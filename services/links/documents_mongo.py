@@ -62,6 +62,8 @@ from services.links.stored import owner_of, value_of
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.mongo import Document
 
+_MAX_PATTERN_LENGTH = 16
+"""Characters of a searched text up to which it is looked for by a regular expression."""
 PURGED: Document = {"removed": True}
 """What is left of a link that was purged, beside its code."""
 LINK = dict.fromkeys(
@@ -222,11 +224,19 @@ def _with_text(text: str) -> tuple[Document, Document]:
     """The conditions that a document has a text somewhere: of this version, and of the one before.
 
     That one, which knew no titles, wrote down nothing folded.
+
+    A regular expression takes time proportional to the lengths of both texts where they repeat
+    themselves: MongoDB 6.0.5 took 3.3 s for 2,000 links of 990 characters and a text of 500. So a
+    long text is looked for by `$indexOfBytes`, which took 50 ms. That reads the documents, and for
+    100,000 ordinary links takes twice as long as a regular expression.
     """
     escaped = re.escape(text)
     anywhere = {"$regex": escaped, "$options": "i"}
     unfolded = {"folded": None, "$or": [{"_id": anywhere}, {"url": anywhere}]}
-    return {"folded": {"$regex": escaped}}, unfolded
+    if len(text) <= _MAX_PATTERN_LENGTH:
+        return {"folded": {"$regex": escaped}}, unfolded
+    position = {"$indexOfBytes": ["$folded", {"$literal": text}]}
+    return {"folded": {"$exists": True}, "$expr": {"$gte": [position, 0]}}, unfolded
 
 
 def _in_state(state: LinkState | None, now: datetime) -> Document:
