@@ -13,17 +13,22 @@ import ada_url
 from services.links.blocks import Refusal, UrlGate
 from services.links.domain import Link
 from services.links.hosts import host_of
+from services.links.url_cleaning import clean_url
 from services.runtime.codes import addressed_code
 from services.runtime.errors import InvalidArgument
-from services.runtime.text import BLANKS, CONTROLS
+from services.runtime.text import CONTROLS
 
 MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
-"""In Unicode code points, without the blanks around it."""
+"""In Unicode code points, after cleaning."""
 # `mailto:x` has a scheme; in `example.com:8081/x` what follows the colon is a port.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
 _HTTP = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
 _AUTHORITY = re.compile(r"[^/\\?#]*")
+_NO_WEB_SCHEME = re.compile(r"(?!https?://)[^/?#]*://", re.IGNORECASE)
+"""`://` before the path, query and fragment, after anything but `http` or `https`."""
+_SCHEME_AS_HOST = re.compile(r"https?[^a-z0-9]*")
+_PORT = re.compile(r":[0-9]+$")
 _DEFAULT_PORTS = {"http:": 80, "https:": 443}
 
 
@@ -59,18 +64,24 @@ class UrlPolicy:
         self._ports = _own_ports(_port(own))
 
     def normalize(self, given: str) -> str:
-        """The URL to store for what a visitor gave, unchanged but for three things.
+        """Return the URL to store for the text that a visitor gave.
 
-        Blanks around it go, `http://` comes in front where it has no scheme, and a Unicode host
-        becomes punycode. Parsing is that of browsers (WHATWG URL), by ada.
+        `clean_url` removes what surrounds it, `http://` is added if it has no scheme, and a Unicode
+        host becomes punycode; all else stays as given. ada parses as browsers do (WHATWG URL).
+
+        Refuses text that is a URL with something in front of its scheme (`url=https://a.example`),
+        and a host that is the name of a scheme (`http://https//a.example`): they would become links
+        that lead nowhere.
 
         Raises InvalidUrl, UrlRefused, Unavailable.
         """
-        url = given.strip(BLANKS)
+        url = clean_url(given)
         if not MIN_URL_LENGTH <= len(url) <= MAX_URL_LENGTH:
             raise InvalidUrl(f"A URL has {MIN_URL_LENGTH} to {MAX_URL_LENGTH} characters.")
         if CONTROLS.search(url):
             raise InvalidUrl("A URL has no control characters.")
+        if _NO_WEB_SCHEME.match(url):
+            raise InvalidUrl("A URL begins with http:// or https://, or has no scheme.")
         if not _SCHEME.match(url):
             url = f"http://{url}"
         if not _HTTP.match(url):
@@ -82,7 +93,7 @@ class UrlPolicy:
         hostname = parsed.hostname
         if not hostname.strip("."):
             raise InvalidUrl("A URL has a host.")
-        if _has_broken_punycode(hostname):
+        if _has_broken_punycode(hostname) or _is_doubled_scheme(url, hostname):
             raise InvalidUrl("This is not a URL.")
         if self._is_short_address(parsed):
             raise InvalidUrl("This is a short address already.")
@@ -124,10 +135,24 @@ class UrlPolicy:
         return addressed_code(path) is not None
 
 
-def _with_ascii_host(url: str, ascii_host: str) -> str:
+def _authority_of(url: str) -> tuple[int, str]:
+    """Return where the authority of a URL with a scheme begins, and its text."""
     start = url.index("//") + 2
     match = _AUTHORITY.match(url, start)
-    authority = match.group() if match else ""
+    return start, match.group() if match else ""
+
+
+def _is_doubled_scheme(url: str, hostname: str) -> bool:
+    """Whether the host is only `http` or `https`, as in `http://https//a.example`.
+
+    With a port it is a host: `http:80`.
+    """
+    _, authority = _authority_of(url)
+    return bool(_SCHEME_AS_HOST.fullmatch(hostname)) and not _PORT.search(authority)
+
+
+def _with_ascii_host(url: str, ascii_host: str) -> str:
+    start, authority = _authority_of(url)
     userinfo, at, hostport = authority.rpartition("@")
     host, colon, port = hostport.partition(":")
     if hostport.startswith("[") or host.isascii():

@@ -123,6 +123,9 @@ async def test_a_repeated_link_is_one_link_and_another_is_refused(links: Links) 
     first = await links.create("repeated", "a.example", "one")
     assert await links.create("repeated", "http://a.example", "one") == first
 
+    for pasted in ("\u201chttp://a.example\u201d", "(a.example) ", "\u2022 a.example\u200b"):
+        assert await links.create("repeated", pasted, "one") == first
+
     for url, creator in (("b.example", "one"), ("a.example", "two"), ("a.example", None)):
         with pytest.raises(AlreadyExists) as refused:
             await links.create("repeated", url, creator)
@@ -137,6 +140,8 @@ async def test_a_repeated_link_is_one_link_and_another_is_refused(links: Links) 
         ("bad-url-", "javascript:alert(1)", "INVALID_URL"),
         ("bad-url-", "https://atajo.example/abcdefgh", "INVALID_URL"),
         ("bad-url-", "", "INVALID_URL"),
+        ("bad-url-", "url=https://a.example", "INVALID_URL"),
+        ("bad-url-", "http://https//a.example", "INVALID_URL"),
     ],
 )
 async def test_what_can_never_be_right_has_a_reason(

@@ -151,6 +151,45 @@ def test_what_changes_is_answered_and_holds_here_at_once(gateway: InProcess, own
     assert {key: link[key] for key in taken} == taken
 
 
+@pytest.mark.parametrize(
+    "pasted", ["\u201c{}\u201d", "\u2022 <{}> ", "({})", "\u202a{}\u202c", "{}\u200b"]
+)
+def test_a_pasted_url_leads_where_it_leads_without_what_surrounds_it(
+    gateway: InProcess, owner: Owner, pasted: str
+) -> None:
+    code = new_code()
+    link = {**owner, "code": code, "url": pasted.format("https://ex.example/x_(1)")}
+    for _ in range(2):  # A retry is the same creation.
+        gateway.data("createShortLink", link)
+        assert gateway.visit(code).headers["location"] == "https://ex.example/x_(1)"
+    changes = {
+        "url": pasted.format("https://ex.example/y"),
+        "ended_url": pasted.format("https://ex.example/z"),
+    }
+    changed = gateway.data("changeLink", {**owner, "code": code, "changes": changes})["link"]
+    assert (changed["long_link"], changed["ended_url"]) == (
+        "https://ex.example/y",
+        "https://ex.example/z",
+    )
+    assert gateway.visit(code).headers["location"] == "https://ex.example/y"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["url=https://ex.example", "https//ex.example", "http://https://ex.example", "\u201c\u201d"],
+)
+def test_a_url_that_would_lead_nowhere_is_refused(
+    gateway: InProcess, owner: Owner, url: str
+) -> None:
+    code = make(gateway, owner)
+    refused = gateway.call("createShortLink", {**owner, "code": new_code(), "url": url})
+    assert refused.status_code == 400
+    for key in ("url", "ended_url"):
+        change = {**owner, "code": code, "changes": {key: url}}
+        assert gateway.call("changeLink", change).status_code == 400
+    assert gateway.visit(code).headers["location"] == EXAMPLE
+
+
 def test_an_end_in_the_past_ends_a_link_at_once(gateway: InProcess, owner: Owner) -> None:
     code = make(gateway, owner)
     gateway.visit(code)

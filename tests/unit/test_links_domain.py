@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+import ada_url
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +48,9 @@ from services.links.listing import (
     text_of,
 )
 from services.links.texts import InvalidTags, InvalidTitle, folded, tags_of, title_of
+from services.links.url_cleaning import clean_url
 from services.links.urls import InvalidEndedUrl, InvalidUrl, UrlPolicy
+from services.runtime.text import BLANKS
 from tests.processes import ROOT
 
 FILE = json.loads((ROOT / "tests/contract/url_cases.json").read_text(encoding="utf-8"))
@@ -108,6 +111,57 @@ def test_any_text_is_stored_or_refused_and_what_is_stored_stays_as_it_is(text: s
     assert stored.lower().startswith(("http://", "https://"))
     if len(stored) <= 999:  # A scheme and punycode may make it longer.
         assert policy.normalize(stored) == stored
+
+
+AROUND = st.text(
+    "\u201c\u201d\"'`\u00ab\u00bb()[]{}<>\u2022*-+ \t\n\u200b\u00ad\u202a\u2069\u00a0\u2014",
+    max_size=8,
+)
+PASTED = st.builds(
+    "".join, st.tuples(AROUND, st.text("abc:/.?#()[]\"'*-", max_size=30) | st.text(), AROUND)
+)
+
+
+@given(PASTED)
+def test_cleaning_removes_at_the_ends_alone_and_nothing_the_second_time(text: str) -> None:
+    cleaned = clean_url(text)
+
+    assert cleaned in text
+    assert clean_url(cleaned) == cleaned
+    assert cleaned.strip(f"{BLANKS}\u200b\u00ad\u202a\u2069\u2022") == cleaned
+
+
+@given(AROUND, AROUND)
+def test_a_url_is_found_in_whatever_surrounds_it(before: str, after: str) -> None:
+    url = "https://ex.example/a(b)?c='d'#e"
+    cleaned = clean_url(f"{before}{url}{after}")
+
+    assert url in cleaned
+    if before.strip(BLANKS) == after.strip(BLANKS) == "":
+        assert cleaned == url
+
+
+@given(PASTED)
+def test_what_is_stored_leads_where_the_cleaned_text_leads(text: str) -> None:
+    try:
+        stored = UrlPolicy(FILE["public_url"]).normalize(text)
+    except InvalidUrl:
+        return
+
+    cleaned = clean_url(text)
+    has_scheme = cleaned.lower().startswith(("http://", "https://"))
+    full = cleaned if has_scheme else f"http://{cleaned}"
+    assert ada_url.URL(stored).href == ada_url.URL(full).href
+    assert (
+        re.fullmatch(r"https?[^a-z0-9]*", ada_url.URL(stored).hostname) is None or ":" in full[8:]
+    )
+
+
+@pytest.mark.parametrize("sign", ["(", ")", "[", '"', "*", "\u2022", "\u200b", "([", "[:"])
+def test_cleaning_takes_time_in_proportion_to_the_text(sign: str) -> None:
+    """Quadratic time would be minutes."""
+    text = sign * 30_000
+    assert clean_url(text) in text
 
 
 @pytest.mark.parametrize("code", ["", "abcdefg\n", "abcdefgñ", "abcd/fgh", "abc", "a" * 33])

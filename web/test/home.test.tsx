@@ -53,6 +53,26 @@ describe('the home page', () => {
     await expectNoAxeViolations();
   });
 
+  it('takes off what surrounds a pasted link', async () => {
+    const calls = serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    await user.click(field());
+    await user.paste('\u201chttps://ex.example/x\u201d');
+    await user.keyboard('{Enter}');
+
+    const [plate] = await plates();
+    expect(calls[0]?.payload['url']).toBe('https://ex.example/x');
+    expect(plate).toHaveTextContent('https://ex.example/x Copy');
+  });
+
+  it.each(['url=https://ex.example', 'http://https://ex.example'])('refuses %s', async (link) => {
+    const calls = serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    await user.type(field(), `${link}{Enter}`);
+    await screen.findByText('Enter a valid URL');
+    expect(calls).toEqual([]);
+  });
+
   it('announces each copy, the second one too', async () => {
     serve({ createShortLink: shortens });
     const { user } = visit('/');

@@ -3,6 +3,7 @@ import { warmUp } from '../api';
 import { Toasts } from '../components/Toasts';
 import { loadToasts } from '../components/toast';
 import { ResultsProvider } from '../features/shorten/ResultsProvider';
+import { loadRules } from '../features/shorten/rules';
 
 const FIRST_INTERACTIONS = ['pointerdown', 'keydown', 'input'] as const;
 
@@ -13,6 +14,7 @@ export function Providers({ children }: { children: ReactNode }) {
       done.abort();
       warmUp();
       loadToasts().catch(() => undefined);
+      loadRules().catch(() => undefined);
     };
     for (const name of FIRST_INTERACTIONS) {
       addEventListener(name, onInteraction, { signal: done.signal, passive: true });

@@ -1,11 +1,14 @@
 /**
  * The rules a link must keep. The back end has the same rules in Python; both are held to
- * tests/contract/url_cases.json. The page sends the trimmed text as typed and the server decides;
+ * tests/contract/url_cases.json. The page sends the cleaned text and the server decides;
  * what is decided here is only which message is shown without asking it.
  */
 import { addressedCode } from '../../lib/codes';
 import { codePoints } from '../../lib/text';
 import { webUrl } from '../../lib/urls';
+import { cleanUrl } from './cleanUrl';
+
+export { cleanUrl };
 
 export type UrlProblem = 'invalid' | 'too-long' | 'no-scheme';
 export type UrlVerdict = { ok: true; stored: string } | { ok: false; problem: UrlProblem };
@@ -20,11 +23,14 @@ const MIN_LENGTH = 3;
 const MAX_LENGTH = 999;
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+/** `://` before the path, query and fragment, after anything but `http` or `https`. */
+const NO_WEB_SCHEME = /^(?!https?:\/\/)[^/?#]*:\/\//i;
+const SCHEME_AS_HOST = /^https?[^a-z0-9]*$/;
 const AUTHORITY =
   /^(?<before>https?:\/\/(?:[^/\\?#]*@)?)(?<host>[^/\\?#]*?)(?<port>:[0-9]*)?(?<after>[/\\?#].*)?$/is;
 
 export function checkUrl(text: string, { publicUrl, wantsScheme }: Rules): UrlVerdict {
-  const given = text.trim();
+  const given = cleanUrl(text);
   const length = codePoints(given);
   if (length < MIN_LENGTH) return refused('invalid');
   if (length > MAX_LENGTH) return refused('too-long');
@@ -32,12 +38,12 @@ export function checkUrl(text: string, { publicUrl, wantsScheme }: Rules): UrlVe
 
   const own = new URL(publicUrl);
   if (wantsScheme && !mentionsScheme(given, own.host)) return refused('no-scheme');
-  if (CONTROL.test(given)) return refused('invalid');
+  if (CONTROL.test(given) || NO_WEB_SCHEME.test(given)) return refused('invalid');
 
   const full = webUrl(given);
   if (full === null) return refused('invalid');
   const url = new URL(full);
-  if (/^\.*$/.test(url.hostname)) return refused('invalid');
+  if (/^\.*$/.test(url.hostname) || isDoubledScheme(full, url)) return refused('invalid');
   if (isLoop(url, own)) return refused('invalid');
   return { ok: true, stored: withAsciiHost(full, url.hostname) };
 }
@@ -53,6 +59,12 @@ function hasLoneSurrogate(text: string): boolean {
 function mentionsScheme(text: string, ownHost: string): boolean {
   const lower = text.toLowerCase();
   return ['http://', 'https://', ownHost.toLowerCase()].some((part) => lower.includes(part));
+}
+
+/** `http://https//a.example` leads to a host named `https`. With a port it is one: `http:80`. */
+function isDoubledScheme(full: string, { hostname }: URL): boolean {
+  const port = AUTHORITY.exec(full)?.groups?.['port'];
+  return SCHEME_AS_HOST.test(hostname) && !/[0-9]/.test(port ?? '');
 }
 
 /** A short address of the product itself, in whatever spelling: it would lead round in circles. */

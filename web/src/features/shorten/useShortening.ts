@@ -14,8 +14,8 @@ import {
 import { newCode } from './code';
 import { invalidToken, urlMessages } from './messages';
 import { useResults } from './ResultsProvider';
+import { loadRules } from './rules';
 import { createShortening, type Outcome, type Request, type Shortening } from './shortening';
-import { checkUrl } from './url';
 import { LONG_WAIT, tryingAgain, type Wait } from './wait';
 
 interface ShownError {
@@ -43,6 +43,8 @@ interface Chosen {
   /** Another link has it; the link is handed back. */
   onTaken: (url: string) => void;
 }
+
+const log = (failure: unknown) => console.error(failure);
 
 /** A click on Shorten: refused here, or tried until it is answered, replaced or left. */
 export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
@@ -90,7 +92,6 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
   const goOnAnew = useEffectEvent((url: string): boolean => loadAnew(() => keepLink(url)));
 
   useEffect(() => {
-    const log = (failure: unknown) => console.error(failure);
     const waits = (duration: number | null) => {
       if (duration === null) setWait((known) => known && { ...known, until: null });
       else if (duration >= LONG_WAIT)
@@ -107,17 +108,28 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       browser: window,
     };
     const mine = (shortening.current = createShortening(ports, (outcome) => onOutcome(outcome)));
-    return () => mine.stop();
+    return () => {
+      mine.stop();
+      shortening.current = null; // Rules that load after this start nothing.
+    };
   }, []);
 
   const submit = (text: string, ending: string) => {
-    const url = text.trim();
-    if (url === '' && working !== null) return;
-    const verdict = checkUrl(url, { publicUrl: publicUrl(), wantsScheme });
-    if (!verdict.ok) {
-      fail(urlMessages[verdict.problem]);
-      return;
-    }
+    if (text.trim() === '' && working !== null) return;
+    loadRules().then(
+      ({ checkUrl, cleanUrl }) => {
+        const verdict = checkUrl(text, { publicUrl: publicUrl(), wantsScheme });
+        if (verdict.ok) start(cleanUrl(text), ending);
+        else fail(urlMessages[verdict.problem]);
+      },
+      (error: unknown) => {
+        log(error);
+        start(text.trim(), ending); // The server has the same rules.
+      },
+    );
+  };
+
+  const start = (url: string, ending: string) => {
     setError(undefined);
     if (state?.link !== undefined) keepLink(null);
     setWorking(url);
