@@ -17,7 +17,7 @@ Many people may share an address, so this is far above what one person opens."""
 OTHER_NAMES = "*"
 """The name under which analytics counts people whose own name is not stored."""
 _MAX_ENTRIES = 65_536
-"""Entries after which the older half is dropped: 2 x 7 MB at most."""
+"""Entries after which the older half is dropped: two times that take 14 MB."""
 
 
 class ReferrerLimit:

@@ -46,7 +46,9 @@ MAX_STORED_NAME_LENGTH = 100
 63 characters (the maximum in DNS) below a domain such as `cdn.ampproject.org`."""
 OTHER_NAMES = "*"
 """The name that counts people whose own name is not stored."""
-_CONTENDERS = 8
+_MAX_CONTENDERS = 20
+"""Maximum new names of a batch that compete for a place in a link's day that is full."""
+_SAMPLE_SIZE = 8
 """Stored names from which the candidate for eviction is chosen, see `count_names`."""
 HOURS_A_DAY = 24
 GATEWAY_IDLE = timedelta(days=30)
@@ -286,7 +288,7 @@ def count_names(added: Breakdown, known: Breakdown, random: Random) -> tuple[Bre
 
     A known name counts on, and a new one takes a free place. Once a day has `MAX_NAMES`, a new name
     with `n` people competes with a stored one that has `m`, and replaces it with probability
-    n / (n + m). The stored name is the least frequent of `_CONTENDERS` random ones. People of the
+    n / (n + m). The stored name is the least frequent of `_SAMPLE_SIZE` random ones. People of the
     name that loses count as `OTHER_NAMES`, so the sum of all names stays exact.
 
     This is randomized admission (Ben Basat et al., "Randomized admission policy for efficient
@@ -317,14 +319,15 @@ def count_names(added: Breakdown, known: Breakdown, random: Random) -> tuple[Bre
     while len(names) > MAX_NAMES:  # Two writers added names at once.
         others += evict(min(names, key=names.__getitem__))
     places = list(names)
-    # The most frequent first; a limit on them bounds the time that a batch of many names takes.
-    first = nlargest(MAX_NAMES, new.items(), key=lambda named: named[1])
+    # The most frequent first. The limit bounds the time that a batch of many names takes.
+    free = MAX_NAMES - len(places)
+    first = nlargest(free + _MAX_CONTENDERS, new.items(), key=lambda named: named[1])
     for name, people in first:
         if len(places) < MAX_NAMES:
             places.append(name)
         else:
             place = min(
-                random.choices(range(MAX_NAMES), k=_CONTENDERS), key=lambda at: names[places[at]]
+                random.choices(range(MAX_NAMES), k=_SAMPLE_SIZE), key=lambda at: names[places[at]]
             )
             if random.random() * (people + names[places[place]]) >= people:
                 others += people

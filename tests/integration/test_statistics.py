@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -451,3 +452,23 @@ def test_headers_are_counted_under_names_that_strangers_do_not_choose(gateway: I
     assert names["referrer"] == {"blog.example": 3, "android-app://com.google.android.gm": 1, "": 3}
     assert names["language"] == {"he": 2, "en": 1, "": 4}
     assert names["browser"] == {"Chrome": 5, "Quark": 1, "Facebook": 1}
+
+
+@pytest.mark.parametrize(
+    "zone",
+    ["Asia/Kathmandu", "Asia/Kolkata", "America/St_Johns", "Pacific/Marquesas", "Pacific/Chatham"],
+)
+def test_24_hours_end_with_the_current_hour_of_any_zone(gateway: InProcess, zone: str) -> None:
+    owner = new_guest()
+    code = make(gateway, owner)
+    visited(gateway, owner, code, people=2, bots=1)
+
+    def current_hour() -> datetime:
+        return datetime.now(ZoneInfo(zone)).replace(minute=0, second=0, microsecond=0)
+
+    before = current_hour()
+    reply = shown(gateway, owner, code, range="24 hours", timezone=zone)
+    assert datetime.fromisoformat(reply["series"][-1]["start"]) in (before, current_hour())
+    assert len(reply["series"]) == 24
+    assert (summed(reply["series"]), summed(reply["series"], "bots")) == (2, 1)
+    assert (reply["totals"]["people"], reply["totals"]["bots"]) == (2, 1)

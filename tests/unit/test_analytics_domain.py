@@ -169,7 +169,7 @@ def test_referrers_with_many_visits_are_listed_whatever_came_first(times: int, s
         Random(seed).shuffle(visits)
         referrers.visit(*visits)
         assert sum(referrers.names.values()) == MAX_NAMES * times + len(visits)
-        assert min(referrers.counted(REAL).values()) > 400
+        assert min(referrers.counted(REAL).values()) > 300
         assert max(referrers.counted(REAL).values()) <= 500, "never more than there were"
 
 
