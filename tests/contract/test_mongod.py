@@ -197,6 +197,29 @@ async def test_days_of_links_are_found_by_their_ids(url: str) -> None:
                 assert query["docsExamined"] <= query["nreturned"]
 
 
+async def test_a_withdrawal_reads_the_links_of_its_account_alone(url: str) -> None:
+    async with mongo.opened(url, "", links_schema.SCHEMA) as database:
+        store = links.MongoLinkStore(database)
+        one, two = owners.Account("one"), owners.Account("two")
+        for n in range(200):
+            removed_at = NOW if n % 3 else None
+            link = Link(f"code{n:04}", "http://a.example", (one, two)[n % 2], NOW)
+            await store.add(replace(link, removed_at=removed_at))
+        await database.write("", lambda db: db.command("profile", 2))
+        assert await store.withdraw(one, 1000, NOW) == 100
+        assert await store.withdraw(one, 1000, NOW) == 0
+        await database.write("", lambda db: db.command("profile", 0))
+
+        seen = await database.read(
+            "",
+            lambda db: db["system.profile"].find({"ns": {"$regex": "links$"}}).to_list(None),
+        )
+        assert len(seen) == 4
+        for query in seen:
+            assert re.fullmatch(r"(IXSCAN \{[^}]*\}(, )?)+", query["planSummary"])
+            assert query["docsExamined"] <= 100
+
+
 async def test_closed_accounts_are_found_by_their_index(url: str) -> None:
     async with mongo.opened(url, "", auth.SCHEMA) as database:
         store = auth.MongoAccountStore(database)
