@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.visits import segments
 from gateway.visits.folder import Folder
 from gateway.visits.retention import Retention
 from services.runtime import logs
+
+MAX_UNSYNCED_BYTES = 32 << 20
+"""Limit of what is not on disk yet, a copy of which stays in memory."""
 
 
 class JournalFullError(Exception):
@@ -20,8 +24,22 @@ class JournalFullError(Exception):
         self.appended = appended
 
 
+@dataclass(slots=True)
+class _Tail:
+    """What of a file is not known to be on disk, from byte `start` on."""
+
+    path: Path
+    start: int
+    chunks: list[bytes]
+    is_suspect: bool = False
+    """Whether a sync failed. The kernel reports that once and may keep the pages as clean, so that
+    the next sync would succeed without writing them."""
+
+
 class ActiveSegment:
     """Appends whole lines to one segment, and goes on in the next.
+
+    After a failed sync the next one first writes again what is not known to be on disk.
 
     A journal whose disk was full at the start has a path for it, but no file yet (`is_begun`).
     """
@@ -35,7 +53,9 @@ class ActiveSegment:
         self._fd = -1
         self._torn = False
         self._next: tuple[Path, int] | None = None
-        self._retired: list[int] = []
+        self._tail = _Tail(path, 0, [])
+        self._unsynced = 0
+        self._retired: list[tuple[int, _Tail]] = []
         self._throttled = logs.Throttled(__name__)
         self.dirty = False
         """Whether something was appended that `sync` has not brought to disk."""
@@ -82,6 +102,8 @@ class ActiveSegment:
         """
         if self._fd < 0:
             raise JournalFullError("The journal's disk had no room to begin.")
+        if self._unsynced + len(lines) > MAX_UNSYNCED_BYTES:
+            raise JournalFullError("The journal's disk does not keep up.")
         size = self.size
         try:
             if self._torn:
@@ -98,7 +120,7 @@ class ActiveSegment:
         if not written:
             raise JournalFullError("The disk of the journal is full.")
         self.size = size + written
-        self.dirty = True
+        self._note_unsynced(lines[:written])
         return written
 
     async def sync(self) -> None:
@@ -106,19 +128,35 @@ class ActiveSegment:
         retired, self._retired = self._retired, []
         self.dirty = False
         try:
-            for fd in (*retired, self._fd):
-                await self._folder.run(os.fdatasync, fd)
+            for fd, tail in (*retired, (self._fd, self._tail)):
+                await self._sync(fd, tail)
         except BaseException:  # Nor is anything forgotten where it is cancelled.
             self.dirty = True
             self._retired = [*retired, *self._retired]
             raise
-        for fd in retired:
+        for fd, _ in retired:
             os.close(fd)
+
+    async def _sync(self, fd: int, tail: _Tail) -> None:
+        chunks, tail.chunks = tail.chunks, []
+        again = b"".join(chunks) if tail.is_suspect else b""
+        try:
+            await self._folder.run(_bring_to_disk, fd, tail.path, tail.start, again)
+        except BaseException:  # Cancelled, its outcome is not known.
+            tail.is_suspect = True
+            tail.chunks = [*chunks, *tail.chunks]
+            raise
+        synced = sum(map(len, chunks))
+        tail.start += synced
+        tail.is_suspect = False
+        self._unsynced -= synced
 
     def sync_at_once(self) -> None:
         """The same without a pause, for a start. Raises OSError."""
         os.fdatasync(self._fd)
         self.dirty = False
+        self._unsynced = 0
+        self._tail = _Tail(self.path, self.size, [])
 
     def close(self) -> None:
         """Close the files; one that is ready and was not begun is removed."""
@@ -126,7 +164,7 @@ class ActiveSegment:
             path, fd = self._next
             os.close(fd)
             path.unlink(missing_ok=True)
-        for fd in (*self._retired, self._fd):
+        for fd in (*(fd for fd, _ in self._retired), self._fd):
             if fd >= 0:
                 os.close(fd)
 
@@ -140,12 +178,25 @@ class ActiveSegment:
             path.unlink()
             return
         if self._fd >= 0:
-            self._retired.append(self._fd)
+            self._retired.append((self._fd, self._tail))
             self._files.resize(self.path, self.size)
         self._fd = fd
         self.path = path
         self.size = len(header)
+        self._tail = _Tail(path, 0, [])
+        self._note_unsynced(header)
+
+    def _note_unsynced(self, data: bytes) -> None:
+        self._tail.chunks.append(data)
+        self._unsynced += len(data)
         self.dirty = True
 
     def _not_begun(self, error: OSError) -> None:
         self._throttled.warning("journal_segment_not_started", error=error.strerror)
+
+
+def _bring_to_disk(fd: int, path: Path, start: int, again: bytes) -> None:
+    """Write bytes of a file `again`, where there are any, and bring the file to disk."""
+    if again:
+        segments.rewrite(path, start, again)
+    os.fdatasync(fd)

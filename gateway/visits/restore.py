@@ -124,6 +124,7 @@ class Restore:
         self._places = {path: place for place, path in enumerate(paths)}
         self._number = number
         self._begun = begun
+        self._suspect: set[Path] = set()
         self._last = 0
         self._throttled = logs.Throttled(__name__)
         self.lost = 0
@@ -176,14 +177,14 @@ class Restore:
                 return size
             if not header.is_known:
                 raise _LaterVersionError(f"Version {header.version} of the format wrote it.")
-            await asyncio.to_thread(os.fdatasync, fd)
+            await self._sync(path)
             segment = _Segment(path, header, size)
             await self._read_batches(segment, fd)
             if segment.visits or segment.spoilt:
                 if next_path is None:
                     await self._begun.wait()
                 else:
-                    await asyncio.to_thread(segments.sync, next_path)
+                    await self._sync(next_path)
                 left = await self._read_rest(segment, number if is_sure else None)
                 if left < size:  # By its name: a thread goes on when its task was cancelled.
                     await self._folder.run(os.truncate, path, left)
@@ -191,6 +192,15 @@ class Restore:
             return size
         finally:
             os.close(fd)
+
+    async def _sync(self, path: Path) -> None:
+        """Bring a segment to disk. Raises OSError, after which the next call does not trust it."""
+        try:
+            await self._folder.run(segments.sync, path, again=path in self._suspect)
+        except OSError:
+            self._suspect.add(path)
+            raise
+        self._suspect.discard(path)
 
     async def _read_batches(self, segment: _Segment, fd: int) -> None:
         text = b""

@@ -16,6 +16,8 @@ _LOOKED_AT = 8 << 20
 another one finds other numbers in the same file."""
 _FAR = 1 << 32
 """More batches than a file can have had, whatever was cut off it."""
+_REWRITTEN = 1 << 20
+"""Bytes that are read and written again at a time."""
 _HEADER_BYTES = 128
 """No header has more: an id of 64 characters and a number."""
 PIECE_VISITS = 5_000
@@ -70,16 +72,39 @@ def create(path: Path) -> int:
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
+    except OSError:
+        # The next sync of the folder could succeed without writing the name: it is made anew.
+        os.close(fd)
+        path.unlink()
+        raise
     finally:
         os.close(folder)
     return fd
 
 
-def sync(path: Path) -> None:
-    """Bring a segment to disk. Raises OSError."""
+def sync(path: Path, *, again: bool = False) -> None:
+    """Bring a segment to disk. Raises OSError.
+
+    `again` says that an earlier sync failed: then its bytes are written once more before. After a
+    failure the kernel may take the pages for clean, and a sync alone would not write them.
+    """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
+        if again:
+            for start in range(0, os.fstat(fd).st_size, _REWRITTEN):
+                rewrite(path, start, os.pread(fd, _REWRITTEN, start))
         os.fdatasync(fd)
+    finally:
+        os.close(fd)
+
+
+def rewrite(path: Path, start: int, data: bytes) -> None:
+    """Write bytes of a segment again where they are. Raises OSError."""
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)  # One for appending ignores the position.
+    try:
+        while data:
+            written = os.pwrite(fd, data, start)
+            start, data = start + written, data[written:]
     finally:
         os.close(fd)
 

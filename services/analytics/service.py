@@ -198,7 +198,7 @@ class AnalyticsService:
         return day, key
 
     async def forget_keys(self) -> None:
-        """Delete the keys of days that are over. Raises Unavailable."""
+        """Delete the keys of days that are not now. Raises Unavailable."""
         KEYS_DELETED.inc(await self._store.forget_keys(self._today()))
 
     async def forget_days(self) -> bool:

@@ -93,11 +93,13 @@ class AnalyticsStore(Protocol):
         then on."""
         ...
 
-    async def forget_keys(self, before: int) -> int:
-        """Delete the keys of days before `before`, so that no file of the store has them.
+    async def forget_keys(self, today: int) -> int:
+        """Delete the keys of all days but `today` and the next, so that no file of the store has
+        them.
 
-        Returns how many there were. Raises Unavailable where something of them may be left: then
-        it can be called again.
+        Another replica may already be in the next day. Keys of later days were made by a clock
+        that ran ahead. Returns how many there were. Raises Unavailable where something of them may
+        be left: then it can be called again.
         """
         ...
 

@@ -136,8 +136,8 @@ class MongoAnalyticsStore:
         key: bytes = (await self._keep("visitor_keys", {"_id": day, "key": fresh}))["key"]
         return key
 
-    async def forget_keys(self, before: int) -> int:
-        query = {"_id": {"$lt": before}}
+    async def forget_keys(self, today: int) -> int:
+        query = {"$or": [{"_id": {"$lt": today}}, {"_id": {"$gt": today + 1}}]}
         deleted = await self._database.write(
             "analytics_forget_keys", lambda db: db.visitor_keys.delete_many(query)
         )

@@ -358,17 +358,20 @@ class SqliteAnalyticsStore:
 
         return await self._database.write("analytics_key", operation)
 
-    async def forget_keys(self, before: int) -> int:
+    async def forget_keys(self, today: int) -> int:
+        others = "day NOT BETWEEN ? AND ? + 1"
+        days = (today, today)
+
         def is_over(connection: sqlite3.Connection) -> bool:
-            row = connection.execute("SELECT 1 FROM visitor_keys WHERE day < ?", (before,))
+            row = connection.execute(f"SELECT 1 FROM visitor_keys WHERE {others}", days)
             return row.fetchone() is not None
 
         def overwrite(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE visitor_keys SET key = x'' WHERE day < ?", (before,))
+            connection.execute(f"UPDATE visitor_keys SET key = x'' WHERE {others}", days)
 
         def delete(connection: sqlite3.Connection) -> int:
             return connection.execute(
-                "DELETE FROM visitor_keys WHERE day < ? AND key = x''", (before,)
+                f"DELETE FROM visitor_keys WHERE {others} AND key = x''", days
             ).rowcount
 
         if not await self._database.read("analytics_keys", is_over):

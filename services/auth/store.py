@@ -69,8 +69,9 @@ class AttemptStore(Protocol):
     """Counts attempts by key in fixed windows. Every method raises Unavailable when it is away.
 
     A window begins with an attempt that finds no open window, or only one whose attempts were all
-    given back. It ends by the clock of the caller. Old rows are cleared away some time after that;
-    when, makes no difference to any count.
+    given back. It ends by the clock of the caller. One that ends later than a window can last, with
+    `CLOCK_LEEWAY`, was begun by a clock that ran ahead and counts as ended. Old rows are cleared
+    away some time after that; when, makes no difference to any count.
     """
 
     async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:

@@ -17,7 +17,7 @@ from pymongo.errors import DuplicateKeyError
 from services.auth.domain import Account
 from services.auth.store import Attempt
 from services.runtime.errors import Unavailable
-from services.runtime.moments import micros_of, moment_of
+from services.runtime.moments import CLOCK_LEEWAY, micros_of, moment_of
 from services.runtime.mongo import Database, Document, Schema
 
 SCHEMA: Schema = (
@@ -142,13 +142,14 @@ class MongoAttemptStore:
         self._database = database
 
     async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:
+        latest = micros_of(now + window + CLOCK_LEEWAY)
         for _ in range(_TURNS):
             held = await self._database.read(
                 "attempts_read", lambda db: db.attempts.find_one({"_id": key})
             )
             if held is None:
                 ends, taken = now + window, await self._begin(key, now + window)
-            elif held["count"] <= 0 or held["window_ends"] <= micros_of(now):
+            elif held["count"] <= 0 or not micros_of(now) < held["window_ends"] <= latest:
                 ends, taken = now + window, await self._begin_again(held, now + window)
             elif held["count"] >= limit:
                 return Attempt(False, moment_of(held["window_ends"]))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from services.auth.domain import Account
 from services.auth.store import Attempt
-from services.runtime.moments import micros_of, moment_of
+from services.runtime.moments import CLOCK_LEEWAY, micros_of, moment_of
 from services.runtime.sqlite import Database
 
 MIGRATIONS = (
@@ -40,6 +40,7 @@ MIGRATIONS = (
 _COLUMNS = "id, email, email_key, username, password_hash, salt, created_at, closed, session"
 _TIDIED = 100
 """Most expired rows that one attempt clears away: more than the one it may add."""
+_ENDED = "(window_ends <= :now OR window_ends > :latest)"
 
 
 class SqliteAccountStore:
@@ -167,21 +168,23 @@ class SqliteAttemptStore:
             "limit": limit,
             "now": micros_of(now),
             "ends": micros_of(now + window),
+            "latest": micros_of(now + window + CLOCK_LEEWAY),
             "tidied": _TIDIED,
         }
 
         def operation(connection: sqlite3.Connection) -> Attempt:
-            connection.execute(
-                "DELETE FROM attempts WHERE key IN (SELECT key FROM attempts "
-                "WHERE window_ends <= :now ORDER BY window_ends LIMIT :tidied)",
-                values,
-            )
+            for ended in ("window_ends <= :now", "window_ends > :latest"):
+                connection.execute(
+                    "DELETE FROM attempts WHERE key IN (SELECT key FROM attempts "
+                    f"WHERE {ended} ORDER BY window_ends LIMIT :tidied)",
+                    values,
+                )
             taken = connection.execute(
                 "INSERT INTO attempts (key, count, window_ends) VALUES (:key, 1, :ends) "
                 "ON CONFLICT (key) DO UPDATE SET "
-                "count = iif(window_ends <= :now, 1, count + 1), "
-                "window_ends = iif(window_ends <= :now, :ends, window_ends) "
-                "WHERE window_ends <= :now OR count < :limit RETURNING window_ends",
+                f"count = iif({_ENDED}, 1, count + 1), "
+                f"window_ends = iif({_ENDED}, :ends, window_ends) "
+                f"WHERE {_ENDED} OR count < :limit RETURNING window_ends",
                 values,
             ).fetchall()
             if taken:

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime
 
-from services.runtime.moments import micros_of
+from services.runtime.moments import CLOCK_LEEWAY, micros_of
 from services.runtime.mongo import Database, Document
 
 _TOGETHER = 100
@@ -39,8 +39,10 @@ class Edits:
         await self._database.write("links_edit_end", lambda db: db.edits.delete_one({"_id": begun}))
 
     async def left(self, until: datetime) -> list[tuple[str, list[str]]]:
-        """Some that began at a moment or before: their ids, and the codes of their links."""
-        query: Document = {"begun_at": {"$lte": micros_of(until)}}
+        """Some that began at a moment or before, or a minute later: their ids, and their codes."""
+        # What began later than now was begun by a process whose clock ran ahead.
+        ahead = {"$gt": micros_of(until + CLOCK_LEEWAY)}
+        query: Document = {"$or": [{"begun_at": {"$lte": micros_of(until)}}, {"begun_at": ahead}]}
         found = await self._database.read_majority(
             "links_edits_left",
             lambda db: db.edits.find(query, limit=_TOGETHER, batch_size=_TOGETHER).to_list(None),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from services.runtime.errors import InvalidArgument
+from services.runtime.moments import CLOCK_LEEWAY
 
 MAX_LEASE = timedelta(hours=1)
 _JOB = re.compile(r"[a-z-]{1,64}")
@@ -21,3 +22,11 @@ def check_lease(job: str, holder: str, duration: timedelta) -> None:
     named = _JOB.fullmatch(job) and _HOLDER.fullmatch(holder)
     if not named or not timedelta(0) <= duration <= MAX_LEASE:
         raise InvalidLease("A lease has a job, a holder and up to an hour.")
+
+
+def latest_end(now: datetime) -> datetime:
+    """Return the latest end that a lease can have: a later one was set by a clock that ran ahead.
+
+    Such a lease has ended.
+    """
+    return now + MAX_LEASE + CLOCK_LEEWAY

@@ -73,6 +73,7 @@ from services.links.edits import Edit
 from services.links.edits_mongo import Edits
 from services.links.hosts import HostPlace
 from services.links.hosts_mongo import Hosts
+from services.links.leases import latest_end
 from services.links.listing import LinkOrder, Position, Wanted
 from services.links.rankings_mongo import Rankings
 from services.links.reports import Report, ReportPlace, Statement
@@ -475,7 +476,8 @@ class MongoLinkStore:
             await self._database.write("links_lease_end", lambda db: db.leases.delete_one(held))
             return False
         over = {"ends_at": {"$lte": micros_of(now)}}
-        free = {"_id": job, "$or": [{"holder": holder}, over]}
+        impossible = {"ends_at": {"$gt": micros_of(latest_end(now))}}
+        free = {"_id": job, "$or": [{"holder": holder}, over, impossible]}
         lease = {"$set": {"holder": holder, "ends_at": micros_of(now + duration)}}
         return await self._links.upsert("links_lease", "leases", free, lease)
 

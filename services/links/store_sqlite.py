@@ -41,6 +41,7 @@ from services.links.domain import (
 )
 from services.links.edits import Edit
 from services.links.hosts import HostPlace
+from services.links.leases import latest_end
 from services.links.listing import LinkOrder, Position, Wanted
 from services.links.reports import Report, ReportPlace, Statement
 from services.links.rows_sqlite import (
@@ -513,12 +514,13 @@ class SqliteLinkStore:
             taken = connection.execute(
                 "INSERT INTO leases VALUES (:job, :holder, :ends_at) ON CONFLICT (job) "
                 "DO UPDATE SET holder = :holder, ends_at = :ends_at "
-                "WHERE holder = :holder OR ends_at <= :now",
+                "WHERE holder = :holder OR ends_at <= :now OR ends_at > :latest",
                 {
                     "job": job,
                     "holder": holder,
                     "ends_at": micros_of(now + duration),
                     "now": micros_of(now),
+                    "latest": micros_of(latest_end(now)),
                 },
             )
             return taken.rowcount == 1

@@ -26,7 +26,7 @@ from pymongo.errors import DuplicateKeyError
 
 from services.runtime.errors import Unavailable
 from services.runtime.feed import LOOK, Announcement, Feed, Told, told_since
-from services.runtime.moments import micros_of
+from services.runtime.moments import CLOCK_LEEWAY, micros_of
 from services.runtime.mongo import Database, Document
 
 _TURNS = 200
@@ -172,8 +172,9 @@ class MongoFeed:
                 .to_list(None)
             ),
         )
-        kept_from = micros_of(now - self._feed.kept_for)
-        old = [one["_id"] for one in found if one["announced_at"] <= kept_from]
+        # What a clock dated that ran ahead would else be kept until then, and all behind it.
+        kept = range(micros_of(now - self._feed.kept_for) + 1, micros_of(now + CLOCK_LEEWAY) + 1)
+        old = [one["_id"] for one in found if one["announced_at"] not in kept]
         if old:
             named = {"_id": {"$in": old}}
             await self._database.write(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from services.runtime.feed import LOOK, Announcement, Feed, Told, told_since
-from services.runtime.moments import micros_of
+from services.runtime.moments import CLOCK_LEEWAY, micros_of
 
 _CLEARED = 10
 """Most old announcements that one change clears away: more than it makes."""
@@ -28,10 +28,16 @@ def announce(
             (" ".join(keys[start : start + feed.most_keys]), micros_of(now)),
         )
     connection.execute(
-        "DELETE FROM announcements WHERE announced_at <= ? "
+        # What a clock dated that ran ahead would else be kept until then, and all behind it.
+        "DELETE FROM announcements WHERE NOT (announced_at > ? AND announced_at <= ?) "
         "AND number <= (SELECT max(number) FROM announcements) - ? "
         "AND number IN (SELECT number FROM announcements ORDER BY number LIMIT ?)",
-        (micros_of(now - feed.kept_for), feed.kept_least, _CLEARED),
+        (
+            micros_of(now - feed.kept_for),
+            micros_of(now + CLOCK_LEEWAY),
+            feed.kept_least,
+            _CLEARED,
+        ),
     )
 
 

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 
 import pymongo
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
-from pymongo import MongoClient
+from pymongo import MongoClient, ReadPreference
 from pymongo.errors import (
     BulkWriteError,
     DuplicateKeyError,
@@ -84,6 +84,8 @@ _OPTIONS: Mapping[str, Any] = {
     "socketTimeoutMS": 2000,
     "timeoutMS": int(_SECONDS * 1000),
 }
+_OF_SECONDARIES = frozenset({"readpreferencetags", "maxstalenessseconds"})
+"""Options of a URL that choose among secondaries."""
 _DATABASE = re.compile(r"[A-Za-z0-9_-]{1,63}")
 
 
@@ -345,12 +347,18 @@ async def opened(store: str, default: str, schema: Schema) -> AsyncIterator[Data
     """
     given = {part.partition("=")[0].lower() for part in re.split("[&;?]", store)}
     options = {name: value for name, value in _OPTIONS.items() if name.lower() not in given}
+    if given & _OF_SECONDARIES:
+        raise _reads_of_secondaries()
     try:
-        options |= {"w": "majority", "journal": True}
+        # Whatever the URL says of these.
+        options |= {"w": "majority", "journal": True, "readConcernLevel": "local"}
         client = AsyncIOMotorClient[Document](store, **options)
+        preference = client.read_preference
         name = client.get_default_database(default).name
     except (PyMongoError, OSError, ValueError):  # A file that the URL names is among them.
         raise SystemExit("ATAJO_STORE is not a MongoDB URL that can be used.") from None
+    if preference != ReadPreference.PRIMARY:
+        raise _reads_of_secondaries()
     if not _DATABASE.fullmatch(name):
         raise SystemExit("ATAJO_STORE names a database MongoDB cannot have.")
     # Whoever waits for an index waits as long as it takes.
@@ -361,6 +369,13 @@ async def opened(store: str, default: str, schema: Schema) -> AsyncIterator[Data
         yield database
     finally:
         await database.close()
+
+
+def _reads_of_secondaries() -> SystemExit:
+    return SystemExit(
+        "ATAJO_STORE must not have a readPreference other than primary: a secondary may not know "
+        "yet what was acknowledged."
+    )
 
 
 def _probed(task: asyncio.Task[None]) -> None:

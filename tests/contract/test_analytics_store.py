@@ -422,6 +422,16 @@ async def test_a_day_has_one_key_until_it_is_over(opened: Opened) -> None:
         assert await store.forget_keys(DAY + 2) == 2
 
 
+async def test_the_key_of_a_day_that_a_wrong_clock_began_goes(opened: Opened) -> None:
+    async with opened() as store:
+        for day in (DAY, DAY + 1, DAY + 2, DAY + 3650):
+            await store.visitor_key(day, bytes([1] * 32))
+        assert await store.forget_keys(DAY) == 2
+        assert await store.visitor_key(DAY, bytes([2] * 32)) == bytes([1] * 32)
+        assert await store.visitor_key(DAY + 1, bytes([2] * 32)) == bytes([1] * 32)
+        assert await store.visitor_key(DAY + 3650, bytes([2] * 32)) == bytes([2] * 32)
+
+
 async def test_days_that_are_deleted_leave_totals_and_later_days(opened: Opened) -> None:
     visits = [visit(code, HOUR + 24 * n) for code in (CODE, "other---") for n in range(40)]
     visits.append(visit("early---"))

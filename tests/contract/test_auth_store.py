@@ -254,6 +254,28 @@ async def test_each_key_counts_for_itself(stores: Stores) -> None:
     assert not (await stores.attempts.take("one", 1, WINDOW, NOW)).granted
 
 
+@pytest.mark.parametrize("ahead", [timedelta(minutes=2), timedelta(days=1), timedelta(days=3650)])
+async def test_a_window_that_a_clock_began_that_ran_ahead_is_over(
+    stores: Stores, ahead: timedelta
+) -> None:
+    for _ in range(2):
+        await stores.attempts.take("key", 2, WINDOW, NOW + ahead)
+        await stores.attempts.take("other", 2, WINDOW, NOW + ahead)
+    assert not (await stores.attempts.take("key", 2, WINDOW, NOW + ahead)).granted
+
+    for key in ("key", "other", "key"):
+        taken = await stores.attempts.take(key, 2, WINDOW, NOW)
+        assert (taken.granted, taken.window_ends) == (True, NOW + WINDOW)
+    assert not (await stores.attempts.take("key", 2, WINDOW, NOW)).granted
+
+
+async def test_a_window_of_a_replica_a_minute_ahead_goes_on(stores: Stores) -> None:
+    ahead = NOW + timedelta(minutes=1)
+    assert (await stores.attempts.take("key", 1, WINDOW, ahead)).granted
+    refused = await stores.attempts.take("key", 1, WINDOW, NOW)
+    assert (refused.granted, refused.window_ends) == (False, ahead + WINDOW)
+
+
 async def test_a_window_is_over_on_the_moment(stores: Stores) -> None:
     await stores.attempts.take("key", 1, WINDOW, NOW)
 

@@ -224,6 +224,24 @@ async def test_a_reader_that_knows_too_little_is_told_so(opened: Opened) -> None
         assert await told_since(store, kept) == ([*codes[kept:], code], 1501)
 
 
+@pytest.mark.parametrize("ahead", [timedelta(minutes=2), timedelta(days=3650)])
+async def test_what_a_clock_dated_that_ran_ahead_does_not_hold_up_the_clearing(
+    opened: Opened, ahead: timedelta
+) -> None:
+    async with opened() as replicas:
+        codes = [f"code{n:04}" for n in range(1500)]
+        await replicas.write(1, codes[:20], NOW + ahead)
+        await replicas.write(21, codes[20:], NOW - timedelta(days=2))
+        made = await make(replicas.store, 3, "new-")
+
+        for code in made:
+            await replicas.store.purge([code], NOW)
+
+        assert (await replicas.store.announcements(0)).lost
+        kept = 1501 - FEED.kept_least
+        assert await told_since(replicas.store, kept + 2) == ([*codes[kept + 2 :], *made], 1503)
+
+
 async def test_nothing_of_a_day_is_cleared_away(opened: Opened) -> None:
     async with opened() as replicas:
         codes = [f"code{n:04}" for n in range(1500)]

@@ -867,6 +867,20 @@ async def test_one_holder_has_a_lease_until_it_ends_or_is_given_back(opened: Ope
         assert await store.take_lease("purge", "one", minute, NOW + minute * 2)
 
 
+@pytest.mark.parametrize("ahead", [timedelta(minutes=62), timedelta(days=3650)])
+async def test_a_lease_that_a_clock_gave_that_ran_ahead_has_ended(
+    opened: Opened, ahead: timedelta
+) -> None:
+    hour = timedelta(hours=1)
+    async with opened() as store:
+        assert await store.take_lease("purge", "one", hour, NOW + ahead)
+        assert await store.take_lease("purge", "two", hour, NOW)
+        assert not await store.take_lease("purge", "one", hour, NOW)
+        # That of a replica whose clock is a minute ahead goes on.
+        assert await store.take_lease("rank", "one", hour, NOW + timedelta(minutes=1))
+        assert not await store.take_lease("rank", "two", hour, NOW)
+
+
 async def test_of_twenty_who_want_a_lease_at_once_one_has_it(opened: Opened) -> None:
     minute = timedelta(minutes=1)
     async with opened() as store:

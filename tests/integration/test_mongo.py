@@ -176,6 +176,39 @@ def test_a_setting_that_cannot_be_right_ends_with_one_line(url: str, tmp_path: P
         assert PASSWORD not in line
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(f"readPreference={mode}" for mode in ("secondary", "primaryPreferred", "nearest")),
+        "w=1&READPREFERENCE=secondaryPreferred",
+        "readPreference=%73econdary",
+        "readPreference=nearest&readPreferenceTags=dc:ny&maxStalenessSeconds=120",
+        "readPreferenceTags=",
+        "replicaSet=rs0;readPreferenceTags=dc:ny",
+        "maxStalenessSeconds=120",
+    ],
+)
+def test_a_url_that_reads_from_secondaries_is_refused(options: str, tmp_path: Path) -> None:
+    env = process_env(f"mongodb://walker:{PASSWORD}@127.0.0.1:9/atajo?{options}")
+    with Process.launch("services.links", env, tmp_path / "log") as process:
+        assert process.wait() == 1
+        (line,) = process.stderr().splitlines()
+        assert line.startswith("ATAJO_STORE must not have a readPreference")
+        assert PASSWORD not in line
+
+
+async def test_options_of_the_url_do_not_weaken_writes(mongo_url: str) -> None:
+    weak = "w=0&journal=false&readConcernLevel=available&readPreference=primary"
+    url = f"{mongo_url}{'&' if '?' in mongo_url else '?'}{weak}"
+    async with mongo.opened(url, "", ()) as database:
+        concern = await database.read("concern", _concern)
+    assert concern == ({"w": "majority", "j": True}, "local")
+
+
+async def _concern(documents: Any) -> tuple[dict[str, Any], str]:
+    return documents.write_concern.document, documents.read_concern.level
+
+
 async def test_a_refused_log_in_ends_with_one_line(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,7 +161,7 @@ async def test_upkeep_goes_on_when_the_store_is_back() -> None:
     class Away:
         looks = 0
 
-        async def forget_keys(self, before: int) -> int:
+        async def forget_keys(self, today: int) -> int:
             self.looks += 1
             if self.looks == 1:
                 raise Unavailable("away", "STORE_UNAVAILABLE")

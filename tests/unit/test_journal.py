@@ -26,6 +26,50 @@ def segments(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.journal"))
 
 
+class Disk:
+    """What is on disk where a sync fails as on Linux: once, its pages then taken for clean.
+
+    So the bytes that such a sync was to write are not on disk until they are written again.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.fails = False
+        self._dirty: dict[int, set[int]] = {}
+        self._content: dict[int, dict[int, int]] = {}
+        self._fdatasync, self._write, self._pwrite = os.fdatasync, os.write, os.pwrite
+        monkeypatch.setattr(os, "fdatasync", self.fdatasync)
+        monkeypatch.setattr(os, "write", self.write)
+        monkeypatch.setattr(os, "pwrite", self.pwrite)
+
+    def write(self, fd: int, data: bytes) -> int:
+        start = os.fstat(fd).st_size
+        return self._note(fd, start, self._write(fd, data))
+
+    def pwrite(self, fd: int, data: bytes, start: int) -> int:
+        return self._note(fd, start, self._pwrite(fd, data, start))
+
+    def _note(self, fd: int, start: int, written: int) -> int:
+        self._dirty.setdefault(os.fstat(fd).st_ino, set()).update(range(start, start + written))
+        return written
+
+    def fdatasync(self, fd: int) -> None:
+        inode = os.fstat(fd).st_ino
+        dirty = self._dirty.pop(inode, set())
+        if self.fails:
+            self.fails = False
+            raise OSError(errno.EIO, "Input/output error")
+        data = Path(f"/proc/self/fd/{fd}").read_bytes()
+        content = self._content.setdefault(inode, {})
+        content.update({place: data[place] for place in dirty if place < len(data)})
+
+    def cut_power(self, folder: Path) -> None:
+        """Leave of every segment what is on disk; the rest of it is zeros."""
+        for path in segments(folder):
+            content = self._content.get(path.stat().st_ino, {})
+            size = path.stat().st_size
+            path.write_bytes(bytes(content.get(place, 0) for place in range(size)))
+
+
 async def abandon(journal: Journal) -> None:
     """Leave a journal as SIGKILL does: what was written is on file, nothing is tidied.
 
@@ -338,6 +382,105 @@ async def test_a_disk_that_fails_keeps_batches_back(
             await journal.sync()
     assert await journal.first_batch() is None
     assert await drain(journal) == [(1, 1)]
+    await journal.close()
+
+
+@pytest.mark.parametrize("segment_bytes", [500, 1 << 20])
+@pytest.mark.parametrize("failing", [0, 1, 4])
+async def test_what_a_failed_sync_left_is_written_again_before_a_sync_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segment_bytes: int, failing: int
+) -> None:
+    disk = Disk(monkeypatch)
+    journal = Journal(tmp_path, ROOM, segment_bytes=segment_bytes)
+    for number in range(8):
+        journal.append(*[visit(f"code{number:04}")] * 10)
+        if number % 2:
+            journal.close_batch()
+        disk.fails = number == failing
+        if disk.fails:
+            with pytest.raises(OSError, match="Input/output"):
+                await journal.sync()
+            assert journal.dirty
+            journal.append(visit("unsynced"))
+        else:
+            await journal.sync()
+    journal.append(visit("unsynced"))
+    journal.close_batch()
+    await journal.sync()
+    await abandon(journal)
+    disk.cut_power(tmp_path)
+
+    again = Journal(tmp_path, ROOM)
+    assert sum(visits for _, visits in await drain(again)) == 8 * 10 + 2
+    assert again.lost_lines == 0
+    await again.close()
+
+
+async def test_an_older_segment_whose_sync_failed_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.visits.restore._AGAIN_SECONDS", 0)
+    disk = Disk(monkeypatch)
+    journal = Journal(tmp_path, ROOM)
+    journal.append(*[visit()] * 10)
+    journal.close_batch()
+    await abandon(journal)  # Nothing was brought to disk but the first line.
+
+    later = Journal(tmp_path, ROOM)
+    disk.fails = True
+    await later.restore()
+    assert not disk.fails
+    await later.sync()
+    batch = await later.first_batch()
+    assert batch is not None
+    await abandon(later)
+    disk.cut_power(tmp_path)
+
+    again = Journal(tmp_path, ROOM)
+    assert await drain(again) == [(batch.number, 10)]
+    assert again.lost_lines == 0
+    await again.close()
+
+
+async def test_a_file_whose_name_may_not_be_on_disk_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, ROOM, segment_bytes=500)
+    made: list[int] = []
+
+    def fail(fd: int) -> None:
+        made.append(fd)
+        raise OSError(errno.EIO, "Input/output error")
+
+    async def fill() -> None:
+        while len(segments(tmp_path)) < 2:
+            journal.append(visit())
+            await journal.sync()
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="Input/output"):
+            await fill()
+    assert made
+    assert len(segments(tmp_path)) == 1
+    await journal.sync()
+    assert len(segments(tmp_path)) == 2
+    await journal.close()
+
+
+async def test_what_is_not_on_disk_has_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.visits.active.MAX_UNSYNCED_BYTES", 1000)
+    journal = Journal(tmp_path, ROOM)
+    with pytest.raises(JournalFullError, match="does not keep up"):
+        journal.append(*[visit()] * 100)
+    while journal.pending < 10:
+        journal.append(visit())
+    appended = journal.pending
+    await journal.sync()
+    journal.append(visit())
+    assert await drain(journal) == [(1, appended + 1)]
     await journal.close()
 
 
