@@ -22,6 +22,7 @@ import math
 import os
 import queue
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -71,6 +72,7 @@ _LONGEST_LOG = 65536
 more is written than is moved. To read such a log makes a start 0.1 s longer."""
 _TRIED_EVERY = 30.0
 """Seconds after which a store that nobody writes is written for a try: a page, 12 MB a day."""
+_FAILED_SYNCS = (sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC)
 _DOUBTED = 5.0
 """Seconds without a failed commit, and then a good one, until a store counts as well again: where
 little room is left, small commits succeed between large ones that fail."""
@@ -316,6 +318,7 @@ class Database:
                     if _commit(connection, group):
                         self._written_at = time.monotonic()
                 except sqlite3.Error as error:
+                    _end_after_failed_sync(error)
                     self._failed_at = time.monotonic()
                     for pending in group:
                         pending.error = Unavailable(
@@ -363,14 +366,11 @@ class Database:
             connection.close()
 
     def _sync(self) -> None:
-        """Have the disk keep what was moved. SQLite does so once all of the log is moved.
-
-        Raises Unavailable.
-        """
+        """Have the disk keep what was moved. SQLite does so once all of the log is moved."""
         try:
             os.fdatasync(self._file)
         except OSError as error:
-            raise Unavailable("The log cannot be moved.", "STORE_UNAVAILABLE") from error
+            _end_after_failed_sync(error)
 
     def _end_writing(self, error: BaseException) -> None:
         """Refuse those who wait and those to come, and end the process. In the loop."""
@@ -476,8 +476,23 @@ def _run_outside(connection: sqlite3.Connection, pending: _Pending) -> None:
     except Unavailable as error:
         pending.error = error
     except sqlite3.Error as error:
+        _end_after_failed_sync(error)
         pending.error = Unavailable("The store cannot be written.", "STORE_UNAVAILABLE")
         pending.error.__cause__ = error
+
+
+def _end_after_failed_sync(error: sqlite3.Error | OSError) -> None:
+    """End the process at once if the error is a failed sync, and else return.
+
+    Linux reports it once and may take the pages for clean: a later sync succeeds without writing
+    them, and the log would be overwritten while the file lacks what it held. So nothing may be
+    closed or moved any more. The log still has all of it, and the next start moves it anew.
+    """
+    if isinstance(error, sqlite3.Error) and error.sqlite_errorcode not in _FAILED_SYNCS:
+        return
+    log.critical("store_sync_failed", error=str(error))
+    sys.stderr.flush()
+    os._exit(1)
 
 
 def _move_log(connection: sqlite3.Connection) -> int:
@@ -488,6 +503,7 @@ def _move_log(connection: sqlite3.Connection) -> int:
     try:
         _, pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     except sqlite3.Error as error:
+        _end_after_failed_sync(error)
         raise Unavailable("The log cannot be moved.", "STORE_UNAVAILABLE") from error
     return int(pages)
 
