@@ -173,8 +173,8 @@ class MongoFeed:
             ),
         )
         # What a clock dated that ran ahead would else be kept until then, and all behind it.
-        kept = range(micros_of(now - self._feed.kept_for) + 1, micros_of(now + CLOCK_LEEWAY) + 1)
-        old = [one["_id"] for one in found if one["announced_at"] not in kept]
+        kept_from, latest = micros_of(now - self._feed.kept_for), micros_of(now + CLOCK_LEEWAY)
+        old = [one["_id"] for one in found if not kept_from < one["announced_at"] <= latest]
         if old:
             named = {"_id": {"$in": old}}
             await self._database.write(
