@@ -33,7 +33,10 @@ ALLOWED_VALUES = {
     "dependency": {"store", "auth", "links", "analytics", "journal"},
     "generation": {"0", "1", "2"},
     "grpc_code": {"OK", "INVALID_ARGUMENT", "ALREADY_EXISTS", "UNAUTHENTICATED", "NOT_FOUND"},
-    "kind": {"person", "bot", "link", "absent", "block", "unblock", "dismiss"},
+    "kind": {
+        *("person", "bot", "link", "absent", "block", "unblock", "dismiss"),
+        *("searches", "link_statistics", "statistics", "large_statistics"),
+    },
     "lane": {"standard", "expensive"},
     "limit": {
         *("create", "register", "login", "session_check"),
