@@ -119,11 +119,17 @@ class Connection:
     in the moment in which the next request is under way.
     """
 
-    def __init__(self, url: str, seconds: float, *, repeats: bool = False) -> None:
+    def __init__(
+        self, url: str, seconds: float, *, repeats: bool = False, client_ip: str = ""
+    ) -> None:
         self._repeats = repeats
         self.location = ""
         """Where the last answer led."""
-        self._http = http.client.HTTPConnection(url.removeprefix("http://"), timeout=seconds)
+        self._http = http.client.HTTPConnection(
+            url.removeprefix("http://"),
+            timeout=seconds,
+            source_address=(client_ip, 0) if client_ip else None,
+        )
 
     def ask(
         self, method: str, path: str, data: object = None, guise: Guise | None = None
@@ -176,14 +182,19 @@ class Connection:
 
 
 def fill_journal(url: str, code: str) -> None:
-    """Follow a short address until a journal of a mebibyte is full, whose visits nobody takes."""
-    connection = Connection(url, PATIENCE)
+    """Follow a short URL until a journal of a mebibyte is full, while nobody takes its visits.
+
+    250 clients send 20 long referrers each, as many as one client adds to a link.
+    """
     host = ".".join(["x" * 60] * 4)
-    for n in range(5000):
-        guise = Guise({**PERSON.headers, "referer": f"https://h{n}.{host}/"})
-        status, _ = connection.ask("GET", f"/{code}", guise=guise)
-        assert status == 302
-    connection.close()
+    url = url.replace("localhost", "127.0.0.1")
+    for client in range(1, 251):
+        connection = Connection(url, PATIENCE, client_ip=f"127.1.0.{client}")
+        for n in range(20):
+            guise = Guise({**PERSON.headers, "referer": f"https://h{n}.{client}.{host}/"})
+            status, _ = connection.ask("GET", f"/{code}", guise=guise)
+            assert status == 302
+        connection.close()
 
 
 def _ended(kept: socket.socket) -> bool:

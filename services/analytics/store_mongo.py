@@ -152,8 +152,7 @@ class MongoAnalyticsStore:
     async def remove(self, codes: Sequence[str]) -> None:
         named = {"_id": {"$in": list(codes)}}
         await self._database.write("analytics_remove", lambda db: db.totals.delete_many(named))
-        for code in codes:
-            await self._days.remove(code)
+        await self._days.remove(codes)
 
     async def announcements(self, mark: int | None) -> Told:
         return await self._feed.since(mark)

@@ -488,7 +488,9 @@ def _end_after_failed_sync(error: sqlite3.Error | OSError) -> None:
     them, and the log would be overwritten while the file lacks what it held. So nothing may be
     closed or moved any more. The log still has all of it, and the next start moves it anew.
     """
-    if isinstance(error, sqlite3.Error) and error.sqlite_errorcode not in _FAILED_SYNCS:
+    # Python's own errors, such as that of a closed connection, have no code.
+    code = getattr(error, "sqlite_errorcode", None)
+    if isinstance(error, sqlite3.Error) and code not in _FAILED_SYNCS:
         return
     log.critical("store_sync_failed", error=str(error))
     sys.stderr.flush()

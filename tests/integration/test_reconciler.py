@@ -209,6 +209,7 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
         assert text not in product.logs("reconciler")
 
 
+@pytest.mark.alone
 def test_a_removed_account_s_links_no_longer_reveal_their_destinations(product: Stored) -> None:
     email = product.register()
     token = product.log_in(email)
@@ -256,6 +257,7 @@ def test_a_removed_account_s_links_no_longer_reveal_their_destinations(product: 
     assert not any(map(reveals, codes))
 
 
+@pytest.mark.alone
 def test_links_of_many_accounts_closed_at_once_stop_in_time(product: Stored) -> None:
     codes = product.accounts_with_links(300)
     for email in codes:
