@@ -49,6 +49,9 @@ def clean_url(text: str) -> str:
       straight quotes are one kind, because languages use them differently;
     - a `*` at the start. A URL may end with one.
     """
+    # As nearly all: nothing that is removed is a letter, a digit or a slash.
+    if text[:1].isalnum() and (text[-1].isalnum() or text[-1] == "/"):
+        return text
     partners = _bracket_partners(text)
     quotes = {kind: sum(map(text.count, kind)) for kind in (_DOUBLE_QUOTES, _SINGLE_QUOTES)}
     start, end = 0, len(text)

@@ -147,8 +147,10 @@ def _is_doubled_scheme(url: str, hostname: str) -> bool:
 
     With a port it is a host: `http:80`.
     """
+    if not _SCHEME_AS_HOST.fullmatch(hostname):
+        return False
     _, authority = _authority_of(url)
-    return bool(_SCHEME_AS_HOST.fullmatch(hostname)) and not _PORT.search(authority)
+    return not _PORT.search(authority)
 
 
 def _with_ascii_host(url: str, ascii_host: str) -> str:
