@@ -8,7 +8,14 @@ from collections import deque
 from collections.abc import Callable, Collection
 
 from gateway.visits.active import JournalFullError
-from gateway.visits.classify import PURPOSES, Headers, joined, looks_ahead, referrers_except
+from gateway.visits.classify import (
+    LONGEST,
+    PURPOSES,
+    Headers,
+    joined,
+    looks_ahead,
+    referrers_except,
+)
 from gateway.visits.journal import Journal
 from gateway.visits.lines import SCANNED, Visit
 from gateway.visits.referrer_limit import ReferrerLimit
@@ -26,6 +33,36 @@ MOST_ROWS = 5_000
 MOST_VISITS = 50_000
 _MOST_HELD = 500
 """Visits that are written at once, however many there are in a turn of the event loop."""
+_MAX_REFERRERS = 8192
+"""Maximum referrer names that are remembered by visit: 2 MB, or 7 MB if all headers are long."""
+
+
+class _Referrers(dict[tuple[bytes, str, bytes], str]):
+    """The names of people's referrers, by client, code of the link and Referer header.
+
+    Remembers a bounded number within one UTC day, and no header longer than `LONGEST`.
+    """
+
+    def __init__(self, name_of: Callable[[bytes], str]) -> None:
+        super().__init__()
+        self._name_of = name_of
+        self._limit = ReferrerLimit()
+
+    def begin(self, day: int) -> None:
+        """Forget all clients unless this UTC day has begun already."""
+        if self._limit.begin(day):
+            self.clear()
+
+    def __missing__(self, visit: tuple[bytes, str, bytes]) -> str:
+        client, code, header = visit
+        name = self._name_of(header)
+        if name:
+            name = self._limit.name_for(client, code, name)
+        if len(header) <= LONGEST:
+            if len(self) >= _MAX_REFERRERS:
+                self.clear()  # Those in use are back at once.
+            self[visit] = name
+        return name
 
 
 class VisitPipeline:
@@ -47,8 +84,8 @@ class VisitPipeline:
         """Read `own_url`'s host as that of the product: it is no referrer."""
         self._journal = journal
         self._visitors = visitors
-        self._referrers = ReferrerLimit()
         self._referrer_of = referrers_except(own_url)
+        self._referrers = _Referrers(self._referrer_of)
         self._clock = clock
         self._hour = -1
         self._hour_begins = self._hour_ends = 0.0
@@ -164,15 +201,18 @@ class VisitPipeline:
         if not self._hour_begins <= now < self._hour_ends:
             self._begin_hour(now)
         kind, facts, client = self._visitors[host, forwarded, user_agent, language]
-        referrer_host = self._referrer_of(referrer) if referrer else ""
         if link_code:  # A scan counts for the link.
             code = link_code
             if kind == "person":
                 facts += SCANNED
-        if referrer_host and kind == "person":
-            referrer_host = self._referrers.name_for(client, code, referrer_host)
+        if not referrer:
+            name = ""
+        elif kind == "person":
+            name = self._referrers[client, code, referrer]
+        else:
+            name = self._referrer_of(referrer)
         held = self._held
-        held.append(Visit(code, self._hour, kind, referrer_host, facts))
+        held.append(Visit(code, self._hour, kind, name, facts))
         if len(held) >= _MOST_HELD:
             self.flush()
         self._recorded.set()

@@ -33,12 +33,14 @@ class ReferrerLimit:
         self._older: dict[int, int] = {}
         self._day = -1
 
-    def begin(self, day: int) -> None:
-        """Forget all clients unless this UTC day has begun already."""
-        if day != self._day:
-            self._day = day
-            self._recent = {}
-            self._older = {}
+    def begin(self, day: int) -> bool:
+        """Forget all clients unless this UTC day has begun already; returns whether it did so."""
+        if day == self._day:
+            return False
+        self._day = day
+        self._recent = {}
+        self._older = {}
+        return True
 
     def name_for(self, client: bytes, code: str, host: str) -> str:
         """Return the name under which a client's visit to a link counts: `host` or OTHER_NAMES."""
