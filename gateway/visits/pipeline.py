@@ -81,7 +81,7 @@ class VisitPipeline:
         clock: Callable[[], float] = time.time,
         own_url: str = "",
     ) -> None:
-        """Read `own_url`'s host as that of the product: it is no referrer."""
+        """Treat the host of `own_url` as the product's own, which is not a referrer."""
         self._journal = journal
         self._visitors = visitors
         self._referrer_of = referrers_except(own_url)

@@ -49,7 +49,7 @@ def clean_url(text: str) -> str:
       straight quotes are one kind, because languages use them differently;
     - a `*` at the start. A URL may end with one.
     """
-    # As nearly all: nothing that is removed is a letter, a digit or a slash.
+    # Cleaning removes no letter, digit or slash, so nearly all URLs end here.
     if text[:1].isalnum() and (text[-1].isalnum() or text[-1] == "/"):
         return text
     partners = _bracket_partners(text)
