@@ -20,12 +20,16 @@ import logging
 import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pymongo
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
-from pymongo import MongoClient, ReadPreference
+from pymongo import MongoClient, ReadPreference, WriteConcern
+from pymongo.client_session import ClientSession
+from pymongo.database import Database as PyMongoDatabase
 from pymongo.errors import (
     BulkWriteError,
     DuplicateKeyError,
@@ -54,6 +58,18 @@ Indexes = Mapping[str, Sequence[pymongo.IndexModel]]
 Schema = Sequence[Indexes]
 """What each version of a schema adds to the one before: version n is made of the first n."""
 
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A transaction under way. Every operation in it names the session.
+
+    For example: `tx.db.links.find_one({"_id": code}, session=tx.session)`.
+    """
+
+    db: PyMongoDatabase[Document]
+    session: ClientSession
+
+
 DUPLICATE = 11000
 """The code of an error that says: a unique index holds this key already."""
 
@@ -74,6 +90,8 @@ _HELD_PAUSES = (0.02, 0.1, 0.5, 0.0)
 _VERSION = {"_id": "version"}
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
+_TRANSACTIONS = 16
+"""Maximum concurrent transactions. Each takes a thread and a connection."""
 _LOGIN_REFUSED = frozenset({13, 18, 8000})
 # A URL may say otherwise of these.
 _OPTIONS: Mapping[str, Any] = {
@@ -86,6 +104,8 @@ _OPTIONS: Mapping[str, Any] = {
 }
 _OF_SECONDARIES = frozenset({"readpreferencetags", "maxstalenessseconds"})
 """Options of a URL that choose among secondaries."""
+_SERIALIZED = (ReadConcern("snapshot"), WriteConcern("majority", j=True))
+"""A transaction reads what a majority has, as of one moment."""
 _DATABASE = re.compile(r"[A-Za-z0-9_-]{1,63}")
 
 
@@ -110,6 +130,7 @@ class Database:
         """Whether the schema that was there at the start is older than the program."""
         self._unready = "STORE_UNAVAILABLE"
         """Why nothing can be done before the schema is up to date; empty once it is."""
+        self._transactions = ThreadPoolExecutor(_TRANSACTIONS, thread_name_prefix="mongo-tx")
         self._waiting = 0
         self._away = False
         self._probing: asyncio.Task[None] | None = None
@@ -151,11 +172,22 @@ class Database:
         """
         return await self._run(name, operation)
 
+    async def transaction(self, name: str, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in a transaction; return its result once a majority has the commit on disk.
+
+        `work` runs in a thread and sees one snapshot of the database. A conflict with another
+        transaction runs it again, so it must have no effect outside the transaction. An exception
+        that it raises rolls the transaction back. Raises Unavailable, after which the transaction
+        may have been committed or not.
+        """
+        return await self._run(name, lambda _: self._in_transaction(work))
+
     async def close(self) -> None:
         """Leave the server."""
         for task in (self._upgrading, self._probing, self._trying):
             if task:
                 task.cancel()
+        await asyncio.to_thread(self._transactions.shutdown)
         await asyncio.to_thread(self._client.close)
 
     async def prepare(self) -> None:
@@ -225,6 +257,19 @@ class Database:
         if "fsTotalSize" in stats:
             free = int(stats["fsTotalSize"] - stats["fsUsedSize"])
         return StoreSize(int(stats["storageSize"] + stats["indexSize"]), free)
+
+    async def _in_transaction(self, work: Callable[[Transaction], T]) -> T:
+        # PyMongo's own client: motor would take another thread for each operation.
+        client: MongoClient[Document] = self._client.delegate
+        db = client[self._name]
+
+        def run() -> T:
+            with pymongo.timeout(_SECONDS), client.start_session() as session:
+                return session.with_transaction(
+                    lambda session: work(Transaction(db, session)), *_SERIALIZED
+                )
+
+        return await asyncio.get_running_loop().run_in_executor(self._transactions, run)
 
     async def _try(self) -> None:
         """Write what is there already."""
