@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from services.auth import store_sqlite
@@ -12,7 +13,7 @@ from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.grpc_api import servicers
 from services.auth.hasher import Hasher
 from services.auth.marks import Marks
-from services.auth.metrics import show_password_checks
+from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
 from services.auth.service import AuthService
 from services.auth.settings import AuthSettings
 from services.auth.store import AccountStore, AttemptStore
@@ -45,7 +46,8 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _rules(settings: AuthSettings) -> list[Rule]:
+def rules_of(settings: AuthSettings) -> list[Rule]:
+    """The limits of failed log-ins that the settings ask for."""
     if settings.limits == "off":
         return []
     return [
@@ -56,17 +58,26 @@ def _rules(settings: AuthSettings) -> list[Rule]:
     ]
 
 
+def _show_password_checks(hasher: Hasher) -> None:
+    """Let the gauges say how busy the hasher is whenever they are read."""
+    for lane, slots in hasher.slots.items():
+        CHECK_SLOTS.labels(lane).set(slots)
+        CHECKS_WAITING.labels(lane).set_function(partial(hasher.waiting, lane))
+        CHECKS_RUNNING.labels(lane).set_function(partial(hasher.running, lane))
+        LOGIN_SECONDS.labels(lane)  # There from the start: a rate over a series needs its zero.
+
+
 @asynccontextmanager
 async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """The service over its opened store, closed at the end."""
     secret = settings.token_secret.get_secret_value()
     async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), database):
         hasher = Hasher(settings.bcrypt_threads, settings.logins_waiting)
-        show_password_checks(hasher)
+        _show_password_checks(hasher)
         attempts = AttemptLimiter(
             counts,
             secret,
-            _rules(settings),
+            rules_of(settings),
             timedelta(seconds=settings.login_failures_window_seconds),
             _now,
             settings.logins_waiting,

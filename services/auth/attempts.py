@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
-from weakref import WeakValueDictionary
 
 from services.auth.domain import TooManyAttempts, WrongPassword
-from services.auth.fairness import WaitingRoom, household_of, share_of
+from services.auth.fairness import Turn, WaitingRoom, household_of, share_of
 from services.auth.store import AttemptStore
 
 
@@ -45,7 +46,7 @@ class AttemptLimiter:
         rules: Sequence[Rule],
         window: timedelta,
         now: Callable[[], datetime],
-        most_waiting: int,
+        max_waiting: int,
     ) -> None:
         self._store = store
         # A key of its own, so that no row can ever be mistaken for the signature of a token.
@@ -54,10 +55,9 @@ class AttemptLimiter:
         self._rules = sorted(rules, key=lambda rule: rule.by == "account")
         self._window = window
         self._now = now
-        self._room = WaitingRoom(most_waiting)
-        # A turn lives for as long as somebody has it or waits for it. It is a semaphore, since a
-        # lock that was released says that it is free while the next in line has it already.
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._room = WaitingRoom(max_waiting)
+        # The keys whose turn is taken, each with those who wait for it.
+        self._turns: dict[str, deque[Turn]] = {}
 
     @asynccontextmanager
     async def attempt(
@@ -108,16 +108,27 @@ class AttemptLimiter:
         if not self._rules:
             yield
             return
-        turn = self._turns.setdefault(key, asyncio.Semaphore(1))
-        if turn.locked():  # Who need not wait needs no place to.
-            async with self._room.waiting_for(share):
-                await turn.acquire()
+        waiting = self._turns.get(key)
+        if waiting is None:
+            self._turns[key] = deque()
         else:
-            await turn.acquire()
+            turn: Turn = asyncio.get_running_loop().create_future()
+            waiting.append(turn)
+            await self._room.wait(share, turn, partial(self._pass_on, key), 0)
         try:
             yield
         finally:
-            turn.release()
+            self._pass_on(key)
+
+    def _pass_on(self, key: str) -> None:
+        """Give the turn of a key to the next caller that waits for it."""
+        waiting = self._turns[key]
+        while waiting:
+            turn = waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        del self._turns[key]
 
     async def _take(self, rule: Rule, key: str) -> tuple[str, datetime]:
         now = self._now()

@@ -154,17 +154,6 @@ def key_of(email: str) -> str:
     return unicodedata.normalize("NFC", email).casefold()
 
 
-def earlier_keys(email: str) -> tuple[str, ...]:
-    """Other keys under which an earlier version may have stored an account of this address.
-
-    Earlier versions folded the spelling that was typed. The first key is that of the spelling at
-    hand, the second that of the spelling with all letters taken apart. Most addresses have neither,
-    as all their spellings are the same.
-    """
-    folded = (email.casefold(), unicodedata.normalize("NFD", email).casefold())
-    return tuple(key for key in dict.fromkeys(folded) if key != key_of(email))
-
-
 def checked_hash(password_hash: str, salt: str) -> str:
     """The hash, where some password can verify against it. Raises InvalidPasswordHash."""
     match = _BCRYPT_HASH.fullmatch(password_hash)

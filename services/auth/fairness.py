@@ -1,17 +1,19 @@
-"""How log-ins from everywhere share what there is, so that none of them can take it all."""
+"""Fair sharing of password checks between networks, so that no network can take all of it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from ipaddress import IPv6Address
 
 from services.auth.domain import busy
 from services.runtime import addresses
 
-_REMEMBERED = 10_000
-"""Networks whose share is kept in mind; of more, the one served longest ago is forgotten."""
+_MAX_REMEMBERED = 10_000
+"""Networks whose share is remembered; of more, the one served longest ago is forgotten."""
+
+Turn = asyncio.Future[None]
+"""What a caller waits for. It has its turn once this has a result."""
 
 
 def household_of(address: str) -> str:
@@ -37,84 +39,75 @@ def _prefix_of(address: str, bits: int) -> str:
 
 
 class WaitingRoom:
-    """A queue of at most `most`. Once it is full, the network that has most in it loses a place."""
+    """A bounded queue of turns. A full one removes the last turn of the network with most turns."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        # Who waits, by network and in the order they came.
-        self._lines: dict[str, dict[asyncio.Timeout, None]] = {}
-        self._waiting = 0
+    def __init__(self, max_waiting: int) -> None:
+        self._max_waiting = max_waiting
+        self.lines: dict[str, dict[Turn, int]] = {}
+        """The work of each turn that is waited for, by network and in order of arrival."""
+        self.waiting = 0
+        """How many turns are waited for. Any thread may read it."""
 
-    @property
-    def waiting(self) -> int:
-        """How many wait. For any thread to ask."""
-        return self._waiting
+    async def wait(self, network: str, turn: Turn, pass_on: Callable[[], None], work: int) -> None:
+        """Wait until `turn` has a result.
 
-    @asynccontextmanager
-    async def waiting_for(self, network: str) -> AsyncIterator[None]:
-        """Hold a place while the body waits.
+        If the caller is cancelled at the moment its turn comes, `pass_on` is called.
 
-        Raises LoginsBusy: at once, where the queue is full and this network would have as many
-        places as any other; or out of the waiting body, where another network is given the place.
+        Raises LoginsBusy where the queue is full and this network would have as many places as any
+        other, and where another network is given the place.
         """
-        if self._waiting >= self._most:
-            self._make_room(network)
-        patience = asyncio.timeout(None)
+        self.lines.setdefault(network, {})[turn] = work
+        self.waiting += 1
+        if self.waiting > self._max_waiting:
+            self._evict(network)
         try:
-            async with patience:
-                self._lines.setdefault(network, {})[patience] = None
-                self._waiting += 1
-                try:
-                    yield
-                finally:
-                    self._leave(network, patience)
-        except TimeoutError:
-            if not patience.expired():
-                raise
-            raise busy() from None
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled() and turn.exception() is None:
+                pass_on()
+            raise
+        finally:
+            self.remove(network, turn)
 
-    def _make_room(self, network: str) -> None:
-        longest = max(self._lines, key=lambda each: len(self._lines[each]))
-        if len(self._lines.get(network, ())) + 1 >= len(self._lines[longest]):
-            raise busy()
-        last = next(reversed(self._lines[longest]))
-        self._leave(longest, last)
-        last.reschedule(asyncio.get_running_loop().time())
-
-    def _leave(self, network: str, patience: asyncio.Timeout) -> None:
-        line = self._lines.get(network, {})
-        if patience in line:
-            del line[patience]
-            self._waiting -= 1
+    def remove(self, network: str, turn: Turn) -> None:
+        """Take a turn out of the queue, if it is there."""
+        line = self.lines.get(network, {})
+        if line.pop(turn, None) is not None:
+            self.waiting -= 1
             if not line:
-                del self._lines[network]
+                del self.lines[network]
+
+    def _evict(self, newest: str) -> None:
+        """Refuse the last turn of the longest line; of equal lines, that of `newest`."""
+        longest = max(self.lines, key=lambda each: (len(self.lines[each]), each == newest))
+        last = next(reversed(self.lines[longest]))
+        self.remove(longest, last)
+        if not last.done():
+            last.set_exception(busy())
 
 
 class Shares:
-    """Whose turn it is, so that networks which all want more than there is get the same.
+    """Decides whose turn it is, so that networks which all want more than there is get the same.
 
-    This is start-time fair queueing, in a time of its own that advances with the work that is done.
-    In it, a piece of work begins where its network's last one ended, or now if that is over; the
-    network whose next piece begins first has its turn. So a network with dear work has its turn
-    less often, one that was away for a while does not wait for what it missed, and it gets no more
-    for having been away.
+    This is start-time fair queueing, in a virtual time that advances with the work that is done. In
+    it, a piece of work begins where its network's last one ended, or now if that is over; the
+    network whose next piece begins first has its turn. So a network with expensive work has its
+    turn less often, one that was away for a while does not wait for what it missed, and it gets no
+    more for having been away.
     """
 
     def __init__(self) -> None:
         self._ends: dict[str, int] = {}
         self._now = 0
 
-    def first(self, networks: Iterable[str]) -> str:
-        """The network whose turn it is; of those with equal claims, the one named first."""
-        return min(networks, key=self._begin)
+    def begin(self, network: str) -> int:
+        """The virtual time at which a network's next piece of work begins."""
+        return max(self._now, self._ends.get(network, 0))
 
     def charge(self, network: str, work: int) -> None:
-        """Note that a network has its turn now, with so much work."""
-        self._now = self._begin(network)
+        """Record that a network has its turn now, with so much work."""
+        self._now = self.begin(network)
         self._ends.pop(network, None)
         self._ends[network] = self._now + work
-        if len(self._ends) > _REMEMBERED:
+        if len(self._ends) > _MAX_REMEMBERED:
             del self._ends[next(iter(self._ends))]
-
-    def _begin(self, network: str) -> int:
-        return max(self._now, self._ends.get(network, 0))

@@ -9,48 +9,40 @@ import sys
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 import bcrypt
 
 from services.auth.domain import cost_of, lane_of
-from services.auth.fairness import Shares, WaitingRoom
+from services.auth.fairness import Shares, Turn, WaitingRoom
 
 _NICENESS = 10
 _EXPENSIVE_SHARE = 4
 """Expensive hashes take at most one in so many threads, and at least one thread."""
 
-_Turn = asyncio.Future[None]
-
 
 class _Lane:
-    """The checks of one class of cost: those that run, and those that wait by network."""
+    """The checks of one class of cost: those that run, and those that wait."""
 
     def __init__(self, limit: int, max_waiting: int) -> None:
         self.limit = limit
         """Maximum checks that run at a time."""
         self.running = 0
         self.room = WaitingRoom(max_waiting)
-        self.shares = Shares()
-        # Who waits for a thread, by network and in the order they came, with their work.
-        self.lines: dict[str, dict[_Turn, int]] = {}
+        self._shares = Shares()
 
     def begin(self, network: str, work: int) -> None:
         self.running += 1
-        self.shares.charge(network, work)
+        self._shares.charge(network, work)
 
     def begin_next(self) -> None:
         """Give a thread to the check whose turn it is, unless its caller gave up."""
-        network = self.shares.first(self.lines)
-        turn, work = next(iter(self.lines[network].items()))
-        self.take_out(network, turn)
+        network = min(self.room.lines, key=self._shares.begin)
+        turn, work = next(iter(self.room.lines[network].items()))
+        self.room.remove(network, turn)
         if not turn.done():
             self.begin(network, work)
             turn.set_result(None)
-
-    def take_out(self, network: str, turn: _Turn) -> None:
-        line = self.lines.get(network, {})
-        if line.pop(turn, None) is not None and not line:
-            del self.lines[network]
 
 
 class Hasher:
@@ -117,7 +109,7 @@ class Hasher:
     async def close(self) -> None:
         """Drop what waits, finish what runs."""
         for lane in self._lanes.values():
-            for line in lane.lines.values():
+            for line in lane.room.lines.values():
                 for turn in line:
                     turn.cancel()
         await asyncio.to_thread(self._pool.shutdown)
@@ -125,18 +117,9 @@ class Hasher:
     async def _thread_for(self, lane: _Lane, network: str, work: int) -> None:
         if self._has_thread_for(lane):  # Then nobody waits in it.
             lane.begin(network, work)
-            return
-        turn: _Turn = asyncio.get_running_loop().create_future()
-        async with lane.room.waiting_for(network):
-            lane.lines.setdefault(network, {})[turn] = work
-            try:
-                await turn
-            except BaseException:
-                if turn.done() and not turn.cancelled():
-                    self._end(lane)  # It gave up in the moment its turn came.
-                raise
-            finally:
-                lane.take_out(network, turn)
+        else:
+            turn: Turn = asyncio.get_running_loop().create_future()
+            await lane.room.wait(network, turn, partial(self._end, lane), work)
 
     def _has_thread_for(self, lane: _Lane) -> bool:
         running = sum(each.running for each in self._lanes.values())
@@ -146,7 +129,7 @@ class Hasher:
         lane.running -= 1
         # Expensive hashes first: they cannot take more than their share, and might get none.
         for each in self._lanes.values():
-            while each.lines and self._has_thread_for(each):
+            while each.room.lines and self._has_thread_for(each):
                 each.begin_next()
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial
-from typing import Protocol
+from contextlib import contextmanager
 
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -63,28 +61,32 @@ CHECK_SLOTS = Gauge(
     ["lane"],
 )
 
-_Results = Mapping[type[Exception], str]
-
-_OF_CHECKS: _Results = {
+_OF_CHECKS: Mapping[type[Exception], str] = {
     WrongPassword: "wrong_password",
     TooManyAttempts: "limited",
     LoginsBusy: "busy",
 }
-_OF_LOGINS: _Results = {**_OF_CHECKS, NoAccount: "no_account"}
-_OF_CLOSINGS: _Results = {**_OF_CHECKS, InvalidToken: "invalid_token"}
-_OF_CHANGES: _Results = {**_OF_CLOSINGS, InvalidPasswordHash: "invalid_hash"}
-for _counter, _results in (
-    (LOGINS, _OF_LOGINS),
-    (PASSWORD_CHANGES, _OF_CHANGES),
-    (ACCOUNT_CLOSINGS, _OF_CLOSINGS),
-):
+_OF_SESSIONS = {**_OF_CHECKS, InvalidToken: "invalid_token"}
+_RESULTS: Mapping[Counter, Mapping[type[Exception], str]] = {
+    LOGINS: {**_OF_CHECKS, NoAccount: "no_account"},
+    PASSWORD_CHANGES: {**_OF_SESSIONS, InvalidPasswordHash: "invalid_hash"},
+    ACCOUNT_CLOSINGS: _OF_SESSIONS,
+}
+for _counter, _results in _RESULTS.items():
     for _result in ("ok", *_results.values()):
         _counter.labels(_result)  # There from the start: a rate over a series needs its zero.
 
 
-def login_counted() -> AbstractContextManager[None]:
-    """Count the log-in that the body carries out."""
-    return _counted(LOGINS, _OF_LOGINS)
+@contextmanager
+def counted(counter: Counter) -> Iterator[None]:
+    """Count how the body ends: in LOGINS, PASSWORD_CHANGES or ACCOUNT_CLOSINGS."""
+    results = _RESULTS[counter]
+    try:
+        yield
+    except tuple(results) as error:
+        counter.labels(results[type(error)]).inc()
+        raise
+    counter.labels("ok").inc()
 
 
 @contextmanager
@@ -96,43 +98,3 @@ def login_timed(began: float, lane: str) -> Iterator[None]:
         LOGIN_SECONDS.labels(lane).observe(time.perf_counter() - began)
         raise
     LOGIN_SECONDS.labels(lane).observe(time.perf_counter() - began)
-
-
-def password_change_counted() -> AbstractContextManager[None]:
-    """Count the change of a password that the body carries out."""
-    return _counted(PASSWORD_CHANGES, _OF_CHANGES)
-
-
-def closing_counted() -> AbstractContextManager[None]:
-    """Count the closing by its owner that the body carries out."""
-    return _counted(ACCOUNT_CLOSINGS, _OF_CLOSINGS)
-
-
-@contextmanager
-def _counted(counter: Counter, results: _Results) -> Iterator[None]:
-    try:
-        yield
-    except tuple(results) as error:
-        counter.labels(results[type(error)]).inc()
-        raise
-    counter.labels("ok").inc()
-
-
-class PasswordChecks(Protocol):
-    """What checks passwords, and how busy it is."""
-
-    @property
-    def slots(self) -> Mapping[str, int]: ...
-
-    def waiting(self, lane: str) -> int: ...
-
-    def running(self, lane: str) -> int: ...
-
-
-def show_password_checks(checks: PasswordChecks) -> None:
-    """Let the gauges say how busy `checks` is whenever they are read."""
-    for lane, slots in checks.slots.items():
-        CHECK_SLOTS.labels(lane).set(slots)
-        CHECKS_WAITING.labels(lane).set_function(partial(checks.waiting, lane))
-        CHECKS_RUNNING.labels(lane).set_function(partial(checks.running, lane))
-        LOGIN_SECONDS.labels(lane)  # There from the start, as the counters are.

@@ -17,7 +17,6 @@ from services.auth.domain import (
     WrongPassword,
     checked_email,
     checked_hash,
-    earlier_keys,
     key_of,
     lane_of,
     new_account,
@@ -27,11 +26,12 @@ from services.auth.fairness import share_of
 from services.auth.hasher import Hasher
 from services.auth.marks import Marks
 from services.auth.metrics import (
+    ACCOUNT_CLOSINGS,
     ACCOUNTS_CREATED,
-    closing_counted,
-    login_counted,
+    LOGINS,
+    PASSWORD_CHANGES,
+    counted,
     login_timed,
-    password_change_counted,
 )
 from services.auth.store import AccountStore
 from services.auth.tokens import Tokens
@@ -66,8 +66,6 @@ class AuthService:
         Raises InvalidEmail, InvalidUsername, InvalidPasswordHash, EmailTaken, Unavailable.
         """
         wanted = new_account(email, password_hash, salt, username, self._now())
-        if earlier_keys(wanted.email):
-            await self._held(wanted.email)  # Gives it its key, where an earlier version stored it.
         stored = await self._accounts.add(wanted)
         if not stored.same_as(wanted):
             raise EmailTaken("An account with this e-mail address exists.")
@@ -83,7 +81,7 @@ class AuthService:
         Raises NoAccount, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
         began = time.perf_counter()
-        with login_counted():
+        with counted(LOGINS):
             account = await self._account_of(email)
             browser = self._marks.browser_of(mark, account.id)
             with login_timed(began, lane_of(account.password_hash)):
@@ -97,10 +95,8 @@ class AuthService:
 
         Raises InvalidToken, Unavailable.
         """
-        claims = self._tokens.read(token)
-        if await self._accounts.session(claims.account_id) != claims.generation:
-            raise _session_ended()
-        return claims.account_id
+        account, _ = await self._account_in_session(token)
+        return account.id
 
     async def change_password(
         self, token: str, password: str, new_hash: str, new_salt: str, client_address: str
@@ -113,7 +109,7 @@ class AuthService:
         Raises InvalidPasswordHash, InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy,
         Unavailable.
         """
-        with password_change_counted():
+        with counted(PASSWORD_CHANGES):
             new_hash = checked_hash(new_hash, new_salt)
             account, session = await self._account_in_session(token)
             await self._check_password(account, password, client_address, session=session)
@@ -126,10 +122,10 @@ class AuthService:
 
         Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
-        with closing_counted():
+        with counted(ACCOUNT_CLOSINGS):
             account, session = await self._account_in_session(token)
             await self._check_password(account, password, client_address, session=session)
-            if not await self._accounts.close_as_read(account):
+            if not await self._accounts.close_in_session(account):
                 raise _session_ended()
 
     async def close(self, email: str) -> str:
@@ -137,8 +133,8 @@ class AuthService:
 
         Raises NoAccount, Unavailable.
         """
-        held = await self._held(email)
-        account_id = await self._accounts.close(held.email_key) if held else None
+        key = _key_of(email)
+        account_id = await self._accounts.close(key) if key else None
         if account_id is None:
             raise _no_account()
         return account_id
@@ -180,30 +176,20 @@ class AuthService:
         return account, claims.session_id
 
     async def _account_of(self, email: str) -> Account:
-        account = await self._held(email)
+        """Return the open account of an address. Raises NoAccount."""
+        key = _key_of(email)
+        account = await self._accounts.by_email(key) if key else None
         if account is None or account.closed:
             raise _no_account()
         return account
 
-    async def _held(self, email: str) -> Account | None:
-        """The account of an address, closed or not.
 
-        One that an earlier version stored is given its key on the way. Where another account
-        has that, the same address was registered in two spellings: each is found by its own.
-        """
-        try:
-            email = checked_email(email)
-        except InvalidEmail:
-            return None
-        key = key_of(email)
-        for earlier in earlier_keys(email):
-            held = await self._accounts.by_email(earlier)
-            # Some letters of some scripts, folded, are another letter's earlier key.
-            if held is None or key_of(held.email) != key:
-                continue
-            if not await self._accounts.rekey(held, key) and earlier == email.casefold():
-                return held
-        return await self._accounts.by_email(key)
+def _key_of(email: str) -> str | None:
+    """The key of an address as it was typed; None for what no account can have."""
+    try:
+        return key_of(checked_email(email))
+    except InvalidEmail:
+        return None
 
 
 def _session_ended() -> InvalidToken:

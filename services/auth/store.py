@@ -20,16 +20,8 @@ class AccountStore(Protocol):
         """The account with this e-mail key."""
         ...
 
-    async def rekey(self, account: Account, email_key: str) -> bool:
-        """Give an account another e-mail key; False when that, or the account, is gone by now."""
-        ...
-
     async def by_id(self, account_id: str) -> Account | None:
         """The account with this id."""
-        ...
-
-    async def session(self, account_id: str) -> int | None:
-        """The session of the account with this id; None when that is closed, or there is none."""
         ...
 
     async def change_password(self, account: Account, password_hash: str, salt: str) -> bool:
@@ -43,12 +35,12 @@ class AccountStore(Protocol):
         """Close the account with this e-mail key, closed before or not; returns its id."""
         ...
 
-    async def close_as_read(self, account: Account) -> bool:
+    async def close_in_session(self, account: Account) -> bool:
         """Close an account; False when it is in another session, closed or gone by now."""
         ...
 
-    async def closed(self, most: int) -> list[str]:
-        """The ids of up to `most` closed accounts, whichever they are."""
+    async def closed(self, limit: int) -> list[str]:
+        """The ids of up to `limit` closed accounts, whichever they are."""
         ...
 
     async def remove(self, account_id: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import astuple, fields, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from services.auth.domain import Account
 from services.auth.store import Attempt
@@ -19,8 +21,11 @@ MIGRATIONS = (
         username TEXT NOT NULL,
         password_hash TEXT NOT NULL,
         salt TEXT NOT NULL,
-        created_at INTEGER NOT NULL  -- microseconds since the Unix epoch
+        created_at INTEGER NOT NULL,  -- microseconds since the Unix epoch
+        closed INTEGER NOT NULL,  -- 1 once being removed
+        session INTEGER NOT NULL
     ) WITHOUT ROWID;
+    CREATE INDEX accounts_closed ON accounts (id) WHERE closed;
     CREATE TABLE attempts (
         key TEXT PRIMARY KEY,
         count INTEGER NOT NULL,
@@ -28,18 +33,12 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX attempts_by_end ON attempts (window_ends);
     """,
-    """
-    ALTER TABLE accounts ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;  -- 1 once being removed
-    """,
-    """
-    ALTER TABLE accounts ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
-    CREATE INDEX accounts_closed ON accounts (id) WHERE closed;
-    """,
 )
 
-_COLUMNS = "id, email, email_key, username, password_hash, salt, created_at, closed, session"
+_COLUMNS = ", ".join(field.name for field in fields(Account))
+_VALUES = ", ".join("?" for _ in fields(Account))
 _TIDIED = 100
-"""Most expired rows that one attempt clears away: more than the one it may add."""
+"""Maximum expired rows that one attempt clears away: more than the one it may add."""
 _ENDED = "(window_ends <= :now OR window_ends > :latest)"
 
 
@@ -50,78 +49,33 @@ class SqliteAccountStore:
         self._database = database
 
     async def add(self, account: Account) -> Account:
+        row = (*astuple(account)[:6], micros_of(account.created_at), *astuple(account)[7:])
+
         def operation(connection: sqlite3.Connection) -> Account:
             added = connection.execute(
-                f"INSERT INTO accounts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                f"INSERT INTO accounts ({_COLUMNS}) VALUES ({_VALUES}) "
                 "ON CONFLICT (email_key) DO NOTHING",
-                (
-                    account.id,
-                    account.email,
-                    account.email_key,
-                    account.username,
-                    account.password_hash,
-                    account.salt,
-                    micros_of(account.created_at),
-                    account.closed,
-                    account.session,
-                ),
+                row,
             )
-            if added.rowcount == 1:
-                return account
-            held = connection.execute(
-                f"SELECT {_COLUMNS} FROM accounts WHERE email_key = ?", (account.email_key,)
-            ).fetchone()
-            return _account(held)
+            held = account if added.rowcount == 1 else _find(connection, "email_key", row[2])
+            assert held is not None
+            return held
 
         return await self._database.write("accounts_add", operation)
 
     async def by_email(self, email_key: str) -> Account | None:
-        def operation(connection: sqlite3.Connection) -> Account | None:
-            row = connection.execute(
-                f"SELECT {_COLUMNS} FROM accounts WHERE email_key = ?", (email_key,)
-            ).fetchone()
-            return _account(row) if row else None
-
-        return await self._database.read("accounts_by_email", operation)
-
-    async def rekey(self, account: Account, email_key: str) -> bool:
-        def operation(connection: sqlite3.Connection) -> bool:
-            changed = connection.execute(
-                "UPDATE OR IGNORE accounts SET email_key = ? WHERE id = ? AND email_key = ?",
-                (email_key, account.id, account.email_key),
-            )
-            return changed.rowcount == 1
-
-        return await self._database.write("accounts_rekey", operation)
+        return await self._database.read(
+            "accounts_by_email", lambda connection: _find(connection, "email_key", email_key)
+        )
 
     async def by_id(self, account_id: str) -> Account | None:
-        def operation(connection: sqlite3.Connection) -> Account | None:
-            row = connection.execute(
-                f"SELECT {_COLUMNS} FROM accounts WHERE id = ?", (account_id,)
-            ).fetchone()
-            return _account(row) if row else None
-
-        return await self._database.read("accounts_by_id", operation)
-
-    async def session(self, account_id: str) -> int | None:
-        def operation(connection: sqlite3.Connection) -> int | None:
-            row = connection.execute(
-                "SELECT session FROM accounts WHERE id = ? AND NOT closed", (account_id,)
-            ).fetchone()
-            return row[0] if row else None
-
-        return await self._database.read("accounts_session", operation)
+        return await self._database.read(
+            "accounts_by_id", lambda connection: _find(connection, "id", account_id)
+        )
 
     async def change_password(self, account: Account, password_hash: str, salt: str) -> bool:
-        def operation(connection: sqlite3.Connection) -> bool:
-            changed = connection.execute(
-                "UPDATE accounts SET password_hash = ?, salt = ?, session = session + 1 "
-                "WHERE id = ? AND session = ? AND NOT closed",
-                (password_hash, salt, account.id, account.session),
-            )
-            return changed.rowcount == 1
-
-        return await self._database.write("accounts_change_password", operation)
+        changes = "password_hash = ?, salt = ?, session = session + 1"
+        return await self._change("accounts_change_password", account, changes, password_hash, salt)
 
     async def close(self, email_key: str) -> str | None:
         def operation(connection: sqlite3.Connection) -> str | None:
@@ -132,19 +86,12 @@ class SqliteAccountStore:
 
         return await self._database.write("accounts_close", operation)
 
-    async def close_as_read(self, account: Account) -> bool:
-        def operation(connection: sqlite3.Connection) -> bool:
-            closed = connection.execute(
-                "UPDATE accounts SET closed = 1 WHERE id = ? AND session = ? AND NOT closed",
-                (account.id, account.session),
-            )
-            return closed.rowcount == 1
+    async def close_in_session(self, account: Account) -> bool:
+        return await self._change("accounts_close_in_session", account, "closed = 1")
 
-        return await self._database.write("accounts_close_as_read", operation)
-
-    async def closed(self, most: int) -> list[str]:
+    async def closed(self, limit: int) -> list[str]:
         def operation(connection: sqlite3.Connection) -> list[str]:
-            rows = connection.execute("SELECT id FROM accounts WHERE closed LIMIT ?", (most,))
+            rows = connection.execute("SELECT id FROM accounts WHERE closed LIMIT ?", (limit,))
             return [account_id for (account_id,) in rows]
 
         return await self._database.read("accounts_closed", operation)
@@ -154,6 +101,18 @@ class SqliteAccountStore:
             connection.execute("DELETE FROM accounts WHERE id = ? AND closed", (account_id,))
 
         await self._database.write("accounts_remove", operation)
+
+    async def _change(self, name: str, account: Account, changes: str, *values: Any) -> bool:
+        """Change an account that is open and in the session in which it was read."""
+
+        def operation(connection: sqlite3.Connection) -> bool:
+            changed = connection.execute(
+                f"UPDATE accounts SET {changes} WHERE id = ? AND session = ? AND NOT closed",
+                (*values, account.id, account.session),
+            )
+            return changed.rowcount == 1
+
+        return await self._database.write(name, operation)
 
 
 class SqliteAttemptStore:
@@ -210,5 +169,12 @@ class SqliteAttemptStore:
         await self._database.write("attempts_give_back", operation)
 
 
-def _account(row: tuple[str, str, str, str, str, str, int, int, int]) -> Account:
-    return Account(*row[:6], created_at=moment_of(row[6]), closed=bool(row[7]), session=row[8])
+def _find(connection: sqlite3.Connection, column: str, value: str) -> Account | None:
+    """The account whose unique `column` has a value."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM accounts WHERE {column} = ?", (value,)
+    ).fetchone()
+    if row is None:
+        return None
+    account = Account(*row)
+    return replace(account, created_at=moment_of(row[6]), closed=bool(account.closed))

@@ -40,25 +40,9 @@ class Tokens:
         return token, datetime.fromtimestamp(expires_at, UTC)
 
     def read(self, token: str) -> SessionClaims:
-        """Return the claims of a valid token. Raises InvalidToken.
-
-        Tokens of earlier versions may lack a session number, which is then 0, and a session id.
-        The id is then derived from what was signed and not from the text, of which base64url may
-        have several spellings that a library accepts.
-        """
+        """Return the claims of a valid token. Raises InvalidToken."""
         try:
-            claims = self._signer.read(token, ["sub"])
+            claims = self._signer.read(token, ["sub", "session", "jti"])
         except NotSigned:
-            raise _not_valid() from None
-        account_id: str = claims["sub"]
-        session = claims.get("session", 0)
-        if type(session) is not int:  # True is one, too.
-            raise _not_valid()
-        session_id = claims.get("jti", f"{session} {claims['iat']}")
-        if not isinstance(session_id, str):
-            raise _not_valid()
-        return SessionClaims(account_id, session, session_id)
-
-
-def _not_valid() -> InvalidToken:
-    return InvalidToken("The session token is not valid.")
+            raise InvalidToken("The session token is not valid.") from None
+        return SessionClaims(claims["sub"], claims["session"], claims["jti"])

@@ -1,8 +1,7 @@
 """What the code of a link can be: read from `deploy/edge.toml`.
 
-Two questions are asked of a code, and they have two answers. `/<code>` is looked up when it is no
-route. A new link may have it when it is not reserved. `accounts` is reserved and no route: no new
-link gets it, but one that was made by an earlier version still has it, and it is followed.
+`/<code>` is looked up when it is no route. A new link may have a code when it is not reserved. Where
+a link has a code that was reserved later, it is followed: only routes are never looked up.
 """
 
 from __future__ import annotations

@@ -37,8 +37,6 @@ from pymongo.errors import (
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.auth import store_mongo as auth_store
-from services.auth.domain import Account
 from services.links import domain as owners
 from services.links import schema_mongo as links_schema
 from services.links import store_mongo as links_store
@@ -582,7 +580,6 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
     link = Link(
         "abcdefgh", "http://a.example", owners.Account("one"), datetime(2026, 3, 1, tzinfo=UTC)
     )
-    account = Account("id", "A@b", "a@b", "Ana", "hash", "salt", datetime(2026, 3, 1, tzinfo=UTC))
     find_one = AsyncIOMotorCollection.find_one
     undecided = 0
 
@@ -593,23 +590,17 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
             return None
         return await find_one(collection, *query)
 
-    async with mongo.opened(
-        mongo_url, "", ({**links_schema.SCHEMA[0], **auth_store.SCHEMA[0]},)
-    ) as of:
-        for store, one in (
-            (links_store.MongoLinkStore(of), link),
-            (auth_store.MongoAccountStore(of), account),
-        ):
-            add = cast("Any", store).add
-            assert await add(one) == one
-            with monkeypatch.context() as patched:
-                patched.setattr(AsyncIOMotorCollection, "find_one", find)
-                undecided = 2
-                assert await add(one) == one, "soon after, a majority has it"
-                assert undecided == 0
-                undecided = 1000
-                with pytest.raises(Unavailable):
-                    await add(one)
+    async with mongo.opened(mongo_url, "", links_schema.SCHEMA) as of:
+        store = links_store.MongoLinkStore(of)
+        assert await store.add(link) == link
+        with monkeypatch.context() as patched:
+            patched.setattr(AsyncIOMotorCollection, "find_one", find)
+            undecided = 2
+            assert await store.add(link) == link, "soon after, a majority has it"
+            assert undecided == 0
+            undecided = 1000
+            with pytest.raises(Unavailable):
+                await store.add(link)
 
 
 async def version(documents: mongo.Documents) -> Any:

@@ -12,6 +12,7 @@ import pytest
 from gateway.settings import GatewaySettings
 from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
+from services.auth.__main__ import rules_of
 from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
 from services.runtime.settings import ProcessSettings
@@ -47,7 +48,7 @@ NONSENSE: Mapping[type[ProcessSettings], Mapping[str, tuple[str, ...]]] = {
     AnalyticsSettings: {**OF_SERVICES, "STATISTICS_DAYS": ("0", "-1", "ever", "1.5", "9" * 30)},
     AuthSettings: {
         **OF_SERVICES,
-        "TOKEN_SECRET": ("", "short", NOT_TEXT * 20),
+        "TOKEN_SECRET": ("", "short", "change-me", NOT_TEXT * 20),
         "LIMITS": ("perhaps",),
         "LOGIN_FAILURES_BY_ADDRESS": ("0", "-1", "many", "1.5"),
         "LOGIN_FAILURES_BY_ACCOUNT": ("0", "-1", "many", "1.5"),
@@ -134,6 +135,30 @@ def test_days_are_kept_for_ever_unless_told_otherwise(
     assert AnalyticsSettings.load().statistics_days is None
     monkeypatch.setenv("ATAJO_STATISTICS_DAYS", given)
     assert AnalyticsSettings.load().statistics_days == days
+
+
+def test_a_placeholder_will_do_as_the_secret_of_ones_own_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATAJO_TOKEN_SECRET", "change-me")
+    monkeypatch.setenv("ATAJO_ENVIRONMENT", "local")
+    assert AuthSettings.load().token_secret.get_secret_value() == "change-me"
+    monkeypatch.setenv("ATAJO_TOKEN_SECRET", "")
+    refused(AuthSettings)
+    (tmp_path / "secret").write_text("of-the-file\n")
+    monkeypatch.setenv("ATAJO_TOKEN_SECRET_FILE", str(tmp_path / "secret"))
+    assert AuthSettings.load().token_secret.get_secret_value() == "of-the-file"
+
+
+@pytest.mark.parametrize(
+    ("limits", "rules"),
+    [("on", {"address": 10, "account": 100, "browser": 10, "session": 10}), ("off", {})],
+)
+def test_failed_log_ins_are_limited_unless_told_otherwise(
+    limits: str, rules: Mapping[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATAJO_LIMITS", limits)
+    assert {rule.by: rule.limit for rule in rules_of(AuthSettings.load())} == rules
 
 
 def test_a_file_that_holds_no_text_is_named(

@@ -73,23 +73,6 @@ def test_what_is_canonically_the_same_has_one_key(text: str) -> None:
     assert len({domain.key_of(each) for each in spellings}) == 1
 
 
-@given(st.text(max_size=50))
-def test_an_earlier_version_stored_a_key_that_is_looked_under(text: str) -> None:
-    """Under the key itself, or for the two spellings that keyboards and files have, beside it."""
-    for typed in (text, unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)):
-        assert typed.casefold() in {domain.key_of(typed), *domain.earlier_keys(typed)}
-    composed, apart = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
-    assert apart.casefold() in {domain.key_of(composed), *domain.earlier_keys(composed)}
-
-
-def test_an_address_without_accents_has_no_earlier_key() -> None:
-    assert domain.earlier_keys("Ana.Straße@Example.COM") == ()
-
-
-def test_every_account_has_an_id_of_its_own() -> None:
-    assert account().id != account().id
-
-
 @pytest.mark.parametrize(
     "email",
     ["a@b", "@a@b", "a@b@c", "ñ@ñ", "a" * 252 + "@b", "  " + "a" * 252 + "@b  ", "a b@c"],

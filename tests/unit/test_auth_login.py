@@ -88,13 +88,6 @@ async def test_failures_of_an_account_are_limited_by_address(
     await fail(limiter, "192.0.2.1")
 
 
-async def test_a_household_of_ipv6_counts_as_one_address(limiter: AttemptLimiter) -> None:
-    for number in range(2):
-        await fail(limiter, f"2001:db8::{number}")
-    await refused(limiter, "2001:db8::2")
-    await fail(limiter, "2001:db8:0:1::1")
-
-
 async def test_who_need_not_wait_is_not_turned_away_from_a_full_room(
     store: SqliteAttemptStore, clock: Clock
 ) -> None:
@@ -417,10 +410,11 @@ async def held_up(gate: Gate) -> None:
 
 
 async def test_passwords_are_verified(hasher: Hasher) -> None:
-    password_hash = bcrypt.hashpw(b"right", bcrypt.gensalt(4)).decode()
-
-    assert await hasher.verify(b"right", password_hash, "192.0.2.1")
-    assert not await hasher.verify(b"wrong", password_hash, "192.0.2.1")
+    for right in (b"right", b"x" * 72):  # Each is looked at to its end.
+        password_hash = bcrypt.hashpw(right, bcrypt.gensalt(4)).decode()
+        assert await hasher.verify(right, password_hash, "192.0.2.1")
+        for wrong in (b"", right[:-1] + b"y", right.swapcase(), b"\0"):
+            assert not await hasher.verify(wrong, password_hash, "192.0.2.1")
 
 
 async def test_one_more_than_may_wait_is_refused(hasher: Hasher, gate: Gate) -> None:
@@ -685,18 +679,12 @@ def test_a_session_keeps_its_id_and_no_two_have_the_same() -> None:
     assert same.session_id != other.session_id
 
 
-def test_a_token_of_an_earlier_version_is_one_session_however_often_it_is_sent() -> None:
-    tokens = tokens_at(now())
-    earlier = signed(session=3)
-    assert tokens.read(earlier) == tokens.read(earlier)
-    later = signed(session=3, iat=int(now().timestamp()) - 60)
-    assert tokens.read(later).session_id != tokens.read(earlier).session_id
-
-
 def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) -> str:
     claims: dict[str, object] = {
         "iss": "atajo",
         "sub": "ana",
+        "session": 3,
+        "jti": "a session",
         "iat": int(now().timestamp()),
         "exp": int(now().timestamp()) + 60,
     }
@@ -705,9 +693,7 @@ def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) ->
 
 
 def test_the_samples_of_bad_tokens_differ_from_a_good_one_by_their_fault_alone() -> None:
-    """They say no session, as those of an earlier version: that is the first."""
-    assert read(tokens_at(now()), signed()) == ("ana", 0)
-    assert read(tokens_at(now()), signed(session=3)) == ("ana", 3)
+    assert read(tokens_at(now()), signed()) == ("ana", 3)
 
 
 def _segment(value: object) -> str:
@@ -734,21 +720,15 @@ def _segment(value: object) -> str:
         signed(algorithm="HS512", secret=SECRET * 2),
         signed(exp=int(now().timestamp()) - 1),
         signed(exp=None),
-        signed(exp="tomorrow"),
-        signed(exp=True),
-        signed(exp=1e300),
         signed(sub=None),
         signed(sub=7),
         signed(iat=None),
-        signed(iat="now"),
         signed(iat=int(now().timestamp()) + 600),
         signed(exp=int(now().timestamp()) + 5 * 3600),
-        signed(jti=7),
+        signed(session=None),
+        signed(jti=None),
         signed(iss=None),
         signed(iss="other"),
-        *(signed(session=odd) for odd in ("0", 0.0, True, [0], {"number": 0})),
-        signed(nbf=int(now().timestamp()) + 60),
-        signed(nbf="yesterday"),
         tokens_at(now() - timedelta(hours=4, seconds=1)).issue("ana", 0)[0],
     ],
     ids=lambda token: token[:20].encode("unicode_escape").decode(),
