@@ -1,6 +1,6 @@
 """What the code of a link can be: read from `deploy/edge.toml`.
 
-`/<code>` is looked up when it is no route. A new link may have a code when it is not reserved. Where
+`/<code>` is looked up when it is no route. A new link may have a code that is not reserved. Where
 a link has a code that was reserved later, it is followed: only routes are never looked up.
 """
 
