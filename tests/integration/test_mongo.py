@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import socket
 import threading
@@ -442,28 +441,6 @@ def test_the_making_of_an_index_keeps_no_process(
     assert "serving" not in events
 
 
-async def test_whoever_waits_for_a_process_is_told_of_a_schema_that_takes_its_time(
-    mongo_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told, tell = os.pipe()
-    monkeypatch.setenv("ATAJO_READY_FD", str(tell))
-    building = Building(monkeypatch)
-    monkeypatch.setattr(mongo, "_SOON_SECONDS", 0.0)
-    async with mongo.opened(mongo_url, "", SCHEMA) as database:
-        waiting = asyncio.create_task(database.prepared())
-        assert await asyncio.wait([waiting], timeout=0.5) == (set(), {waiting})
-        building.is_made.set()
-        async with asyncio.timeout(PATIENCE):
-            await waiting
-        await database.check()
-    async with mongo.opened(mongo_url, "", SCHEMA) as database:
-        await database.prepared()
-    os.close(tell)
-    name = urlsplit(mongo_url).path[1:]
-    with os.fdopen(told) as lines:
-        assert [json.loads(line) for line in lines] == [{"upgrading": f"the database {name}"}]
-
-
 async def test_the_schema_that_is_waited_for_has_no_deadline(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -482,27 +459,6 @@ async def test_the_schema_that_is_waited_for_has_no_deadline(
     (options,) = found
     assert options.timeout is None
     assert options.pool_options.socket_timeout is None
-
-
-async def test_the_version_before_goes_on_while_the_next_one_adds_to_the_schema(
-    mongo_url: str,
-) -> None:
-    newer = (*SCHEMA, {"things": [IndexModel("size", name="by_size")]})
-    async with mongo.opened(mongo_url, "", SCHEMA) as old:
-        await old.write("test", inserting({"name": "one"}))
-        async with mongo.opened(mongo_url, "", newer) as new:
-            await new.write("test", inserting({"name": "two", "size": 1}))
-            await old.write("test", inserting({"name": "three"}))
-            await old.check()
-            assert await old.read("test", version) == 2
-    with pytest.raises(SystemExit) as refused:
-        async with mongo.opened(mongo_url, "", SCHEMA):
-            pass
-    name = urlsplit(mongo_url).path[1:]
-    assert str(refused.value) == (
-        f"Cannot use the store. The database {name} has schema version 2; "
-        "this program knows up to 1."
-    )
 
 
 async def test_a_newer_schema_that_shows_late_ends_the_process(
