@@ -15,7 +15,7 @@ import pytest
 from services.auth.__main__ import ADAPTERS
 from services.auth.domain import Account
 from services.auth.store import AccountStore, AttemptStore
-from services.runtime import sqlite
+from services.runtime.sqlite.connection import connect
 from tests.contract.conftest import NewStore, opened_at
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -302,7 +302,7 @@ async def test_all_of_it_is_there_after_opening_again(opening: Opening) -> None:
 async def test_sqlite_looks_at_no_open_account_for_the_closed_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connect, steps = sqlite._connect, 0
+    steps = 0
 
     def step() -> None:
         nonlocal steps
@@ -313,7 +313,7 @@ async def test_sqlite_looks_at_no_open_account_for_the_closed_ones(
         connection.set_progress_handler(step, 10)
         return connection
 
-    monkeypatch.setattr(sqlite, "_connect", connect_counted)
+    monkeypatch.setattr("services.runtime.sqlite.readers.connect", connect_counted)
     async with opened_at(f"sqlite:///{tmp_path}/auth.db", "auth", ADAPTERS) as (accounts, _):
         for number in range(300):
             await accounts.add(replace(ANA, id=f"{number:024x}", email_key=f"{number}@b"))

@@ -18,7 +18,6 @@ from services.links.__main__ import main
 from services.runtime import health, heartbeat, observation, ready, sqlite
 
 _announce = ready.announce
-_connect = sqlite._connect
 _make = Collection.create_indexes
 _serving = False
 
@@ -55,19 +54,10 @@ def _break_it(addresses: Any) -> None:
             mock.patch.object(observation._Server, "service_actions", _break).start()
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    with mock.patch.object(sqlite3, "connect", _connect_breaking):
-        return _connect(path)
-
-
-def _connect_breaking(*args: Any, **kwargs: Any) -> sqlite3.Connection:
-    return _Connection(*args, **kwargs)
-
-
 mock.patch.object(ready, "announce", _break_it).start()
 match os.environ["BROKEN_PART"]:
     case "sqlite-write":
-        mock.patch.object(sqlite, "_connect", _connected).start()
+        mock.patch.object(sqlite3, "connect", _Connection).start()
     case "schema":
         mock.patch.object(Collection, "create_indexes", _make_late).start()
 

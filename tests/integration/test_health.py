@@ -33,6 +33,7 @@ from services.runtime.errors import AppError, Unavailable
 from services.runtime.health import Health
 from services.runtime.observation import ObservationServer
 from services.runtime.settings import ProcessSettings
+from services.runtime.sqlite import database
 from tests.load_generator import fill_journal
 from tests.mongo.gate import Gate
 from tests.processes import NO_TLS, PATIENCE, Process
@@ -177,14 +178,14 @@ async def test_a_store_that_nobody_writes_is_written_for_a_try(
         full = True
         await store.check()
         assert tried == 1, "the last one was not long ago"
-        monkeypatch.setattr(sqlite, "_TRIED_EVERY", 0.0)
+        monkeypatch.setattr(database, "_PROBE_SECONDS", 0.0)
         for _ in range(20):
             with pytest.raises(Unavailable) as unwritable:
                 await store.check()
             assert unwritable.value.reason == "STORE_UNWRITABLE"
         assert tried == 2, "a store that is in doubt is not tried at each look"
         full = False
-        monkeypatch.setattr(sqlite, "_DOUBTED", 0.0)
+        monkeypatch.setattr(database, "_DOUBT_SECONDS", 0.0)
         await store.check()
 
 
@@ -197,7 +198,7 @@ async def test_what_writes_nothing_says_nothing_of_the_disk(
     def insert_again(connection: sqlite3.Connection) -> None:
         connection.execute(insert)
 
-    monkeypatch.setattr(sqlite, "_TRIED_EVERY", 0.5)
+    monkeypatch.setattr(database, "_PROBE_SECONDS", 0.5)
     migrations = ["CREATE TABLE t (n INTEGER PRIMARY KEY)", insert]
     async with sqlite.opened(f"sqlite:///{tmp_path}/db", migrations) as store:
         await store.check()

@@ -15,6 +15,7 @@ _SCRIPT = """
 import asyncio, errno, os, sqlite3, sys
 from pathlib import Path
 from services.runtime import logs, sqlite
+from services.runtime.sqlite.checkpointer import INTERVAL_SECONDS
 
 def failing(fd):
     raise OSError(errno.EIO, "Input/output error")
@@ -47,7 +48,7 @@ async def main():
             Connection.failing = sys.argv[2]
         try:
             await add(2)
-            await asyncio.sleep(3 * sqlite._MOVED_EVERY)
+            await asyncio.sleep(3 * INTERVAL_SECONDS)
         except Exception as error:
             print(type(error).__name__, flush=True)
         print("went on", flush=True)

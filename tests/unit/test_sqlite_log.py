@@ -11,17 +11,21 @@ from unittest import mock
 import pytest
 
 from services.runtime import sqlite
+from services.runtime.sqlite import checkpointer, connection
 
 PATIENCE = 60.0
 WRITERS, LOGS_WRITTEN, NOTE = 8, 8, "x" * 8_000
-MARKS = [f"a text that was committed {number}" for number in range(100)]
+MARKS = [f"a text that was committed {number}" for number in range(30)]
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[sqlite.Database]:
     """A store whose log is moved as often as can be, and by no commit."""
     migrations = ["CREATE TABLE note (text TEXT);"]
-    with mock.patch.multiple(sqlite, _MOVED_EVERY=0.0, _LONGEST_LOG=2**30):
+    with (
+        mock.patch.object(checkpointer, "INTERVAL_SECONDS", 0.0),
+        mock.patch.object(connection, "MAX_LOG_PAGES", 2**30),
+    ):
         async with sqlite.opened(f"sqlite:///{tmp_path}/store.sqlite3", migrations) as database:
             yield database
 
@@ -66,7 +70,7 @@ async def test_a_long_log_begins_anew_while_others_commit(
             await write(database, NOTE)
             written += len(NOTE)
 
-    with mock.patch.object(sqlite, "_LONG_LOG", 64):
+    with mock.patch.object(checkpointer, "LONG_LOG_PAGES", 64):
         await write(database, NOTE)
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(keep_writing() for _ in range(WRITERS)))
