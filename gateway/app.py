@@ -180,8 +180,9 @@ class Requests:
 
         try:
             await self._dispatch(scope, receive, send_and_note_status)
-        except Exception as error:  # FastAPI has sent its response already.
-            fault = error
+        except Exception as error:  # FastAPI has sent its response, or a streamed one broke off.
+            fault = error.__cause__ if isinstance(error.__cause__, AppError) else error
+            status = 500
         finally:
             seconds = time.perf_counter() - started
             route, method = self._route(scope)

@@ -18,13 +18,13 @@ from gateway.functions.accounts import Accounts
 from gateway.functions.addresses import ShortAddresses
 from gateway.functions.owned import OwnedLinks
 from gateway.functions.preview import Previews
+from gateway.functions.profile import Profiles
 from gateway.functions.statistics import LinkStatistics
 from gateway.functions.table import Function, table
-from gateway.limits import ClientAddresses, Limit, NoLimit, Rate
+from gateway.limits import ClientAddresses, ConcurrencyLimit, Limit, NoLimit, Rate
 from gateway.looked_up import LookedUpPages
 from gateway.metrics import GatewayCollector, RedirectMetrics
 from gateway.ports import Analytics, Auth, Links
-from gateway.profiles import Profiles
 from gateway.redirect import Redirects
 from gateway.rejections import RejectedReads
 from gateway.resolver import Resolver
@@ -150,11 +150,17 @@ def _functions(
             auth=auth,
             links=links,
             views=views,
-            profiles=_profiles(settings, links, views),
             resolver=resolver,
             clients=clients,
             reads=reads,
             edits=_limit("edit", settings.edits, settings),
+        ),
+        Profiles(
+            auth=auth,
+            links=links,
+            views=views,
+            clients=clients,
+            requests=ConcurrencyLimit("profile", by_network=settings.limits == "on"),
         ),
         LinkStatistics(auth=auth, links=links, analytics=analytics, clients=clients, reads=reads),
         Previews(links=links, clients=clients, reads=reads),
@@ -170,12 +176,6 @@ def _functions(
 
 def _limit(name: str, rate: Rate, settings: GatewaySettings) -> Limit | NoLimit:
     return Limit(name, rate) if settings.limits == "on" else NoLimit()
-
-
-def _profiles(settings: GatewaySettings, links: Links, views: Views) -> Profiles:
-    if settings.limits == "on":
-        return Profiles(links, views)
-    return Profiles(links, views, most_by_network=())
 
 
 def _countries(settings: GatewaySettings) -> CountryOf:

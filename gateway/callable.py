@@ -6,20 +6,17 @@ A call is `POST /<name>` with `{"data": payload}`. Its response is `{"data": ...
 
 from __future__ import annotations
 
-import asyncio
 import math
 import zlib
-from collections import deque
-from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_json
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Send
 
 from gateway import edge
 from gateway.negotiate import content_coding
@@ -46,10 +43,6 @@ _COMPRESS_FROM = 1024
 _GZIP_LEVEL = 5
 _GZIP_FORMAT = 31
 """What zlib calls gzip with its largest window."""
-_SEND_BYTES = 65_536
-"""Most bytes of a body that are handed to the transport at a time."""
-_COMPRESSOR = ThreadPoolExecutor(1, "gzip")
-"""One thread, so that long bodies take turns and leave the other cores alone."""
 
 
 def _without_nul(text: str) -> str:
@@ -126,15 +119,18 @@ def _faults(error: ValidationError) -> str:
     return f"Missing, unknown or of a wrong type: {', '.join(plain) or 'a key'}."
 
 
-Pieces = AbstractAsyncContextManager[AsyncGenerator[bytes, None]]
-"""Pieces of a body that is JSON already. Its context is left when the response was sent."""
+def success(
+    request: Request,
+    data: dict[str, Any] | AsyncGenerator[bytes, None],
+    headers: edge.RawHeaders,
+) -> Response:
+    """The response of a function that returned `data`, compressed where the client takes that.
 
-
-def success(request: Request, data: dict[str, Any] | Pieces, headers: edge.RawHeaders) -> Response:
-    """The response of a function that returned `data`, compressed where the client takes that."""
+    A generator yields pieces of JSON.
+    """
     takes_gzip = _takes_gzip(request)
     if not isinstance(data, dict):
-        return _PiecesResponse(data, takes_gzip, headers)
+        return _StreamedResponse(data, takes_gzip, headers)
     body = to_json({"data": data})
     size, gzipped = len(body), takes_gzip and len(body) >= _COMPRESS_FROM
     if gzipped:
@@ -152,64 +148,52 @@ def _tell_coding(response: Response, size: int, gzipped: bool) -> None:
         response.headers["content-encoding"] = "gzip"
 
 
-class _PiecesResponse(Response):
-    """A response whose body is never joined to one string, which would hold up everyone else.
+class _StreamedResponse(StreamingResponse):
+    """A response whose body is produced while it is sent, so that memory holds little of it.
 
-    All pieces are read before the headers are sent, so that a failure in the midst is a callable
-    error like any other. The context of the pieces is left only when the response was sent: it
-    holds one of few places, so that clients which do not read cannot make many responses wait in
-    memory.
+    A failure ahead of the first bytes is a callable error like any other. A later one closes the
+    connection, and the client receives a body that is cut off.
     """
 
-    def __init__(self, data: Pieces, takes_gzip: bool, headers: edge.RawHeaders) -> None:
-        super().__init__(media_type="application/json", headers=_text(headers))
-        self._data = data
-        self._takes_gzip = takes_gzip
+    def __init__(
+        self, data: AsyncGenerator[bytes, None], takes_gzip: bool, headers: edge.RawHeaders
+    ) -> None:
+        body = _enveloped(data)
+        self._body = _gzipped(body) if takes_gzip else body
+        super().__init__(self._body, media_type="application/json", headers=_text(headers))
+        _tell_coding(self, _COMPRESS_FROM, takes_gzip)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self._data as data:
-            pieces = await self._read(data)
+    async def stream_response(self, send: Send) -> None:
+        async with aclosing(self._body) as body:
+            piece = await anext(body)
             start = {"type": "http.response.start", "status": self.status_code}
             await send({**start, "headers": self.raw_headers})
-            while pieces:
-                piece = pieces.popleft()
-                for at in range(0, len(piece), _SEND_BYTES):
-                    body = piece[at : at + _SEND_BYTES]
-                    # A client that reads nothing for long is cut off by gateway/http.py.
-                    await send({"type": "http.response.body", "body": body, "more_body": True})
-                    # The transport writes meanwhile, and `send` waits where its buffer is full.
-                    await asyncio.sleep(0)
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            async for piece in body:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
 
-    async def _read(self, data: AsyncGenerator[bytes, None]) -> deque[bytes]:
-        """The pieces of the body, compressed if that is due. Sets the headers that tell of them."""
-        pieces = deque([b'{"data":'])
-        size = 0
-        gzipped: Any = None
+
+async def _enveloped(data: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(data):
+        yield b'{"data":' + await anext(data)
         async for piece in data:
-            pieces.append(piece)
-            size += len(piece)
-            if not gzipped and size >= _COMPRESS_FROM and self._takes_gzip:
-                gzipped = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_FORMAT)
-                pieces = deque([await _in_thread(gzipped.compress, b"".join(pieces))])
-            elif gzipped:
-                pieces[-1] = await _in_thread(gzipped.compress, piece)
-        if gzipped:
-            pieces.append(await _in_thread(gzipped.compress, b"}") + gzipped.flush())
-        else:
-            pieces.append(b"}")
-        _tell_coding(self, size, gzipped is not None)
-        self.headers["content-length"] = str(sum(map(len, pieces)))
-        return pieces
+            yield piece
+        yield b"}"
+
+
+async def _gzipped(body: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    compressor = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_FORMAT)
+    async with aclosing(body):
+        async for piece in body:
+            if compressed := compressor.compress(piece):
+                yield compressed
+    yield compressor.flush()
 
 
 def _takes_gzip(request: Request) -> bool:
     accepted = ",".join(request.headers.getlist("accept-encoding")).encode("latin-1")
     return content_coding(accepted, [b"gzip"]) == b"gzip"
-
-
-async def _in_thread(compress: Callable[[bytes], bytes], piece: bytes) -> bytes:
-    return await asyncio.get_running_loop().run_in_executor(_COMPRESSOR, compress, piece)
 
 
 def failure(error: AppError, headers: edge.RawHeaders) -> Response:

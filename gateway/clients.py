@@ -6,7 +6,7 @@ Plain values in, plain values out, a deadline each. Nothing else in the gateway 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -35,7 +35,6 @@ from gateway.ports import (
     Step,
     StepLength,
 )
-from gateway.profiles import StoredLink
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution, Resolutions
 from gateway.views import Totals
 from gateway.visits import lines
@@ -246,16 +245,6 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
             reply.lost,
         )
 
-    async def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
-        """An account's links, newest first, in pages of at most 1000."""
-        request = links_pb2.ListLinksRequest(account_id=account)
-        pages = self._caller.stream("ListLinks", self._stub.ListLinks, request, LIST_SECONDS)
-        async for page in pages:
-            yield [
-                StoredLink(link.code, link.url, link.created_at.ToDatetime(UTC))
-                for link in page.links
-            ]
-
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
         """A link of an owner, and the URLs that it led to before. Reason: NO_LINK."""
         request = links_pb2.GetLinkRequest(owner=_owner(owner), code=code)
@@ -280,6 +269,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
             order=_ORDERS[query.order],
             limit=query.limit,
             cursor=query.cursor,
+            without_total=not query.with_total,
         )
         reply = await self._caller.unary("QueryLinks", self._stub.QueryLinks, request, CALL_SECONDS)
         return Page([_link(link) for link in reply.links], reply.total, reply.cursor)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Network
 from typing import Self
@@ -29,6 +30,10 @@ _NETWORK_SHARE = 16
 """How many times the limit of one address a whole network of IPv6 has."""
 MOST_WINDOWS = 65_536
 """Most windows of one limit, which take 20 MB: 120 MB for the six limits."""
+
+MAX_CONCURRENT = 256
+MAX_CONCURRENT_BY_NETWORK = (16, 64)
+"""Of one IPv4 address or IPv6 /64, and of one IPv6 /48."""
 
 _LOOKED_AT = 512
 """Bytes at the end of an X-Forwarded-For header that are looked at."""
@@ -130,6 +135,30 @@ class NoLimit:
 
     def hit(self, networks: Networks) -> None:
         """Do nothing."""
+
+
+class ConcurrencyLimit:
+    """Limits the calls under way: of all clients, of an address, and of a network of IPv6."""
+
+    def __init__(self, name: str, by_network: bool = True) -> None:
+        self._max = (MAX_CONCURRENT, *(MAX_CONCURRENT_BY_NETWORK if by_network else ()))
+        self._running: Counter[bytes | None] = Counter()
+        self._limited = LIMITED.labels(name)
+
+    @contextmanager
+    def hold(self, networks: Networks) -> Iterator[None]:
+        """Count a call for as long as the block runs. Raises ResourceExhausted."""
+        keys = (None, *networks)
+        if any(self._running[key] >= most for key, most in zip(keys, self._max, strict=False)):
+            self._limited.inc()
+            raise ResourceExhausted(
+                "Too many requests are under way.", "TOO_MANY_REQUESTS", retry_after=1.0
+            )
+        self._running.update(keys)
+        try:
+            yield
+        finally:
+            self._running -= Counter(keys)  # Drops keys whose count is 0.
 
 
 class ClientAddresses:

@@ -18,7 +18,6 @@ from enum import Enum
 from typing import Protocol, TypedDict
 
 from gateway.owners import Account, Guest, Owner
-from gateway.profiles import LinkList
 from gateway.resolution import BlockReason, LinkState, Resolution, Resolutions
 from gateway.resolver import LinkSource
 from gateway.views import ViewCounts
@@ -86,6 +85,8 @@ class Query:
     limit: int = 50
     cursor: str = ""
     """Of the page before; empty for the first."""
+    with_total: bool = True
+    """Whether the links are counted. A list in the order of views has its total anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +244,7 @@ class Auth(Service, Protocol):
         """
 
 
-class Links(Service, LinkSource, LinkList, Protocol):
+class Links(Service, LinkSource, Protocol):
     """The links service. For what an owner does not have, the reason is NO_LINK.
 
     `Resolutions` in a result are what the edited short addresses answer now, scan codes included.

@@ -10,7 +10,7 @@ import asyncio
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -19,7 +19,6 @@ import bcrypt
 
 from gateway import owners, ports
 from gateway.ports import Session
-from gateway.profiles import StoredLink
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution, Resolutions
 from gateway.views import Totals
 from gateway.visits import lines
@@ -35,6 +34,8 @@ from services.links import reports
 from services.links.codes import CodeTaken, check_code, codes_of, drawn_scan_codes
 from services.links.edits import Edit, Expiry, LinkChanges, removal, restoration
 from services.links.listing import (
+    MAX_LIMIT,
+    MAX_LIMIT_WITHOUT_TOTAL,
     InvalidCursor,
     LinkOrder,
     Listing,
@@ -48,7 +49,6 @@ from services.links.urls import UrlPolicy
 from services.runtime.errors import Unavailable
 
 SESSION = timedelta(hours=1)
-PAGE_SIZE = 500
 MOST_CLAIMED = 1000
 
 
@@ -198,17 +198,6 @@ class FakeLinks(Fake):
             lost=False,
         )
 
-    async def of_account(self, account: str) -> AsyncIterator[list[StoredLink]]:
-        self._reach("of_account")
-        active = Wanted(state=links.LinkState.ACTIVE)
-        listing = Listing(links.Account(account), active, LinkOrder.NEWEST)
-        made = [
-            StoredLink(link.code, link.url, link.created_at)
-            for link in self._wanted(listing, datetime.now(UTC))
-        ]
-        for start in range(0, len(made), PAGE_SIZE):
-            yield made[start : start + PAGE_SIZE]
-
     async def get(self, owner: owners.Owner, code: str) -> tuple[ports.Link, list[ports.FormerUrl]]:
         self._reach("get")
         now = datetime.now(UTC)
@@ -227,7 +216,7 @@ class FakeLinks(Fake):
     async def query(self, owner: owners.Owner, query: ports.Query) -> ports.Page:
         self._reach("query")
         now = datetime.now(UTC)
-        check_limit(query.limit)
+        check_limit(query.limit, MAX_LIMIT if query.with_total else MAX_LIMIT_WITHOUT_TOTAL)
         state = links.LinkState(query.state.value) if query.state else None
         listing = Listing(
             _owner(owner),
@@ -237,7 +226,8 @@ class FakeLinks(Fake):
         end = listing.end(query.cursor) if query.cursor else None
         found = self._wanted(listing, now)
         page, cursor = self._page(listing, found, end, query.limit)
-        return ports.Page([_link(link, now) for link in page], len(found), cursor)
+        total = len(found) if query.with_total else 0
+        return ports.Page([_link(link, now) for link in page], total, cursor)
 
     async def owned_codes(self, owner: owners.Owner) -> list[str]:
         self._reach("owned_codes")

@@ -12,13 +12,12 @@ from pydantic import Field, PlainValidator
 from starlette.requests import Request
 
 from gateway import iso
-from gateway.callable import Payload, Pieces, Text
+from gateway.callable import Payload, Text
 from gateway.functions.outcomes import Reply
-from gateway.functions.owner import Owned, Token, account_of, owner_of
+from gateway.functions.owner import Owned, account_of, owner_of
 from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.owners import Owner
 from gateway.ports import Auth, Link, LinkChanges, LinkOrder, Links, Query
-from gateway.profiles import Profiles
 from gateway.resolution import LinkState
 from gateway.resolver import Resolver
 from gateway.views import NONE, RECENT_DAYS, Views
@@ -43,10 +42,6 @@ def _expiry(value: Any) -> datetime | None:
         return iso.moment_of(value)
     except ValueError as error:
         raise InvalidArgument(f"expires_at: {error}.", "INVALID_EXPIRY") from None
-
-
-class ShowProfile(Payload):
-    token: Token = None
 
 
 class OneOwned(Owned):
@@ -103,15 +98,10 @@ class OwnedLinks:
     auth: Auth
     links: Links
     views: Views
-    profiles: Profiles
     resolver: Resolver
     clients: ClientAddresses
     reads: Limit | NoLimit
     edits: Limit | NoLimit
-
-    async def show_profile(self, payload: ShowProfile, request: Request) -> Pieces:
-        account = await account_of(self.auth, payload.token)
-        return self.profiles.of(account.id, self.clients.networks_of(request))
 
     async def show_link(self, payload: OneOwned, request: Request) -> Reply:
         self.reads.hit(self.clients.networks_of(request))

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 
-from gateway.callable import Payload, Pieces
+from gateway.callable import Payload
 from gateway.functions import accounts as a
 from gateway.functions import addresses as s
 from gateway.functions import owned as o
 from gateway.functions import preview as p
+from gateway.functions import profile as f
 from gateway.functions import statistics as t
 from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owner import Owned
 from services.runtime.errors import AppError
 
-Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | Pieces]]
+Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | AsyncGenerator[bytes, None]]]
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Function:
     is_read: bool = False
     """Whether it only reads and may take long: then it ends when its client has gone."""
 
-    async def call(self, payload: Payload, request: Request) -> Reply | Pieces:
+    async def call(self, payload: Payload, request: Request) -> Reply | AsyncGenerator[bytes, None]:
         """What stands under `data`. Raises AppError for what is no outcome to branch on."""
         try:
             return await self.handler(payload, request)
@@ -41,6 +42,7 @@ class Function:
 def table(
     addresses: s.ShortAddresses,
     owned: o.OwnedLinks,
+    profiles: f.Profiles,
     statistics: t.LinkStatistics,
     previews: p.Previews,
     accounts: a.Accounts,
@@ -54,7 +56,7 @@ def table(
         "registerUser": Function(a.RegisterUser, accounts.register_user),
         "changePassword": Function(a.ChangePassword, accounts.change_password),
         "removeAccount": Function(a.RemoveAccount, accounts.remove_account),
-        "showProfile": Function(o.ShowProfile, owned.show_profile),
+        "showProfile": Function(f.ShowProfile, profiles.show_profile),
         "showLink": Function(o.OneOwned, owned.show_link),
         "showLinks": Function(o.ShowLinks, owned.show_links, is_read=True),
         "changeLink": Function(o.ChangeLink, owned.change_link),

@@ -89,14 +89,6 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
             write_resolution(response.resolutions.add(), resolution)
         return response
 
-    async def ListLinks(
-        self, request: pb.ListLinksRequest, context: ServicerContext[Any, Any]
-    ) -> AsyncIterator[pb.ListLinksResponse]:
-        async for page in self._service.active(_owner(request)):
-            response = pb.ListLinksResponse()
-            _write_links(response, page, self._service.now())
-            yield response
-
     async def QueryLinks(
         self, request: pb.QueryLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.QueryLinksResponse:
@@ -105,10 +97,18 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         if order is None or (state is None and request.state != pb.LINK_STATE_UNSPECIFIED):
             raise InvalidQuery("There is no such state or order.")
         page = await self._service.query(
-            _owner(request.owner), request.text, state, order, request.limit, request.cursor
+            _owner(request.owner),
+            request.text,
+            state,
+            order,
+            request.limit,
+            request.cursor,
+            without_total=request.without_total,
         )
         response = pb.QueryLinksResponse(total=page.total, cursor=page.cursor)
-        _write_links(response, page.links, self._service.now())
+        now = self._service.now()
+        for link in page.links:
+            _write_link(response.links.add(), link, now)
         return response
 
     async def GetLink(
@@ -345,7 +345,7 @@ def _write_creation(message: pb.Creation, outcome: Link | BaseException, seconds
     message.error.message = known.message
 
 
-def _owner(request: pb.CreateLinkRequest | pb.ListLinksRequest | pb.Owner) -> Owner:
+def _owner(request: pb.CreateLinkRequest | pb.Owner) -> Owner:
     match request.WhichOneof("owner"):
         case "account_id":
             return Account(request.account_id)
@@ -401,13 +401,6 @@ def _decision_to_pb(decision: Decision) -> pb.Decision:
 
 
 # Messages are written where they belong: one that is made and put there is copied.
-
-
-def _write_links(
-    response: pb.ListLinksResponse | pb.QueryLinksResponse, links: Iterable[Link], now: datetime
-) -> None:
-    for link in links:
-        _write_link(response.links.add(), link, now)
 
 
 def _write_link(message: pb.Link, link: Link, now: datetime) -> None:

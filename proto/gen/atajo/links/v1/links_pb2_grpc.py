@@ -50,11 +50,6 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksResponse.FromString,
                 _registered_method=True)
-        self.ListLinks = channel.unary_stream(
-                '/atajo.links.v1.LinksService/ListLinks',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
-                _registered_method=True)
         self.QueryLinks = channel.unary_unary(
                 '/atajo.links.v1.LinksService/QueryLinks',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.QueryLinksRequest.SerializeToString,
@@ -147,15 +142,6 @@ class LinksServiceServicer:
         are left out.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListLinks(self, request, context):
-        """Streams an owner's active links, newest first, in pages that fit a message.
-
-        Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -307,11 +293,6 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksResponse.SerializeToString,
             ),
-            'ListLinks': grpc.unary_stream_rpc_method_handler(
-                    servicer.ListLinks,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.SerializeToString,
-            ),
             'QueryLinks': grpc.unary_unary_rpc_method_handler(
                     servicer.QueryLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.QueryLinksRequest.FromString,
@@ -455,33 +436,6 @@ class LinksService:
             '/atajo.links.v1.LinksService/ResolveLinks',
             atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListLinks(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_stream(
-            request,
-            target,
-            '/atajo.links.v1.LinksService/ListLinks',
-            atajo_dot_links_dot_v1_dot_links__pb2.ListLinksRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.ListLinksResponse.FromString,
             options,
             channel_credentials,
             insecure,

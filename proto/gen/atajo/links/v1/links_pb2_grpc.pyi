@@ -55,11 +55,6 @@ class LinksServiceStub:
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
-    ListLinks: _grpc.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]
-    """Streams an owner's active links, newest first, in pages that fit a message.
-
-    Errors: INVALID_ARGUMENT (INVALID_OWNER).
-    """
     QueryLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.QueryLinksRequest, _links_pb2.QueryLinksResponse]
     """Reads one page of those of an owner's links that are asked for. Who goes on with the cursor of
     each page sees every link that is there throughout, and none twice.
@@ -164,11 +159,6 @@ class LinksServiceAsyncStub(LinksServiceStub):
     are left out.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-    """
-    ListLinks: _aio.UnaryStreamMultiCallable[_links_pb2.ListLinksRequest, _links_pb2.ListLinksResponse]  # type: ignore[assignment]
-    """Streams an owner's active links, newest first, in pages that fit a message.
-
-    Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
     QueryLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.QueryLinksRequest, _links_pb2.QueryLinksResponse]  # type: ignore[assignment]
     """Reads one page of those of an owner's links that are asked for. Who goes on with the cursor of
@@ -289,17 +279,6 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         are left out.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-        """
-
-    @_abc_1.abstractmethod
-    def ListLinks(
-        self,
-        request: _links_pb2.ListLinksRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_abc.Iterator[_links_pb2.ListLinksResponse], _abc.AsyncIterator[_links_pb2.ListLinksResponse]]:
-        """Streams an owner's active links, newest first, in pages that fit a message.
-
-        Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,157 @@
+"""Profiles: all pages as one document, how much is read at once, and services that are away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+from starlette.requests import Request
+
+from gateway.functions.profile import MAX_READS, Profiles, ShowProfile
+from gateway.limits import MAX_CONCURRENT_BY_NETWORK, ClientAddresses, ConcurrencyLimit
+from gateway.owners import Account, Owner
+from gateway.ports import Auth, Link, Links, Page, Query
+from gateway.resolution import LinkState
+from gateway.views import RETRY_SECONDS, Totals, ViewCounts, Views
+from services.runtime.errors import ResourceExhausted, Unavailable
+
+MADE = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
+
+
+class Services:
+    """auth, links and analytics: an account with `pages` pages; each even link has one view."""
+
+    def __init__(self, *pages: int) -> None:
+        self.pages = pages
+        self.away: int | None = None
+        """The page that links fails to return."""
+        self.analytics_away = False
+        self.counted = 0
+        """Calls of analytics."""
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self.reading = 0
+        self.max_reading = 0
+
+    async def account_of(self, token: str) -> str:
+        return token
+
+    async def query(self, owner: Owner, query: Query) -> Page:
+        assert (owner, query.state) == (Account("walker"), LinkState.ACTIVE)
+        number = int(query.cursor or 0)
+        self.reading += 1
+        self.max_reading = max(self.max_reading, self.reading)
+        await self.may_answer.wait()
+        self.reading -= 1
+        if number == self.away:
+            raise Unavailable("away")
+        first = sum(self.pages[:number])
+        links = [
+            Link(f"{n:08}", f"https://example.com/{n}", MADE)
+            for n in range(first, first + self.pages[number])
+        ]
+        return Page(links, 0, str(number + 1) if number + 1 < len(self.pages) else "")
+
+    async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
+        self.counted += 1
+        if self.analytics_away:
+            raise Unavailable("away")
+        return {code: Totals(1) for code in codes if int(code) % 2 == 0}
+
+
+def profiles_of(services: Services, limit: ConcurrencyLimit | None = None) -> Profiles:
+    return Profiles(
+        cast(Auth, services),
+        cast(Links, services),
+        Views(cast(ViewCounts, services)),
+        ClientAddresses([]),
+        limit or ConcurrencyLimit("profile"),
+    )
+
+
+def request() -> Request:
+    return Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
+
+
+async def text_of(profiles: Profiles) -> str:
+    pieces = await profiles.show_profile(ShowProfile(token="walker"), request())
+    return b"".join([piece async for piece in pieces]).decode()
+
+
+async def views_of(profiles: Profiles) -> list[int | None]:
+    data: list[dict[str, Any]] = json.loads(await text_of(profiles))["data"]
+    return [link["views"] for link in data]
+
+
+@pytest.mark.parametrize("pages", [(0,), (3,), (3, 3, 1), (3, 0, 2), (3, 0)])
+async def test_a_profile_is_one_document_however_many_pages(pages: tuple[int, ...]) -> None:
+    expected = {
+        "success": True,
+        "data": [
+            {
+                "short_link": f"{n:08}",
+                "long_link": f"https://example.com/{n}",
+                "views": 1 - n % 2,
+                "created_at": "2026-01-02T03:04:05.678Z",
+            }
+            for n in range(sum(pages))
+        ],
+    }
+    text = await text_of(profiles_of(Services(*pages)))
+    assert text == json.dumps(expected, separators=(",", ":"))
+
+
+async def test_few_pages_are_read_at_once_and_an_unread_profile_delays_no_other() -> None:
+    services = Services(1, 1, 1)
+    profiles = profiles_of(services)
+    unread = await profiles.show_profile(ShowProfile(token="walker"), request())
+    async with aclosing(unread), asyncio.timeout(10):
+        await anext(unread)
+        services.may_answer.clear()
+        others = [asyncio.create_task(text_of(profiles)) for _ in range(3 * MAX_READS)]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert services.reading == MAX_READS
+        services.may_answer.set()
+        await asyncio.gather(*others)
+    assert services.max_reading == MAX_READS
+
+
+async def test_a_request_is_counted_until_its_profile_is_sent() -> None:
+    profiles = profiles_of(Services(1, 1))
+    async with AsyncExitStack() as unsent:
+        for _ in range(MAX_CONCURRENT_BY_NETWORK[0]):
+            pieces = await profiles.show_profile(ShowProfile(token="walker"), request())
+            await anext(await unsent.enter_async_context(aclosing(pieces)))
+        with pytest.raises(ResourceExhausted):
+            await text_of(profiles)
+    assert await text_of(profiles)
+
+
+async def test_analytics_away_leaves_views_null_and_is_not_called_for_each_page() -> None:
+    services, now = Services(2, 2, 2), 1000.0
+    views = Views(cast(ViewCounts, services), lambda: now)
+    profiles = replace(profiles_of(services), views=views)
+    services.analytics_away = True
+    for _ in range(2):
+        assert await views_of(profiles) == [None] * 6
+        assert services.counted == 1
+    services.analytics_away = False
+    now += RETRY_SECONDS
+    assert await views_of(profiles) == [1, 0] * 3
+
+
+@pytest.mark.parametrize("page", [0, 1])
+async def test_links_away_is_an_error_at_any_page(page: int) -> None:
+    services = Services(1, 1)
+    profiles = profiles_of(services)
+    services.away = page
+    for _ in range(MAX_CONCURRENT_BY_NETWORK[0] + 1):
+        with pytest.raises(Unavailable):
+            await text_of(profiles)
