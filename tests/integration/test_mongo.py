@@ -151,49 +151,6 @@ def test_nothing_of_the_url_is_logged(tmp_path: Path) -> None:
             assert part not in process.stderr()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        f"mongodb://walker:{PASSWORD}",
-        f"mongodb://walker:{PASSWORD}@/",
-        f"mongodb://walker:{PASSWORD}@host:port/",
-        f"mongodb://walker:a/{PASSWORD}@host/",
-        f"mongodb://walker:{PASSWORD}@host/{'x' * 70}",
-        "mongodb://",
-        "mongodb+srv://host:1/",
-        f"postgres://walker:{PASSWORD}@host/",
-    ],
-)
-def test_a_setting_that_cannot_be_right_ends_with_one_line(url: str, tmp_path: Path) -> None:
-    env = {"ATAJO_STORE": url, "ATAJO_PUBLIC_URL": "http://localhost:1"}
-    with Process.launch("services.links", env, tmp_path / "log") as process:
-        assert process.wait() == 1
-        (line,) = process.stderr().splitlines()
-        assert line.startswith("ATAJO_STORE ")
-        assert PASSWORD not in line
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        *(f"readPreference={mode}" for mode in ("secondary", "primaryPreferred", "nearest")),
-        "w=1&READPREFERENCE=secondaryPreferred",
-        "readPreference=%73econdary",
-        "readPreference=nearest&readPreferenceTags=dc:ny&maxStalenessSeconds=120",
-        "readPreferenceTags=",
-        "replicaSet=rs0;readPreferenceTags=dc:ny",
-        "maxStalenessSeconds=120",
-    ],
-)
-def test_a_url_that_reads_from_secondaries_is_refused(options: str, tmp_path: Path) -> None:
-    env = process_env(f"mongodb://walker:{PASSWORD}@127.0.0.1:9/atajo?{options}")
-    with Process.launch("services.links", env, tmp_path / "log") as process:
-        assert process.wait() == 1
-        (line,) = process.stderr().splitlines()
-        assert line.startswith("ATAJO_STORE must not have a readPreference")
-        assert PASSWORD not in line
-
-
 async def test_options_of_the_url_do_not_weaken_writes(mongo_url: str) -> None:
     weak = "w=0&journal=false&readConcernLevel=available&readPreference=primary"
     url = f"{mongo_url}{'&' if '?' in mongo_url else '?'}{weak}"

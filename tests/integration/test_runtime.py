@@ -25,7 +25,6 @@ from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.runtime import client, request_id, status
 from services.runtime.errors import (
-    AppError,
     DeadlineExceeded,
     Internal,
     InvalidArgument,
@@ -43,7 +42,6 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 HealthStub: Any = health_pb2_grpc.HealthStub
 ServerReflectionStub: Any = reflection_pb2_grpc.ServerReflectionStub
 ReflectionRequest: Any = reflection_pb2.ServerReflectionRequest
-each_service = pytest.mark.parametrize("name", ["links", "analytics"])
 
 
 def env(folder: Path, **settings: str) -> dict[str, str]:
@@ -57,14 +55,6 @@ def env(folder: Path, **settings: str) -> dict[str, str]:
 
 def start(name: str, folder: Path, **settings: str) -> Process:
     return Process.start(f"services.{name}", env(folder, **settings), folder / "log")
-
-
-def refused(name: str, folder: Path, settings: dict[str, str]) -> str:
-    """The one line a process that cannot start leaves; it must have an exit code of its own."""
-    with Process.launch(f"services.{name}", settings, folder / "refused") as process:
-        assert process.wait() == 1
-        (line,) = process.stderr().splitlines()
-        return line
 
 
 @asynccontextmanager
@@ -82,38 +72,8 @@ async def record(channel: grpc.aio.Channel, number: int) -> bool:
     return reply.applied
 
 
-@each_service
-async def test_health_is_serving_once_the_process_says_it_is_ready(
-    name: str, tmp_path: Path
-) -> None:
-    with start(name, tmp_path) as process:
-        async with opened(process) as channel:
-            health = HealthStub(channel)
-            for service in ("", f"atajo.{name}.v1.{name.title()}Service"):
-                reply = await health.Check(health_pb2.HealthCheckRequest(service=service))
-                assert reply.status == SERVING
-
-
-@each_service
-async def test_reflection_names_the_service(name: str, tmp_path: Path) -> None:
-    with start(name, tmp_path) as process:
-        async with opened(process) as channel:
-            stub = ServerReflectionStub(channel)
-            asked = ReflectionRequest(list_services="")
-            async for reply in stub.ServerReflectionInfo(iter([asked])):
-                found = {service.name for service in reply.list_services_response.service}
-
-    assert found == {
-        f"atajo.{name}.v1.{name.title()}Service",
-        "grpc.health.v1.Health",
-        "grpc.reflection.v1alpha.ServerReflection",
-    }
-
-
 @pytest.mark.parametrize("name", ["auth", "links", "analytics"])
-async def test_what_the_operator_may_call_is_on_a_port_of_its_own(
-    name: str, tmp_path: Path
-) -> None:
+async def test_each_port_serves_its_own_calls_and_says_so(name: str, tmp_path: Path) -> None:
     descriptors = {"auth": accounts_pb, "links": pb, "analytics": visits_pb}[name].DESCRIPTOR
     admin = descriptors.services_by_name["AdminService"]
     others = descriptors.services_by_name[f"{name.title()}Service"]
@@ -125,10 +85,21 @@ async def test_what_the_operator_may_call_is_on_a_port_of_its_own(
                     assert await ending(channel, known.full_name, method.name) != "UNIMPLEMENTED"
                 for method in (*known.methods, *unknown.methods):
                     assert await ending(channel, unknown.full_name, method.name) == "UNIMPLEMENTED"
-                check = await HealthStub(channel).Check(
-                    health_pb2.HealthCheckRequest(service=known.full_name)
-                )
-                assert check.status == SERVING
+                for service in ("", known.full_name):
+                    asked = health_pb2.HealthCheckRequest(service=service)
+                    assert (await HealthStub(channel).Check(asked)).status == SERVING
+                stub = ServerReflectionStub(channel)
+                listing = ReflectionRequest(list_services="")
+                async for reply in stub.ServerReflectionInfo(iter([listing])):
+                    found = {service.name for service in reply.list_services_response.service}
+                assert found == {
+                    known.full_name,
+                    "grpc.health.v1.Health",
+                    "grpc.reflection.v1alpha.ServerReflection",
+                }
+        process.cut_lifeline()
+        assert process.wait() == 0
+        assert process.log_lines()[-1]["event"] == "stopped"
     # What would remove is at no other name, either.
     assert not {method.name for method in others.methods} & {"CloseAccount", "RemoveAccount"}
     assert not [method.name for method in others.methods if method.name.startswith("Purge")]
@@ -178,7 +149,7 @@ async def test_a_drain_says_not_serving_first_and_finishes_the_call_under_way(
     assert process.log_lines()[-1]["event"] == "stopped"
 
 
-async def test_a_call_that_outlasts_the_drain_does_not_keep_the_process(tmp_path: Path) -> None:
+async def test_what_outlasts_the_drain_does_not_keep_the_process(tmp_path: Path) -> None:
     with start("analytics", tmp_path, ATAJO_DRAIN_SECONDS="0.1") as process:
         async with opened(process) as channel:
             watch = HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
@@ -187,61 +158,84 @@ async def test_a_call_that_outlasts_the_drain_does_not_keep_the_process(tmp_path
             assert await asyncio.to_thread(process.wait) == 0
 
 
-@each_service
-def test_a_cut_lifeline_stops_the_process_in_good_order(name: str, tmp_path: Path) -> None:
-    with start(name, tmp_path) as process:
-        process.cut_lifeline()
-        assert process.wait() == 0
-        assert process.log_lines()[-1]["event"] == "stopped"
-
-
-async def test_the_request_id_of_a_call_stands_in_the_log(tmp_path: Path) -> None:
-    with start("links", tmp_path) as process:
+async def test_the_log_has_the_request_id_of_each_call_and_no_url(tmp_path: Path) -> None:
+    with start("links", tmp_path, ATAJO_LOG_LEVEL="debug") as process:
         async with opened(process) as channel:
-            stub = pb_grpc.LinksServiceStub(channel)
+            call = pb_grpc.LinksServiceStub(channel).CreateLink
             for given in ("the-id-of-this-call", "not\tan id"):
                 request_id.take(given)
                 with pytest.raises(InvalidArgument):
-                    await client.Caller(LINKS).unary(
-                        "CreateLink", stub.CreateLink, pb.CreateLinkRequest(code="x"), 20
-                    )
+                    await create(channel, "x", "do-not-log.example")
             with pytest.raises(grpc.aio.AioRpcError):
-                await stub.CreateLink(
+                await call(
                     pb.CreateLinkRequest(code="x"), metadata=((request_id.HEADER, "no good"),)
                 )
-        lines = [line for line in process.log_lines() if line["event"] == "call_refused"]
+            with pytest.raises(InvalidArgument):
+                await create(channel, "abcdefgh", "javascript:do-not-log")
+            await create(channel, "abcdefgh", "do-not-log.example")
+        assert process.stop() == 0
+        written = process.stderr()
 
+    every = [json.loads(line) for line in written.splitlines()]
+    assert all({"time", "level", "service", "event"} <= line.keys() for line in every)
+    assert "do-not-log" not in written
+    lines = [line for line in every if line["event"] == "call_refused"]
     assert lines[0]["request_id"] == "the-id-of-this-call"
     assert lines[0]["reason"] == "INVALID_CODE"
     assert lines[0]["service"] == "links"
-    ids = {str(line["request_id"]) for line in lines}
+    ids = {line["request_id"] for line in lines[:3]}
     assert len(ids) == 3
     assert not ids & {"not\tan id", "no good"}
 
 
-async def test_a_flood_of_refused_calls_leaves_few_lines_and_a_figure(tmp_path: Path) -> None:
+async def create(channel: grpc.aio.Channel, code: str, url: str, seconds: float = 20) -> None:
+    request = pb.CreateLinkRequest(code=code, url=url)
+    call = pb_grpc.LinksServiceStub(channel).CreateLink
+    await client.Caller(LINKS).unary("CreateLink", call, request, seconds)
+
+
+async def metrics_of(process: Process) -> str:
+    url = f"http://{process.addresses['metrics']}/metrics"
+    return (await asyncio.to_thread(httpx.get, url)).text
+
+
+async def test_bursts_and_floods_and_callers_that_leave_are_answered_and_counted(
+    tmp_path: Path,
+) -> None:
     with start("links", tmp_path) as process:
         async with opened(process) as channel:
-            call = pb_grpc.LinksServiceStub(channel).CreateLink
-            caller = client.Caller(LINKS)
-            asked = [
-                caller.unary("CreateLink", call, pb.CreateLinkRequest(code=code), 20)
-                for code in (*["x"] * 100, "abcdefgh")
-            ]
-            ends = await asyncio.gather(*asked, return_exceptions=True)
+            flood = [create(channel, code, "") for code in (*["x"] * 100, "abcdefgh")]
+            ends = await asyncio.gather(*flood, return_exceptions=True)
             assert {type(end) for end in ends} == {InvalidArgument}
-        lines = [line for line in process.log_lines() if line["event"] == "call_refused"]
-        metrics = f"http://{process.addresses['metrics']}/metrics"
-        shown = (await asyncio.to_thread(httpx.get, metrics)).text
 
-    # One reason does not hide another.
+            caller, call = client.Caller(LINKS), pb_grpc.LinksServiceStub(channel).ResolveLinks
+            request = pb.ResolveLinksRequest(codes=["abcdefgh"])
+            burst = [caller.unary("ResolveLinks", call, request, 60) for _ in range(3000)]
+            await asyncio.gather(*burst)
+
+            other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")  # Nobody else can write.
+            with pytest.raises(DeadlineExceeded):
+                await create(channel, "abcdefgh", "a.example", 0.5)
+            await_that(
+                lambda: "call_abandoned" in {line["event"] for line in process.log_lines()}, 20
+            )
+            other.close()
+        lines = [line for line in process.log_lines() if line["event"] == "call_refused"]
+        shown = await metrics_of(process)
+
+    # A flood leaves few lines, and one reason does not hide another.
     assert Counter(line["reason"] for line in lines) == {"INVALID_CODE": 10, "INVALID_URL": 1}
-    (counted,) = (
-        line.split()[-1]
-        for line in shown.splitlines()
-        if line.startswith("grpc_server_handling_seconds_count") and '"CreateLink"' in line
-    )
-    assert float(counted) == 101
+    counted = {
+        code: sum(
+            float(line.split()[-1])
+            for line in shown.splitlines()
+            if line.startswith("grpc_server_handling_seconds_count")
+            and f'grpc_code="{code}",grpc_method="CreateLink"' in line
+        )
+        for code in ("INVALID_ARGUMENT", "CANCELLED")
+    }
+    assert counted == {"INVALID_ARGUMENT": 101, "CANCELLED": 1}
 
 
 async def test_links_made_in_one_call_are_each_logged_and_counted_as_one_of_its_own(
@@ -259,8 +253,7 @@ async def test_links_made_in_one_call_are_each_logged_and_counted_as_one_of_its_
             with pytest.raises(InvalidArgument) as refused:
                 await caller.unary("CreateLinks", call, too_many, 20)
         lines = [line for line in process.log_lines() if line["event"] == "call_refused"]
-        metrics = f"http://{process.addresses['metrics']}/metrics"
-        shown = (await asyncio.to_thread(httpx.get, metrics)).text
+        shown = await metrics_of(process)
 
     bad, good = reply.creations
     assert (bad.error.code, bad.error.reason) == (3, "INVALID_CODE")
@@ -274,24 +267,6 @@ async def test_links_made_in_one_call_are_each_logged_and_counted_as_one_of_its_
     for code in ("OK", "INVALID_ARGUMENT"):
         labels = f'grpc_code="{code}",grpc_method="CreateLink"'
         assert re.search(f"grpc_server_handling_seconds_count{{{labels},.*}} 1.0", shown)
-
-
-async def test_a_call_whose_caller_left_is_told_and_counted_as_cancelled(tmp_path: Path) -> None:
-    with start("links", tmp_path) as process:
-        other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")  # Nobody else can write.
-        async with opened(process) as channel:
-            request = pb.CreateLinkRequest(code="abcdefgh", url="a.example")
-            call = pb_grpc.LinksServiceStub(channel).CreateLink
-            with pytest.raises(DeadlineExceeded):
-                await client.Caller(LINKS).unary("CreateLink", call, request, 0.5)
-            await_that(
-                lambda: "call_abandoned" in {line["event"] for line in process.log_lines()}, 20
-            )
-        other.close()
-        metrics = f"http://{process.addresses['metrics']}/metrics"
-        shown = (await asyncio.to_thread(httpx.get, metrics)).text
-    assert 'grpc_code="CANCELLED",grpc_method="CreateLink"' in shown
 
 
 async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
@@ -327,19 +302,6 @@ async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
     assert "OverflowError" not in metadata
     assert [line["method"] for line in failures] == ["QueryLinks", "CreateLink"]
     assert all("OverflowError" in str(line["exception"]) for line in failures)
-
-
-async def test_no_call_of_a_large_burst_is_dropped(tmp_path: Path) -> None:
-    with start("links", tmp_path) as process:
-        async with opened(process) as channel:
-            call = pb_grpc.LinksServiceStub(channel).ResolveLinks
-            caller = client.Caller(LINKS)
-            request = pb.ResolveLinksRequest(codes=["abcdefgh"])
-            replies = await asyncio.gather(
-                *(caller.unary("ResolveLinks", call, request, 60) for _ in range(3000)),
-                return_exceptions=True,
-            )
-    assert [reply for reply in replies if isinstance(reply, BaseException)] == []
 
 
 async def test_a_limit_of_grpc_itself_is_not_told_as_one_of_ours() -> None:
@@ -416,86 +378,13 @@ async def test_who_leaves_a_stream_ends_its_call() -> None:
     await server.stop(None)
 
 
-@each_service
-def test_the_file_of_a_later_version_is_refused(name: str, tmp_path: Path) -> None:
-    other = sqlite3.connect(tmp_path / "store.db")
-    other.execute("PRAGMA user_version = 99")
-    other.close()
-
-    line = refused(name, tmp_path, env(tmp_path))
-
-    assert f"{tmp_path}/store.db has schema version 99" in line
-
-
-@pytest.mark.parametrize("which", ["grpc", "admin", "metrics"])
-def test_a_taken_port_is_one_clear_line(which: str, tmp_path: Path) -> None:
-    setting = {
-        "grpc": "ATAJO_LISTEN",
-        "admin": "ATAJO_ADMIN_LISTEN",
-        "metrics": "ATAJO_METRICS_LISTEN",
-    }[which]
+def test_a_taken_port_is_one_clear_line(tmp_path: Path) -> None:
     with start("links", tmp_path) as process:
-        taken = process.addresses[which]
-        line = refused("analytics", tmp_path, env(tmp_path / "other", **{setting: taken}))
-
-    assert line.startswith(f"Cannot listen on {taken}: ")
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("ATAJO_STORE", "mysql://nowhere"),
-        ("ATAJO_STORE", "sqlite:///"),
-        ("ATAJO_STORE", "sqlite:////dev/null/store.db"),
-        ("ATAJO_LISTEN", "8080"),
-        ("ATAJO_PUBLIC_URL", "atajo"),
-        ("ATAJO_DRAIN_SECONDS", "soon"),
-        ("ATAJO_STORE_FILE", "/nowhere/at/all"),
-    ],
-)
-def test_a_setting_at_fault_is_one_line(setting: str, value: str, tmp_path: Path) -> None:
-    line = refused("links", tmp_path, env(tmp_path, **{setting: value}))
-
-    assert setting in line or value.removeprefix("sqlite:///") in line
-
-
-def test_a_missing_setting_is_named(tmp_path: Path) -> None:
-    line = refused("links", tmp_path, {})
-
-    assert "ATAJO_STORE: Field required" in line
-    assert "ATAJO_PUBLIC_URL: Field required" in line
-
-
-async def test_a_setting_is_read_from_a_file_which_wins(tmp_path: Path) -> None:
-    setting = tmp_path / "setting"
-    setting.write_text(f"sqlite:///{tmp_path}/by-file.db\n", encoding="utf-8")
-    with start("links", tmp_path, ATAJO_STORE_FILE=str(setting)) as process:
-        async with opened(process) as channel:
-            await pb_grpc.LinksServiceStub(channel).CreateLink(
-                pb.CreateLinkRequest(code="abcdefgh", url="a.example")
-            )
-        assert process.stop() == 0
-
-    assert (tmp_path / "by-file.db").exists()
-    assert not (tmp_path / "store.db").exists()
-
-
-async def test_every_line_of_the_log_is_json_and_no_line_repeats_a_url(tmp_path: Path) -> None:
-    with start("links", tmp_path, ATAJO_LOG_LEVEL="debug") as process:
-        async with opened(process) as channel:
-            stub = pb_grpc.LinksServiceStub(channel)
-            for url in ("javascript:do-not-log", "do-not-log.example"):
-                try:
-                    await client.Caller(LINKS).unary(
-                        "CreateLink",
-                        stub.CreateLink,
-                        pb.CreateLinkRequest(code="abcdefgh", url=url),
-                        20,
-                    )
-                except AppError:
-                    continue
-        assert process.stop() == 0
-        lines = process.stderr().splitlines()
-
-    assert all({"time", "level", "service", "event"} <= json.loads(line).keys() for line in lines)
-    assert "do-not-log" not in "\n".join(lines)
+        for port in ("grpc", "admin", "metrics"):
+            setting = {"grpc": "ATAJO_LISTEN"}.get(port, f"ATAJO_{port.upper()}_LISTEN")
+            taken = process.addresses[port]
+            settings = env(tmp_path / port, **{setting: taken})
+            with Process.launch("services.analytics", settings, tmp_path / "refused") as refused:
+                assert refused.wait() == 1
+                (line,) = refused.stderr().splitlines()
+            assert line.startswith(f"Cannot listen on {taken}: ")

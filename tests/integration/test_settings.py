@@ -117,6 +117,14 @@ def test_each_setting_is_checked_before_anything_begins(
                 assert f"ATAJO_{name}: " in refused(settings), (name, value)
 
 
+def test_settings_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("STORE", "PUBLIC_URL"):
+        monkeypatch.delenv(f"ATAJO_{name}")
+    line = refused(LinksSettings)
+    assert "ATAJO_STORE: Field required" in line
+    assert "ATAJO_PUBLIC_URL: Field required" in line
+
+
 def test_proxies_are_trusted_by_network_or_by_number_and_not_by_both(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -180,13 +188,10 @@ def test_a_file_that_holds_no_text_is_named(
     [
         ("services.links", "LISTEN", "192.0.2.1:0"),
         ("services.links", "METRICS_LISTEN", f"{'x' * 300}:0"),
-        ("services.links", "STORE", "mongodb://host/?tls=true&tlsCAFile=/nowhere"),
         ("services.links", "DRAIN_SECONDS", "nan"),
         ("gateway", "LISTEN", f"{'x' * 300}:0"),
-        ("gateway", "LISTEN", "192.0.2.1:0"),
         ("gateway", "WEB_DIR", "/dev/null"),
         ("gateway", "JOURNAL_DIR", "/dev/null/journal"),
-        ("gateway", "DRAIN_SECONDS", "inf"),
     ],
 )
 def test_a_process_ends_with_one_line(
@@ -204,19 +209,10 @@ def test_a_process_ends_with_one_line(
         assert setting in line or value in line
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "many"),
-        ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"),
-        ("OTEL_EXPORTER_OTLP_COMPRESSION", "squeezed"),
-    ],
-)
-def test_what_the_tracing_library_cannot_take_is_one_line(
-    setting: str, value: str, tmp_path: Path
-) -> None:
+def test_what_the_tracing_library_cannot_take_is_one_line(tmp_path: Path) -> None:
     env = {f"ATAJO_{name}": given for name, given in NEEDED.items()}
-    env |= {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", setting: value}
+    env |= {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
+    env |= {"OTEL_EXPORTER_OTLP_COMPRESSION": "squeezed"}
     with Process.launch("services.links", env, tmp_path / "log") as process:
         assert process.wait() == 1
         *warnings, line = process.stderr().splitlines()
@@ -225,7 +221,7 @@ def test_what_the_tracing_library_cannot_take_is_one_line(
         assert "Traceback" not in process.stderr()
 
 
-@pytest.mark.parametrize("state", [None, "[]", "{}", '{"processes": 1}', "\xff"])
+@pytest.mark.parametrize("state", [None, "[]", '{"processes": 1}', "\xff"])
 def test_the_operators_command_says_that_nothing_runs(
     state: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
