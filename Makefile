@@ -126,12 +126,8 @@ test-pages: $(NODE)
 
 # One after the other, as apt-get goes.
 .PHONY: test-tools
-test-tools: | prerequisites
-	@for tool in browser mongo helm prometheus nginx; do bash deploy/local/prerequisites.sh --$$tool; done
-
-.PHONY: test-mongod
-test-mongod: $(DEV) mongod ## What only MongoDB itself can show; fetches one where there is none
-	@exec $(PY) -m pytest -m real_mongod
+test-tools: mongo
+	@for tool in browser helm prometheus nginx; do bash deploy/local/prerequisites.sh --$$tool; done
 
 .PHONY: image-test
 image-test: $(DEV) images ## Look into the images, and run them
@@ -142,7 +138,7 @@ kind-test: $(DEV) $(WEB) browser kind-tools ## What the kind cluster keeps throu
 	@exec $(PY) -m pytest -m cluster tests/cluster
 
 .PHONY: faults
-faults: $(DEV) ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
+faults: $(DEV) mongo ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
 	@exec $(PY) -m tests.faults.run
 
 .PHONY: fuzz
@@ -162,11 +158,11 @@ bench-blocklists: $(DEV) ## Measure creations while a list of a million hosts is
 	@exec $(PY) -m tests.load.blocklists
 
 .PHONY: bench-sweep
-bench-sweep: $(DEV) ## Measure how long a million links are looked through when a blocklist changes
+bench-sweep: $(DEV) mongo ## Measure how long a million links are looked through when a blocklist changes
 	@exec $(PY) -m tests.load.sweep
 
 .PHONY: bench-scale
-bench-scale: $(DEV) ## Measure operations with up to 10 million links, and statistics with 100 million visits
+bench-scale: $(DEV) mongo ## Measure operations with up to 10 million links, and statistics with 100 million visits
 	@exec $(PY) -m tests.load.scale
 
 .PHONY: qr-table
@@ -291,12 +287,8 @@ browser: | prerequisites
 	@bash deploy/local/prerequisites.sh --browser
 
 .PHONY: mongo
-mongo: | prerequisites
-	@bash deploy/local/prerequisites.sh --mongo
-
-.PHONY: mongod
-mongod: $(RUN)
-	@bash deploy/local/prerequisites.sh --mongod $(PY)
+mongo: $(RUN)
+	@bash deploy/local/prerequisites.sh --mongo $(PY)
 
 .PHONY: prometheus
 prometheus: | prerequisites

@@ -20,21 +20,10 @@ from tests.product import Product
 
 
 @pytest.fixture(scope="session")
-def mongo_server() -> Iterator[str]:
-    """The URL of a MongoDB server. A test that asks for it fails where there is none."""
+def mongo_server(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URL of a MongoDB server, one for all workers. A test fails if there is none."""
     try:
-        with server.running() as url:
-            yield url
-    except server.NoServer as missing:
-        pytest.fail(str(missing), pytrace=False)
-
-
-@pytest.fixture(scope="session")
-def real_mongo_server() -> Iterator[str]:
-    """The URL of a server that is MongoDB itself."""
-    try:
-        with server.running(stand_in=False) as url:
-            yield url
+        return server.shared(_folder_of_run(tmp_path_factory))
     except server.NoServer as missing:
         pytest.fail(str(missing), pytrace=False)
 
@@ -82,6 +71,21 @@ def product_with_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pro
         yield started
 
 
+def _folder_of_run(factory: pytest.TempPathFactory) -> Path:
+    """The folder that the workers of a run share: theirs are in it."""
+    folder = factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let the MongoDB server that a worker starts run until all workers have ended."""
+    if not hasattr(session.config, "workerinput"):
+        factory: pytest.TempPathFactory = session.config._tmp_path_factory  # type: ignore[attr-defined]
+        held = server.lifeline(_folder_of_run(factory))
+        session.config.add_cleanup(lambda: os.close(held))
+
+
 def pytest_configure() -> None:
     """Let all that is started here hear what it is sent: a shell lets what it starts in the
     background ignore the signals of a terminal, and children inherit that."""
@@ -104,13 +108,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Let a test that is marked `alone` wait until no other worker runs one, and them for it."""
     if not hasattr(item.config, "workerinput"):
         return (yield)
-    # What workers share is the folder that theirs are in.
     factory: pytest.TempPathFactory = item.config._tmp_path_factory  # type: ignore[attr-defined]
-    with Turns(factory.getbasetemp().parent).turn(alone=bool(item.get_closest_marker("alone"))):
+    with Turns(_folder_of_run(factory)).turn(alone=bool(item.get_closest_marker("alone"))):
         return (yield)
 
 
-_ASKED_FOR = ("cluster", "engine", "real_mongod")
+_ASKED_FOR = ("cluster", "engine")
 """Marks of what not every machine has: a test that bears one runs where `-m` names it."""
 
 

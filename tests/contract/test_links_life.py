@@ -457,9 +457,7 @@ async def test_a_random_history_is_what_the_model_says(
 ) -> None:
     async with opened() as store:
         history = History(served(store), seed)
-        steps = (
-            250 if "sqlite" in request.node.callspec.id else 40
-        )  # Its stand-in takes ten times as long.
+        steps = 250 if "sqlite" in request.node.callspec.id else 40
         try:
             for _ in range(steps):
                 await history.step()

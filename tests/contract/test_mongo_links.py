@@ -587,7 +587,7 @@ async def test_of_many_who_want_a_lease_one_has_it(mongo_server: str) -> None:
 async def test_a_lease_that_another_replica_makes_at_the_same_time_is_whose_it_is(
     mongo_server: str, monkeypatch: pytest.MonkeyPatch, made: str
 ) -> None:
-    """MongoDB refuses the second of two documents that are made at once, the stand-in neither."""
+    """MongoDB refuses the second of two documents that are made at once."""
     update_one = AsyncIOMotorCollection.update_one
     async with replicas(mongo_server, 2) as (store, other):
 

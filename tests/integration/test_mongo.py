@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import pymongo
 import pytest
-from motor.motor_asyncio import AsyncIOMotorCollection, AsyncIOMotorDatabase
+from motor.motor_asyncio import AsyncIOMotorCollection
 from pymongo import IndexModel
 from pymongo.collection import Collection
 from pymongo.errors import (
@@ -42,6 +42,7 @@ from services.links import store_mongo as links_store
 from services.links.domain import Link
 from services.runtime import client, mongo
 from services.runtime.errors import AppError, Unavailable
+from tests.mongo import server
 from tests.mongo.gate import Gate
 from tests.processes import NO_TLS, PATIENCE, Process
 from tests.product import free_port
@@ -153,8 +154,7 @@ def test_nothing_of_the_url_is_logged(tmp_path: Path) -> None:
 
 async def test_options_of_the_url_do_not_weaken_writes(mongo_url: str) -> None:
     weak = "w=0&journal=false&readConcernLevel=available&readPreference=primary"
-    url = f"{mongo_url}{'&' if '?' in mongo_url else '?'}{weak}"
-    async with mongo.opened(url, "", ()) as database:
+    async with mongo.opened(server.with_options(mongo_url, weak), "", ()) as database:
         concern = await database.read("concern", _concern)
     assert concern == ({"w": "majority", "j": True}, "local")
 
@@ -163,17 +163,21 @@ async def _concern(documents: Any) -> tuple[dict[str, Any], str]:
     return documents.write_concern.document, documents.read_concern.level
 
 
-async def test_a_refused_log_in_ends_with_one_line(
-    mongo_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refuse(_database: object, _command: str) -> None:
-        raise OperationFailure(f"Authentication failed {PASSWORD}", 18)
-
-    monkeypatch.setattr(AsyncIOMotorDatabase, "command", refuse)
-    with pytest.raises(SystemExit) as refused:
-        async with mongo.opened(mongo_url, "atajo_test", ()):
-            pass
-    assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
+async def test_a_log_in_that_is_refused_ends_with_one_line(mongo_url: str) -> None:
+    async with mongo.opened(mongo_url, "", ()) as database:
+        created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
+        await database.write("", lambda db: db.command("createUser", "walker", **created))
+        try:
+            parts = urlsplit(mongo_url)
+            own = f"mongodb://walker:{{}}@{parts.netloc.rpartition('@')[2]}{parts.path}"
+            async with mongo.opened(own.format("Camino-42"), "", ()) as known:
+                await known.read("", lambda db: db.things.find_one())
+            with pytest.raises(SystemExit) as refused:
+                async with mongo.opened(own.format("camino"), "", ()):
+                    pass
+            assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
+        finally:
+            await database.write("", lambda db: db.command("dropUser", "walker"))
 
 
 UNSURE = {"writeErrors": [{"code": 11000}], "writeConcernErrors": [{"code": 64}]}
@@ -235,7 +239,7 @@ async def test_what_is_acknowledged_is_journaled_by_a_majority_and_nothing_waits
     mongo_url: str,
 ) -> None:
     """Whatever the URL says of the first; of the second it may say something else."""
-    url = f"{mongo_url}?w=0&journal=false&timeoutMS=700"
+    url = server.with_options(mongo_url, "w=0&journal=false&timeoutMS=700")
     async with mongo.opened(url, "", ()) as database:
         documents = await database.read("test", _itself)
         assert documents.write_concern.document == {"w": "majority", "j": True}
@@ -410,7 +414,7 @@ async def test_the_schema_that_is_waited_for_has_no_deadline(
         return make(collection, models)
 
     monkeypatch.setattr(Collection, "create_indexes", create_indexes)
-    url = f"{mongo_url}?timeoutMS=700&socketTimeoutMS=700"
+    url = server.with_options(mongo_url, "timeoutMS=700&socketTimeoutMS=700")
     async with mongo.opened(url, "", SCHEMA) as database:
         await until_well(database)
     (options,) = found
@@ -422,8 +426,8 @@ async def test_a_newer_schema_that_shows_late_ends_the_process(
     gate: Gate, mongo_url: str, tmp_path: Path
 ) -> None:
     refusal = f"has schema version 99; this program knows up to {len(links_schema.SCHEMA)}."
-    with pymongo.MongoClient[dict[str, Any]](mongo_url) as server:
-        server.get_default_database().schema.insert_one({"_id": "version", "version": 99})
+    with pymongo.MongoClient[dict[str, Any]](mongo_url) as connected:
+        connected.get_default_database().schema.insert_one({"_id": "version", "version": 99})
     with start(gate.through(mongo_url), tmp_path) as process:
         gate.open()
         assert await asyncio.to_thread(process.wait) == 1

@@ -96,6 +96,7 @@ def test_without_any_server_the_tests_say_what_installs_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(server, "BIN", tmp_path)
     monkeypatch.delenv(server.URL_VARIABLE, raising=False)
-    with pytest.raises(server.NoServer, match="apt-get install maven"), server.running():
+    with pytest.raises(server.NoServer, match="make mongo"), server.running():
         pass

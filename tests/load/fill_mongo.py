@@ -7,14 +7,13 @@ import random
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from bson.raw_bson import RawBSONDocument
 from pymongo import MongoClient, WriteConcern
 from pymongo.database import Database
-from pymongo.errors import OperationFailure
 from pymongo.results import InsertManyResult
 
 from services.links.documents_mongo import document_of
@@ -106,17 +105,15 @@ def insert(
 
 
 def size(url: str) -> float:
-    """How many bytes a database takes with its indexes. The stand-in, without files, says next to
-    none."""
+    """How many bytes a database takes with its indexes."""
     with MongoClient[Document](url) as client:
-        with suppress(OperationFailure):  # The stand-in knows no such command.
-            client.admin.command("fsync")  # Else the files are behind what is stored.
+        client.admin.command("fsync")  # Otherwise the files are behind what is stored.
         stats = client.get_default_database().command("dbStats")
         return float(stats["storageSize"] + stats["indexSize"])
 
 
 def cpu_seconds(url: str) -> float:
-    """What a server has taken of a core so far. MongoDB itself tells it."""
+    """What a server has taken of a core so far."""
     with MongoClient[Document](url) as client:
         told = client.admin.command("serverStatus")["extra_info"]
         return float(told["user_time_us"] + told["system_time_us"]) / 1e6

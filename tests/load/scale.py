@@ -21,7 +21,7 @@ long a redirect and a look-up of totals take ahead of it and meanwhile.
 Ten million links take about ten minutes to fill in, and 4 GB.
 
 Then the lists of such an account, and cold redirects beside them, over MongoDB, among a million
-links of others: on MongoDB itself, as the stand-in looks for nothing in an index.
+links of others.
 
 Then statistics, of a store of their own with a hundred million visits over ten years
 (`tests.load.visits`), on SQLite and on MongoDB: each range of one link (95th percentile) and of an
@@ -29,8 +29,7 @@ owner's 100, 1,000 and 100,000 together, when nothing is remembered of them and 
 the analytics service one after the other; what a small call takes beside them; and how many bytes a
 visit takes. Then batches of 5,000 visits with all that is known of them, in pairs with the version
 before statistics. To fill either takes about half an hour, and 6 GB. MongoDB is the server that
-tests take (`tests.mongo`); the stand-in keeps all in memory and holds about 50,000 visits, which
-is what it gets unless `--mongodb-visits` says otherwise.
+tests take (`tests.mongo`).
 
 A batch is the one that grows, by what its commit writes: among 10 thousand links its visits share
 the store's pages, among a million nearly each has one of its own. Past that there is no more to
@@ -50,7 +49,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import ExitStack, asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 
@@ -113,7 +112,6 @@ STATISTICS_GOAL = 100
 BEFORE_STATISTICS = "d9eefee"
 """The last version that counted days without visitors and months."""
 MOST_VISITS = 100_000_000
-STAND_IN_VISITS = 50_000
 BATCH = 5_000
 _ROUNDS = 3
 _REMOVAL_SECONDS = 3600
@@ -139,7 +137,9 @@ def main() -> None:
         metavar="LINKS",
         help="beside which lists are read on MongoDB; 0 for none",
     )
-    parser.add_argument("--mongodb-visits", type=int, help="the same on MongoDB; 0 for none")
+    parser.add_argument(
+        "--mongodb-visits", type=int, default=MOST_VISITS, help="the same on MongoDB; 0 for none"
+    )
     parser.add_argument(
         "--filled",
         type=Path,
@@ -154,40 +154,27 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         if options.sizes:
             report_removal(measure(Path(name), sorted(options.sizes), options.seconds))
-    with mongodb() as (url, is_real):
-        if is_real and options.mongodb_links:
-            with tempfile.TemporaryDirectory() as name, server.database(url) as own:
-                report_lists(
-                    lists_on_mongodb(Path(name), own, options.mongodb_links, options.seconds)
-                )
+    if options.mongodb_links:
+        with (
+            server.running() as url,
+            server.database(url) as own,
+            tempfile.TemporaryDirectory() as name,
+        ):
+            report_lists(lists_on_mongodb(Path(name), own, options.mongodb_links, options.seconds))
     found: dict[str, dict[str, float]] = {}
     try:
         if options.visits:
             with tempfile.TemporaryDirectory() as name:
                 for rows in statistics_on_sqlite(Path(name), options.visits, options.filled):
                     found |= _named("SQLite", rows)
-        with mongodb() as (url, is_real), tempfile.TemporaryDirectory() as name:
-            count = options.mongodb_visits
-            if count is None:
-                count = MOST_VISITS if is_real else STAND_IN_VISITS
-            if count:
+        if count := options.mongodb_visits:
+            with server.running() as url, tempfile.TemporaryDirectory() as name:
                 filled = options.mongodb_filled
                 for rows in statistics_on_mongodb(Path(name), url, count, filled):
                     found |= _named("MongoDB", rows)
     finally:
         if found:
             report_statistics(found)
-
-
-@contextmanager
-def mongodb() -> Iterator[tuple[str, bool]]:
-    """The URL of a server, and whether it is MongoDB itself."""
-    with ExitStack() as stack:
-        try:
-            url, is_real = stack.enter_context(server.running(stand_in=False)), True
-        except server.NoServer:
-            url, is_real = stack.enter_context(server.running()), False
-        yield url, is_real
 
 
 def measure(folder: Path, sizes: list[int], seconds: int) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """How long a changed blocklist takes a million links: `make bench-sweep`.
 
 One links process has a million links, four at each of 250,000 hosts: over SQLite, and over MongoDB
-where there is one (`tests.mongo`; the stand-in is none). First it is started without a list. Then a
+(`tests.mongo`). First it is started without a list. Then a
 list of a million hosts comes, which names every hundredth of those hosts, and goes again. At last
 the list comes to links as an upgrade leaves them, whose hosts must be noted first. Each figure is
 the time from the change in the folder until links are as the lists want them; to notice the change
@@ -233,15 +233,12 @@ def main() -> None:
             folder = Path(name)
             found["SQLite"] = _measure(folder, SqliteStore(folder / "links.sqlite3"))
     if "MongoDB" in options.stores:
-        try:
-            with (
-                server.running(stand_in=False) as url,
-                server.database(url) as own,
-                tempfile.TemporaryDirectory(prefix="atajo-bench-") as name,
-            ):
-                found["MongoDB"] = _measure(Path(name), MongoStore(own))
-        except server.NoServer as missing:
-            print(missing)
+        with (
+            server.running() as url,
+            server.database(url) as own,
+            tempfile.TemporaryDirectory(prefix="atajo-bench-") as name,
+        ):
+            found["MongoDB"] = _measure(Path(name), MongoStore(own))
     told = json.dumps(found, indent=2)
     print(told)
     report = ROOT / "reports" / "bench-sweep.json"

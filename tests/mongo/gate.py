@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
+from tests.mongo.server import with_options
 from tests.product import free_port
 
 
@@ -27,7 +28,9 @@ class Gate:
     def through(self, url: str) -> str:
         """The URL of the same database behind the gate."""
         parts = urlsplit(url)
-        return parts._replace(netloc=parts.netloc.replace(str(parts.port), str(self.port))).geturl()
+        netloc = parts.netloc.replace(str(parts.port), str(self.port))
+        # Otherwise the driver takes the server's own address from the replica set.
+        return with_options(parts._replace(netloc=netloc).geturl(), "directConnection=true")
 
     def open(self) -> None:
         """Let connections through."""

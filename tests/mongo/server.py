@@ -1,26 +1,28 @@
-"""A MongoDB server for one test run: the first of these that can be had.
+"""MongoDB for tests: a replica set of one or more nodes on 127.0.0.1.
 
-1. the one at ATAJO_TEST_MONGODB_URL, which is left running;
-2. `mongod` of the PATH;
-3. a container, where a Docker engine runs that has or can pull the image;
-4. mongo-java-server by Maven and a JDK: in memory, on the real wire, with an event loop of its own.
+The server is the first of these that exists:
 
-What is started here ends when its standard input does: with the test run, however that ends.
+1. the replica set at ATAJO_TEST_MONGODB_URL, which keeps running;
+2. `mongod` on the PATH or in .cache/bin, where `make mongo` puts it;
+3. a container, if a Docker engine is running.
+
+A server that is started here ends with the test run, however that ends.
 """
 
 from __future__ import annotations
 
-import hashlib
+import fcntl
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pymongo
 from pymongo.errors import PyMongoError
@@ -30,68 +32,174 @@ from tests.product import free_port
 
 URL_VARIABLE = "ATAJO_TEST_MONGODB_URL"
 IMAGE = "mongo:8.0"
-MISSING = f"""The tests need a MongoDB server, and none can be had. One of these gives them one:
-  apt-get install maven default-jdk-headless   on Debian and Ubuntu: a stand-in, in memory
-  a running Docker engine                      takes the image {IMAGE}
+BIN = ROOT / ".cache" / "bin"
+MISSING = f"""The tests need MongoDB 6.0 or newer, and there is none. One of these provides it:
+  make mongo           fetches mongod for Linux on x86-64
   mongod on the PATH
-  {URL_VARIABLE}=mongodb://host:port/     a server of your own, with databases atajo_test_*"""
+  a running Docker engine, for the image {IMAGE}
+  {URL_VARIABLE}=mongodb://host:port/?replicaSet=name, a replica set of your own"""
 
-_HERE = Path(__file__).parent
-_CACHE = ROOT / ".cache"
-_PATIENCE = 30.0
-_MAVEN = ("mvn", "-q", "-B", "-f", str(_HERE / "pom.xml"), "dependency:copy-dependencies")
-# The shell lives until its input ends, and takes the server along.
-_HELD = '"$@" >&2 & cat >/dev/null; kill $!; wait $!'
+_SET = "atajo"
+_START_SECONDS = 60.0
+_ROOM_BYTES = 4 << 30
+_FIFO, _URL, _LOCK, _LOG = "mongo.fifo", "mongo.url", "mongo.lock", "mongo.log"
+_KEEPER = """
+folder=$1; shift
+ulimit -n "$(ulimit -Hn)"
+mkdir -p "$folder"
+while read -r _; do "$@" >&2 & echo $!; done
+kill -9 $!; wait; rm -rf "$folder"
+"""
+"""Starts the command after the folder for each line of input, and kills it when the input ends."""
+
+
+_log: int | None = subprocess.DEVNULL
+"""What servers write their logs to; None is standard error."""
 
 
 class NoServer(Exception):
-    """There is no way to a server on this machine."""
+    """This machine has no MongoDB server and no way to start one."""
+
+
+class Node:
+    """One `mongod` with a data folder of its own.
+
+    `prefix` is the command that runs another one where the server is: empty on this machine.
+    """
+
+    def __init__(self, prefix: Sequence[str], program: str, port: int, *options: str) -> None:
+        self.port = port
+        self.pid = 0
+        self._prefix = prefix
+        folder = f"{'/tmp' if prefix else tempfile.gettempdir()}/atajo-mongod-{port}"
+        command = [program, "--quiet", "--dbpath", folder, "--port", str(port), "--nounixsocket"]
+        command += ["--bind_ip_all"] if prefix else ["--bind_ip", "127.0.0.1"]
+        command += ["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128"]
+        command += ["--setParameter", "diagnosticDataCollectionEnabled=false"]
+        # Files of dropped databases stay open until a checkpoint after this time.
+        command += ["--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "10"]
+        command += options
+        self._keeper = subprocess.Popen(
+            [*prefix, "sh", "-c", _KEEPER, "sh", folder, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=_log,
+            text=True,
+            start_new_session=True,  # Ctrl-C ends the tests first.
+        )
+
+    def start(self) -> None:
+        """Start the server for the first time, or again after it was killed."""
+        assert self._keeper.stdin is not None
+        assert self._keeper.stdout is not None
+        self._keeper.stdin.write("\n")
+        self._keeper.stdin.flush()
+        self.pid = int(self._keeper.stdout.readline())
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the server's process."""
+        subprocess.run([*self._prefix, "kill", f"-{number}", str(self.pid)], check=True)
+
+    def close(self) -> None:
+        """Kill the server and delete its data."""
+        with self._keeper:  # Closes the pipes and waits.
+            pass
 
 
 @contextmanager
-def running(*, stand_in: bool = True) -> Iterator[str]:
-    """The URL of a server. Raises NoServer, with the lines that help.
+def nodes(count: int, *options: str) -> Iterator[list[Node]]:
+    """Yield servers of this machine or of a container, not started. Raises NoServer."""
+    ports = [free_port() for _ in range(count)]
+    with ExitStack() as stack:
+        prefix: list[str] = []
+        program = _mongod()
+        if program is None:
+            prefix, program = stack.enter_context(_container(ports)), "mongod"
+        started = [Node(prefix, program, port, *options) for port in ports]
+        for node in started:
+            stack.callback(node.close)
+        yield started
 
-    `stand_in` says whether the last of them will do.
+
+@contextmanager
+def replica_set(count: int, *options: str) -> Iterator[tuple[str, list[Node]]]:
+    """Yield the URL of a new replica set and its nodes. Raises NoServer."""
+    with nodes(count, "--replSet", _SET, *options) as started:
+        for node in started:
+            node.start()
+        hosts = [f"127.0.0.1:{node.port}" for node in started]
+        url = f"mongodb://{','.join(hosts)}/"
+        _initiate(hosts)
+        with pymongo.MongoClient[dict[str, object]](
+            url, serverSelectionTimeoutMS=_START_SECONDS * 1000
+        ) as client:
+            client.admin.command("ping")  # Waits for a primary.
+        yield url, started
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """Yield the URL of a replica set: the given one, or a new one of one node. Raises NoServer.
+
+    In a new one nothing expires by a TTL index: tests use times of their own.
     """
     if url := os.environ.get(URL_VARIABLE):
         yield url
-    elif mongod := shutil.which("mongod"):
-        with TemporaryDirectory() as data:
-            port = free_port()
-            command = [mongod, "--quiet", "--bind_ip", "127.0.0.1"]
-            command += ["--dbpath", data, "--port", str(port)]
-            with _started(["sh", "-c", _HELD, "sh", *command]) as process:
-                yield _answering(process, port)
-    elif _has_image():
-        port = free_port()
-        command = ["docker", "run", "--rm", "-i", "-p", f"127.0.0.1:{port}:27017"]
-        command += ["--entrypoint", "sh", IMAGE, "-c", _HELD, "sh"]
-        command += ["mongod", "--quiet", "--bind_ip_all", "--dbpath", "/tmp"]
-        with _started(command) as process:
-            yield _answering(process, port)
-    elif not stand_in:
-        raise NoServer(
-            f"These tests need mongod on the PATH, Docker with {IMAGE}, or {URL_VARIABLE}."
-        )
-    elif shutil.which("mvn") and shutil.which("java"):
-        command = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"]
-        command += ["-cp", f"{_jars()}/*", str(_HERE / "MongoServer.java")]
-        with _started(command) as process:
-            assert process.stdout is not None
-            port_line = process.stdout.readline().strip()
-            if not port_line:
-                raise NoServer(f"The stand-in did not start; JDK 17 or later? {MISSING}")
-            yield _answering(process, int(port_line))
     else:
-        raise NoServer(MISSING)
+        with replica_set(1, "--setParameter", "ttlMonitorEnabled=false") as (url, _):
+            yield url
+
+
+def lifeline(folder: Path) -> int:
+    """Return a file descriptor: when it is closed, the server that `shared` starts ends."""
+    os.mkfifo(folder / _FIFO)
+    return os.open(folder / _FIFO, os.O_RDWR)
+
+
+_started: list[subprocess.Popen[str]] = []
+
+
+def shared(folder: Path) -> str:
+    """Return the URL of the one server of a test run, which the first caller starts.
+
+    `folder` is the same for all processes of the run, one of which holds its lifeline. Raises
+    NoServer.
+    """
+    with (folder / _LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = folder / _URL
+        if not known.exists():
+            with (folder / _FIFO).open() as fifo, (folder / _LOG).open("w") as log:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "tests.mongo.server"],
+                    cwd=ROOT,
+                    env={**os.environ, "TMPDIR": _fast_folder()},
+                    stdin=fifo,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                    start_new_session=True,
+                )
+            _started.append(process)  # A process that nobody refers to is a warning.
+            assert process.stdout is not None
+            with process.stdout:
+                url = process.stdout.readline().strip()
+            if not url:
+                raise NoServer(MISSING)
+            known.write_text(url)
+        return known.read_text()
+
+
+def with_options(url: str, options: str) -> str:
+    """Return a URL with further options, such as `w=1&journal=false`."""
+    return f"{url}{'&' if '?' in url else '?'}{options}"
 
 
 @contextmanager
 def database(url: str) -> Iterator[str]:
-    """The URL of a database of its own on a server, dropped afterwards.
+    """Yield the URL of a new database on a server.
 
-    With it go those whose names begin with its name.
+    Drops it afterwards, and all databases whose names begin with its name.
     """
     name = f"atajo_test_{secrets.token_hex(6)}"
     head, mark, options = url.partition("?")
@@ -110,41 +218,36 @@ def database(url: str) -> Iterator[str]:
                     client.drop_database(dropped)
 
 
+def _fast_folder() -> str:
+    """Return the folder for data that need not outlive the machine: in memory if there is room."""
+    in_memory = Path("/dev/shm")
+    if in_memory.is_dir() and shutil.disk_usage(in_memory).free > _ROOM_BYTES:
+        return str(in_memory)
+    return tempfile.gettempdir()
+
+
+def _mongod() -> str | None:
+    return shutil.which("mongod") or shutil.which("mongod", path=BIN)
+
+
 @contextmanager
-def _started(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        command,
+def _container(ports: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the command that runs another one in a new container with these ports."""
+    if not _has_image():
+        raise NoServer(MISSING)
+    name = f"atajo-test-{secrets.token_hex(6)}"
+    command = ["docker", "run", "--rm", "-i", "--name", name, "--entrypoint", "sh"]
+    for port in ports:
+        command += ["-p", f"127.0.0.1:{port}:{port}"]
+    with subprocess.Popen(
+        [*command, IMAGE, "-c", "echo; cat >/dev/null"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,  # Ctrl-C ends the tests first.
-    )
-    try:
-        yield process
-    finally:
-        assert process.stdin is not None
+        start_new_session=True,
+    ) as process:
         assert process.stdout is not None
-        process.stdin.close()
-        try:
-            process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
-
-
-def _answering(process: subprocess.Popen[str], port: int) -> str:
-    url = f"mongodb://127.0.0.1:{port}/"
-    deadline = time.monotonic() + _PATIENCE
-    while process.poll() is None and time.monotonic() < deadline:
-        with pymongo.MongoClient[dict[str, object]](url, serverSelectionTimeoutMS=500) as client:
-            try:
-                client.admin.command("ping")
-            except PyMongoError:
-                continue
-            return url
-    raise NoServer(f"The MongoDB server did not start. {MISSING}")
+        process.stdout.readline()
+        yield ["docker", "exec", "-i", name]
 
 
 def _has_image() -> bool:
@@ -163,37 +266,33 @@ def _succeeds(*command: str) -> bool:
     return ended.returncode == 0
 
 
-def _jars() -> Path:
-    """The folder of the stand-in's jars, fetched once and checked. Raises NoServer."""
-    pinned = (_HERE / "jars.sha256").read_bytes()
-    folder = _CACHE / f"mongo-{hashlib.sha256(pinned).hexdigest()[:12]}"
-    if folder.exists():
-        return folder
-    _CACHE.mkdir(exist_ok=True)
-    with TemporaryDirectory(dir=_CACHE) as work:
-        jars = Path(work) / "jars"
-        fetched = subprocess.run(
-            (*_MAVEN, f"-DoutputDirectory={jars}"),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if fetched.returncode != 0:
-            raise NoServer(f"Maven cannot fetch the stand-in: {fetched.stdout[-500:]}\n{MISSING}")
-        found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars.iterdir()}
-        lines = (line.split() for line in pinned.decode().splitlines())
-        if found != {name: digest for digest, name in lines}:
-            raise NoServer("The stand-in's jars are not those of jars.sha256.")
-        try:
-            jars.rename(folder)
-        except OSError:  # Another run was faster.
-            if not folder.exists():
-                raise
-    return folder
+def _initiate(hosts: Sequence[str]) -> None:
+    """Make a replica set of servers that are starting."""
+    config = {
+        "_id": _SET,
+        "members": [{"_id": number, "host": host} for number, host in enumerate(hosts)],
+        "settings": {"electionTimeoutMillis": 2000, "heartbeatIntervalMillis": 500},
+    }
+    url = f"mongodb://{hosts[0]}/?directConnection=true"
+    deadline = time.monotonic() + _START_SECONDS
+    with pymongo.MongoClient[dict[str, object]](url, serverSelectionTimeoutMS=2000) as client:
+        while True:
+            try:
+                client.admin.command("replSetInitiate", config)
+            except PyMongoError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)  # Another node does not answer yet.
+            else:
+                return
 
 
 if __name__ == "__main__":
-    with running() as started:
-        sys.stdout.write(started + "\n")
-        sys.stdout.flush()
-        sys.stdin.read()
+    _log = None
+    try:
+        with running() as started:
+            sys.stdout.write(started + "\n")
+            sys.stdout.flush()
+            sys.stdin.read()
+    except NoServer as missing:
+        sys.exit(str(missing))
