@@ -107,6 +107,17 @@ _OF_SECONDARIES = frozenset({"readpreferencetags", "maxstalenessseconds"})
 _SERIALIZED = (ReadConcern("snapshot"), WriteConcern("majority", j=True))
 """A transaction reads what a majority has, as of one moment."""
 _DATABASE = re.compile(r"[A-Za-z0-9_-]{1,63}")
+_MIN_WIRE_VERSION = 17
+"""That of MongoDB 6.0."""
+_STANDALONE = (
+    "The MongoDB of ATAJO_STORE is no replica set. Start mongod with --replSet rs0 and run once, "
+    "with the host and port by which Atajo reaches it: mongosh --eval "
+    """'rs.initiate({_id: "rs0", members: [{_id: 0, host: "localhost:27017"}]})'"""
+)
+
+
+class UnsuitableServer(Exception):
+    """The server cannot run transactions, or is older than the supported versions."""
 
 
 class Database:
@@ -193,15 +204,16 @@ class Database:
     async def prepare(self) -> None:
         """Begin to bring the schema up to date, and wait for that for two seconds at most.
 
-        Raises SystemExit when the server refuses the log-in or a later version of the program was
-        there; a server that is away may come back.
+        Raises SystemExit when the server refuses the log-in or is unsuitable, or a later version of
+        the program was there; a server that is away may come back.
         """
         soon = 0.0
         try:
             async with asyncio.timeout(_SECONDS):
-                await self._client.admin.command("ping")
                 self._outdated = await self._check_version() < len(self._schema)
             soon = _SOON_SECONDS
+        except UnsuitableServer as error:
+            raise SystemExit(str(error)) from None
         except SchemaTooNew as error:
             raise SystemExit(f"Cannot use the store. {error}") from None
         except OperationFailure as error:
@@ -348,7 +360,15 @@ class Database:
             log.info("schema_upgraded", version=len(self._schema))
 
     async def _check_version(self) -> int:
-        """The version of the schema that is there; 0 where none says. Raises SchemaTooNew."""
+        """The version of the schema that is there; 0 where none says.
+
+        Raises SchemaTooNew and UnsuitableServer.
+        """
+        hello = await self._client.admin.command("hello")
+        if "setName" not in hello and hello.get("msg") != "isdbgrid":
+            raise UnsuitableServer(_STANDALONE)
+        if hello["maxWireVersion"] < _MIN_WIRE_VERSION:
+            raise UnsuitableServer("The MongoDB of ATAJO_STORE is older than 6.0.")
         found = await self._documents.schema.find_one(_VERSION)
         version: int = found["version"] if found else 0
         if version > len(self._schema):

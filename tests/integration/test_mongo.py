@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, cast
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import pymongo
 import pytest
-from motor.motor_asyncio import AsyncIOMotorCollection
+from motor.motor_asyncio import AsyncIOMotorCollection, AsyncIOMotorDatabase
 from pymongo import IndexModel
 from pymongo.collection import Collection
 from pymongo.errors import (
@@ -178,6 +178,39 @@ async def test_a_log_in_that_is_refused_ends_with_one_line(mongo_url: str) -> No
             assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
         finally:
             await database.write("", lambda db: db.command("dropUser", "walker"))
+
+
+def test_a_standalone_server_is_refused_with_one_line(tmp_path: Path) -> None:
+    with server.nodes(1) as (node,):
+        node.start()
+        url = f"mongodb://127.0.0.1:{node.port}/"
+        with pymongo.MongoClient[dict[str, Any]](url) as connected:
+            connected.admin.command("ping")
+        with Process.launch("services.links", process_env(url), tmp_path / "log") as process:
+            assert process.wait() == 1
+            (line,) = process.stderr().splitlines()
+    assert "--replSet" in line
+    assert "rs.initiate(" in line
+
+
+@pytest.mark.parametrize(
+    ("hello", "refusal"),
+    [
+        ({"maxWireVersion": 13, "setName": "rs0"}, "older than 6.0"),
+        ({"maxWireVersion": 13, "msg": "isdbgrid"}, "older than 6.0"),
+        ({"maxWireVersion": 17, "msg": "isdbgrid"}, None),
+    ],
+)
+async def test_a_server_older_than_6_is_refused_and_a_router_is_not(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch, hello: dict[str, Any], refusal: str | None
+) -> None:
+    async def answer(_database: object, _command: str) -> dict[str, Any]:
+        return hello
+
+    monkeypatch.setattr(AsyncIOMotorDatabase, "command", answer)
+    with pytest.raises(SystemExit, match=refusal) if refusal else nullcontext():
+        async with mongo.opened(mongo_url, "", ()):
+            pass
 
 
 UNSURE = {"writeErrors": [{"code": 11000}], "writeConcernErrors": [{"code": 64}]}
