@@ -15,7 +15,7 @@ from unittest import mock
 from pymongo.collection import Collection
 
 from services.links.__main__ import main
-from services.runtime import health, heartbeat, observation, ready, sqlite
+from services.runtime import heartbeat, observation, ready, sqlite
 
 _announce = ready.announce
 _make = Collection.create_indexes
@@ -46,8 +46,6 @@ def _break_it(addresses: Any) -> None:
     match os.environ["BROKEN_PART"]:
         case "health":
             mock.patch.object(sqlite.Database, "_look", _break).start()
-        case "health-told":
-            mock.patch.object(health.DEPENDENCY_UP, "labels", _break).start()
         case "heartbeat":
             mock.patch.object(heartbeat.LOOP_LAG, "observe", _break).start()
         case "observation":

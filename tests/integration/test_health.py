@@ -8,12 +8,10 @@ import os
 import resource
 import signal
 import socket
-import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -27,13 +25,12 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from atajo.links.v1 import links_pb2 as links_pb
 from atajo.links.v1 import links_pb2_grpc as links_grpc
-from services.runtime import background, client, heartbeat, sqlite
+from services.runtime import background, client, heartbeat
 from services.runtime import health as health_module
 from services.runtime.errors import AppError, Unavailable
 from services.runtime.health import Health
 from services.runtime.observation import ObservationServer
 from services.runtime.settings import ProcessSettings
-from services.runtime.sqlite import database
 from tests.load_generator import fill_journal
 from tests.mongo.gate import Gate
 from tests.processes import NO_TLS, PATIENCE, Process
@@ -132,142 +129,39 @@ async def test_a_file_that_cannot_be_written_is_not_well_until_it_can(tmp_path: 
             await create(30)
 
 
-@pytest.mark.parametrize("part", ["db", "db-wal"])
-async def test_a_file_that_is_gone_is_not_well_and_takes_nothing_more(
-    part: str, tmp_path: Path
-) -> None:
-    """Whatever is written to it would be gone at the end of the process."""
-    async with sqlite.opened(f"sqlite:///{tmp_path}/db", ["CREATE TABLE t (n INTEGER)"]) as store:
-
-        async def insert() -> None:
-            await store.write("add", lambda db: db.execute("INSERT INTO t VALUES (1)").rowcount)
-
-        await insert()
-        await store.check()
-        (tmp_path / part).rename(tmp_path / "elsewhere")
-        for use in (store.check, insert):
-            with pytest.raises(Unavailable) as gone:
-                await use()
-            assert gone.value.reason == "STORE_FILE_GONE"
-        (tmp_path / "elsewhere").rename(tmp_path / part)
-        await store.check()
-        await insert()
-
-
-async def test_a_store_that_nobody_writes_is_written_for_a_try(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Now and then alone: each try wears the disk."""
-    full = False
-    tried = 0
-
-    class Disk(sqlite3.Connection):
-        def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
-            nonlocal tried
-            if sql == "COMMIT":
-                tried += 1
-                if full:
-                    raise sqlite3.OperationalError("database or disk is full")
-            return super().execute(sql, parameters)
-
-    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Disk))
-    async with sqlite.opened(f"sqlite:///{tmp_path}/db", []) as store:
-        for _ in range(20):
-            await store.check()
-        assert tried == 1
-        full = True
-        await store.check()
-        assert tried == 1, "the last one was not long ago"
-        monkeypatch.setattr(database, "_PROBE_SECONDS", 0.0)
-        for _ in range(20):
-            with pytest.raises(Unavailable) as unwritable:
-                await store.check()
-            assert unwritable.value.reason == "STORE_UNWRITABLE"
-        assert tried == 2, "a store that is in doubt is not tried at each look"
-        full = False
-        monkeypatch.setattr(database, "_DOUBT_SECONDS", 0.0)
-        await store.check()
-
-
-async def test_what_writes_nothing_says_nothing_of_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A repetition changes nothing, and so does not touch it."""
-    insert = "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING"
-
-    def insert_again(connection: sqlite3.Connection) -> None:
-        connection.execute(insert)
-
-    monkeypatch.setattr(database, "_PROBE_SECONDS", 0.5)
-    migrations = ["CREATE TABLE t (n INTEGER PRIMARY KEY)", insert]
-    async with sqlite.opened(f"sqlite:///{tmp_path}/db", migrations) as store:
-        await store.check()
-
-        async def repeat() -> None:
-            while True:
-                await store.write("again", insert_again)
-                await store.check()
-
-        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-        room = (tmp_path / "db-wal").stat().st_size
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
-        try:
-            with pytest.raises(Unavailable) as unwritable:
-                await asyncio.wait_for(repeat(), PATIENCE)
-            assert unwritable.value.reason == "STORE_UNWRITABLE"
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
-def test_the_gateway_names_the_service_that_is_away_and_stays_ready(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start()
-        base = product.metrics_url("gateway").removesuffix("/metrics")
-        up = {"auth": "ok", "links": "ok", "analytics": "ok", "journal": "ok"}
-        assert product.http.get(f"{base}/readyz").json() == {"ready": True, "dependencies": up}
-
-        def said(dependencies: dict[str, str]) -> bool:
-            readyz = product.http.get(f"{base}/readyz")
-            assert readyz.status_code == 200
-            return bool(readyz.json() == {"ready": True, "dependencies": dependencies})
-
-        product.kill("links")
-        await_that(lambda: said(up | {"links": "UNAVAILABLE"}), SETTLED)
-        product.start("links")
-        await_that(lambda: said(up), SETTLED)
-
-
-def test_the_gateway_says_that_its_journal_is_full(tmp_path: Path) -> None:
+def test_the_gateway_says_what_is_away_or_full_and_stays_ready(tmp_path: Path) -> None:
     with Product(tmp_path, {"ATAJO_JOURNAL_BYTES": str(1 << 20)}) as product:
         product.start()
         base = product.metrics_url("gateway").removesuffix("/metrics")
+        up = {"auth": "ok", "links": "ok", "analytics": "ok", "journal": "ok"}
 
-        def journal() -> str:
-            state: str = product.http.get(f"{base}/readyz").json()["dependencies"]["journal"]
-            return state
+        def said(**away: str) -> bool:
+            readyz = product.http.get(f"{base}/readyz")
+            assert readyz.status_code == 200
+            return bool(readyz.json() == {"ready": True, "dependencies": up | away})
 
+        assert said()
         code = product.shorten("https://example.com/")
-        product.kill("analytics")
+        product.kill("links", "analytics")
         fill_journal(product.url, code)
-        await_that(lambda: journal() == "JOURNAL_FULL", SETTLED)
-        product.start("analytics")
-        await_that(lambda: journal() == "ok", SETTLED)
+        away = {"links": "UNAVAILABLE", "analytics": "UNAVAILABLE", "journal": "JOURNAL_FULL"}
+        await_that(lambda: said(**away), SETTLED)
+        product.start("links", "analytics")
+        await_that(said, SETTLED)
 
 
-def test_the_gateway_is_not_ready_while_it_stops(tmp_path: Path) -> None:
+def test_the_gateway_finishes_what_is_under_way_before_it_stops(tmp_path: Path) -> None:
+    body = b'{"data": {"email": "a@example.com", "password": "Camino-42"}}'
+    head = (
+        "POST /verifyUser HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
     with Product(tmp_path, {"ATAJO_DRAIN_SECONDS": "20"}) as product:
         product.start()
         base = product.metrics_url("gateway").removesuffix("/metrics")
         os.kill(product.pid("auth"), signal.SIGSTOP)
-        log_in = b'{"data": {"email": "a@example.com", "password": "Camino-42"}}'
-        head = (
-            "POST /verifyUser HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
-            f"content-length: {len(log_in)}\r\n\r\n"
-        )
-        with socket.create_connection(
-            ("127.0.0.1", int(product.url.rpartition(":")[2]))
-        ) as under_way:
-            under_way.sendall(head.encode() + log_in)
+        with _connected(product) as under_way:
+            under_way.sendall(head.encode() + body)
             assert product.http.get(f"{base}/readyz").status_code == 200
             product.http.get(f"{product.url}/")  # Answered after the log-in was taken in.
             os.kill(product.pid("gateway"), signal.SIGTERM)
@@ -277,39 +171,30 @@ def test_the_gateway_is_not_ready_while_it_stops(tmp_path: Path) -> None:
             assert b"no exist" in under_way.recv(65536)
         assert product.stop("gateway") == 0
 
-
-def test_the_gateway_drains_for_parts_of_a_second_too(tmp_path: Path) -> None:
-    with Product(tmp_path, {"ATAJO_DRAIN_SECONDS": "0.9"}) as product:
-        product.start()
-        body = b'{"data": {"email": "a@example.com", "password": "Camino-42"}}'
-        head = (
-            "POST /verifyUser HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
-            f"content-length: {len(body)}\r\n\r\n"
-        )
-        address = ("127.0.0.1", int(product.url.rpartition(":")[2]))
-        with product.asleep("auth"), socket.create_connection(address) as under_way:
+        # For parts of a second, too.
+        product._settings["ATAJO_DRAIN_SECONDS"] = "0.9"
+        product.start("gateway")
+        with (
+            product.asleep("auth"),
+            product.asleep("links"),
+            _connected(product) as under_way,
+            _connected(product) as page,
+        ):
             under_way.sendall(head.encode() + body)
-            product.http.get(f"{product.url}/")  # Answered after the log-in was taken in.
+            page.sendall(b"GET /zzzzzzzz+ HTTP/1.1\r\nhost: x\r\n\r\n")
+            product.http.get(f"{product.url}/")  # Answered after both were taken in.
             started = time.monotonic()
             assert product.stop("gateway") == 0
-            assert time.monotonic() - started >= 0.9, "a call was under way for all that time"
+            assert time.monotonic() - started >= 0.9, "calls were under way for all that time"
             answer = under_way.recv(65536)
             assert answer.startswith(b"HTTP/1.1 503 ")
             assert b'"status":"UNAVAILABLE"' in answer
             assert b'"reason":"STOPPING"' in answer
+            assert page.recv(65536).startswith(b"HTTP/1.1 503 ")
 
 
-def test_a_page_whose_look_up_outlasts_the_gateway_is_answered_as_one_that_failed(
-    tmp_path: Path,
-) -> None:
-    with Product(tmp_path, {"ATAJO_DRAIN_SECONDS": "0.1"}) as product:
-        product.start()
-        address = ("127.0.0.1", int(product.url.rpartition(":")[2]))
-        with product.asleep("links"), socket.create_connection(address) as under_way:
-            under_way.sendall(b"GET /zzzzzzzz+ HTTP/1.1\r\nhost: x\r\n\r\n")
-            product.http.get(f"{product.url}/")  # Answered after the page was asked for.
-            assert product.stop("gateway") == 0
-            assert under_way.recv(65536).startswith(b"HTTP/1.1 503 ")
+def _connected(product: Product) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", int(product.url.rpartition(":")[2])))
 
 
 async def test_a_loop_that_stands_still_is_told_by_a_thread(
@@ -466,9 +351,7 @@ async def _any(stub: Any) -> None:
         await stub.Check(health_pb2.HealthCheckRequest(service="nobody's"), timeout=0.1)
 
 
-@pytest.mark.parametrize(
-    "part", ["health", "health-told", "heartbeat", "observation", "sqlite-write"]
-)
+@pytest.mark.parametrize("part", ["health", "heartbeat", "observation", "sqlite-write"])
 async def test_what_breaks_in_the_background_ends_the_process_and_leaves_nobody_waiting(
     part: str, tmp_path: Path
 ) -> None:
@@ -489,7 +372,7 @@ async def test_what_breaks_in_the_background_ends_the_process_and_leaves_nobody_
         assert await asyncio.to_thread(process.wait) == 1
         lines = process.log_lines()
     (failure,) = (line for line in lines if line["event"] == "background_task_failed")
-    assert failure["task"] == part.removesuffix("-told")
+    assert failure["task"] == part
     assert "ZeroDivisionError" in str(failure["exception"])
     assert lines[-1]["event"] == "stopped"
 
