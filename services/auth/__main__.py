@@ -58,7 +58,7 @@ def rules_of(settings: AuthSettings) -> list[Rule]:
     ]
 
 
-def _show_password_checks(hasher: Hasher) -> None:
+def show_password_checks(hasher: Hasher) -> None:
     """Let the gauges say how busy the hasher is whenever they are read."""
     for lane, slots in hasher.slots.items():
         CHECK_SLOTS.labels(lane).set(slots)
@@ -73,7 +73,7 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
     secret = settings.token_secret.get_secret_value()
     async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), database):
         hasher = Hasher(settings.bcrypt_threads, settings.logins_waiting)
-        _show_password_checks(hasher)
+        show_password_checks(hasher)
         attempts = AttemptLimiter(
             counts,
             secret,

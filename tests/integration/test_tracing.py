@@ -20,6 +20,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as pb
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as pb_grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
+from services.runtime import tracing
 from tests.processes import PYTHON_PATH, ROOT
 from tests.product import BROWSER, PROCESSES, Product, new_code
 
@@ -84,9 +85,11 @@ def collecting() -> Iterator[tuple[Collector, dict[str, str]]]:
         server.stop(None).wait()
 
 
-@pytest.fixture
-def traced(tmp_path: Path) -> Iterator[tuple[Product, Collector]]:
-    with collecting() as (collector, env), Product(tmp_path, env) as product:
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Product, Collector]]:
+    """A product that sends its spans to a collector, for all tests here; the last one stops it."""
+    folder = tmp_path_factory.mktemp("traced")
+    with collecting() as (collector, env), Product(folder, env) as product:
         product.start()
         yield product, collector
 
@@ -217,17 +220,8 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
     assert all(name.startswith(("/atajo.", "POST /")) or name.isidentifier() for name in names)
 
 
-@pytest.mark.parametrize(
-    "off",
-    [
-        {"OTEL_SDK_DISABLED": "true"},
-        {"OTEL_TRACES_EXPORTER": "none"},
-        {"OTEL_TRACES_SAMPLER": "always_off"},
-    ],
-)
-def test_nothing_is_sent_where_it_is_off_or_not_sampled(
-    off: Mapping[str, str], tmp_path: Path
-) -> None:
+def test_nothing_is_sent_where_it_is_not_sampled(tmp_path: Path) -> None:
+    off = {"OTEL_TRACES_SAMPLER": "always_off"}
     with collecting() as (collector, env), Product(tmp_path, {**env, **off}) as product:
         product.start()
         product.visit(product.shorten("https://example.com/"))
@@ -237,7 +231,39 @@ def test_nothing_is_sent_where_it_is_off_or_not_sampled(
         assert collector.spans() == []
 
 
-def test_what_is_off_is_not_imported() -> None:
+OFF: tuple[Mapping[str, str], ...] = (
+    {},
+    {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"},
+    {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none"},
+)
+
+
+@pytest.mark.parametrize("settings", OFF)
+def test_what_is_off_is_not_imported(
+    settings: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setitem(sys.modules, "services.runtime.otel", None)  # Its import would fail.
+    tracing.start("links", "1")
+    assert not tracing.is_on()
+
+
+@pytest.mark.parametrize(
+    "setting", [{"OTEL_TRACES_EXPORTER": "zipkin"}, {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}]
+)
+def test_what_cannot_be_done_is_one_line(
+    setting: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    for name, value in setting.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match=next(iter(setting))) as refused:
+        tracing.start("links", "1")
+    assert "\n" not in str(refused.value)
+
+
+def test_nothing_of_opentelemetry_is_imported_by_importing_the_product() -> None:
     script = (
         "import sys, gateway.__main__, services.auth.__main__, services.links.__main__;"
         "print([name for name in sys.modules if name.startswith(("
@@ -252,12 +278,3 @@ def test_what_is_off_is_not_imported() -> None:
         check=True,
     )
     assert ran.stdout == "[]\n"
-
-
-@pytest.mark.parametrize(
-    "setting", [{"OTEL_TRACES_EXPORTER": "zipkin"}, {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}]
-)
-def test_what_cannot_be_done_is_one_line(setting: Mapping[str, str], tmp_path: Path) -> None:
-    env = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", **setting}
-    with Product(tmp_path, env) as product, pytest.raises(RuntimeError, match=next(iter(setting))):
-        product.start("links")

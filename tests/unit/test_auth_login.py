@@ -18,7 +18,9 @@ import jwt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 
+from services.auth.__main__ import show_password_checks
 from services.auth.attempts import AttemptLimiter, Rule
 from services.auth.domain import InvalidToken, LoginsBusy, TooManyAttempts, WrongPassword
 from services.auth.hasher import Hasher
@@ -431,6 +433,23 @@ async def test_one_more_than_may_wait_is_refused(hasher: Hasher, gate: Gate) -> 
     assert await asyncio.gather(*running) == [True] * 4
     assert await verify(hasher, "later")
     assert (hasher.running("standard"), hasher.waiting("standard")) == (0, 0)
+
+
+async def test_gauges_say_what_runs_and_what_waits(hasher: Hasher, gate: Gate) -> None:
+    def shown(name: str, lane: str) -> float | None:
+        return REGISTRY.get_sample_value(f"atajo_password_checks_{name}", {"lane": lane})
+
+    show_password_checks(hasher)
+    tasks = [verify(hasher, "standard") for _ in range(3)]
+    tasks.append(verify(hasher, "expensive", cost=11))
+    await held_up(gate)
+    for lane, running, waiting in (("standard", 1, 2), ("expensive", 1, 0)):
+        assert (shown("running", lane), shown("waiting", lane)) == (running, waiting)
+        slots = REGISTRY.get_sample_value("atajo_password_check_slots", {"lane": lane})
+        assert slots == 1
+    gate.open.set()
+    await asyncio.gather(*tasks)
+    assert {shown(name, lane) for name in ("running", "waiting") for lane in hasher.slots} == {0}
 
 
 async def test_who_gave_up_while_waiting_costs_nothing(hasher: Hasher, gate: Gate) -> None:
