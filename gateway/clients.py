@@ -41,7 +41,7 @@ from gateway.visits import lines
 from gateway.visits.classify import Kind
 from gateway.visits.ledger import Batch
 from services.runtime.client import ServiceClient
-from services.runtime.errors import Unavailable, Unimplemented
+from services.runtime.errors import Unavailable
 
 # Seconds. A check of a password waits its turn behind others; everything else is a look-up or a few
 # writes.
@@ -88,23 +88,21 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         request = auth_pb2.RegisterRequest(
             email=email, password_hash=password_hash, salt=salt, username=username
         )
-        await self._caller.unary("Register", self._stub.Register, request, CALL_SECONDS)
+        await self._call(self._stub.Register, request, CALL_SECONDS)
 
     async def login(self, email: str, password: str, client_address: str, device: str) -> Session:
         """Check a password. Reasons: NO_ACCOUNT, WRONG_PASSWORD, TOO_MANY_ATTEMPTS."""
         request = auth_pb2.LoginRequest(
             email=email, password=password, client_address=client_address, device=device
         )
-        reply = await self._caller.unary("Login", self._stub.Login, request, PASSWORD_SECONDS)
+        reply = await self._call(self._stub.Login, request, PASSWORD_SECONDS)
         expires_at = reply.expires_at.ToDatetime(UTC)
         return Session(reply.token, expires_at, reply.username, reply.device)
 
     async def account_of(self, token: str) -> str:
         """Identifier of the account a session token belongs to. Reason: INVALID_TOKEN."""
         request = auth_pb2.VerifyTokenRequest(token=token)
-        reply = await self._caller.unary(
-            "VerifyToken", self._stub.VerifyToken, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.VerifyToken, request, CALL_SECONDS)
         return reply.account_id
 
     async def change_password(
@@ -121,9 +119,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             new_salt=new_salt,
             client_address=client_address,
         )
-        reply = await self._caller.unary(
-            "ChangePassword", self._stub.ChangePassword, request, PASSWORD_SECONDS
-        )
+        reply = await self._call(self._stub.ChangePassword, request, PASSWORD_SECONDS)
         return reply.token, reply.expires_at.ToDatetime(UTC)
 
     async def close_account(self, token: str, password: str, client_address: str) -> None:
@@ -131,9 +127,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         request = auth_pb2.CloseOwnAccountRequest(
             token=token, password=password, client_address=client_address
         )
-        await self._caller.unary(
-            "CloseOwnAccount", self._stub.CloseOwnAccount, request, PASSWORD_SECONDS
-        )
+        await self._call(self._stub.CloseOwnAccount, request, PASSWORD_SECONDS)
 
 
 class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
@@ -169,62 +163,45 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
 
     async def close(self) -> None:
         """Close the channel; calls under way end with an error."""
-        _settle(await self._creations.close(), stopping())
+        unsent = await self._creations.close()
+        _settle(unsent, [stopping()] * len(unsent))
         await super().close()
 
     async def _create_all(self, creations: Sequence[_Creation]) -> None:
-        """Have links made, and tell each of those who wait what became of theirs."""
-        # Whoever left before the call was made has asked for nothing.
-        creations = [one for one in creations if not one[1].done()]
-        if not creations:
-            return
+        """Store links, and hand each outcome to the caller who waits for it."""
+        waiting = [one for one in creations if not one[1].done()]  # Some callers have left.
+        outcomes: Sequence[Resolution | BaseException] = [stopping()] * len(waiting)
         try:
-            outcomes = await self._created([request for request, _ in creations])
-            ended = list(zip(creations, outcomes, strict=True))
-        except asyncio.CancelledError:
-            _settle(creations, stopping())
-            raise
-        except Exception as error:  # Whoever waits for it says what it is.
-            _settle(creations, error)
-        else:
-            for creation, outcome in ended:
-                _settle([creation], outcome)
+            outcomes = await self._outcomes([request for request, _ in waiting])
+        except Exception as error:  # Every caller receives it.
+            outcomes = [error] * len(waiting)
+        finally:
+            _settle(waiting, outcomes)
 
-    async def _created(
+    async def _outcomes(
         self, requests: Sequence[links_pb2.CreateLinkRequest]
     ) -> Sequence[Resolution | BaseException]:
-        """What became of links to make, in their order. Raises AppError."""
+        """Store links; returns what became of each, in their order. Raises AppError."""
+        if not requests:
+            return []
         if len(requests) == 1:
-            return [await self._create_one(requests[0])]
+            one = await self._call(self._stub.CreateLink, requests[0], CALL_SECONDS)
+            return [_resolution(one.resolution)]
         message = links_pb2.CreateLinksRequest(links=requests)
-        try:
-            reply = await self._caller.unary(
-                "CreateLinks", self._stub.CreateLinks, message, CALL_SECONDS
-            )
-        except Unimplemented:  # Links of the version before.
-            one_by_one = map(self._create_one, requests)
-            return await asyncio.gather(*one_by_one, return_exceptions=True)
+        reply = await self._call(self._stub.CreateLinks, message, CALL_SECONDS)
         return [
-            _resolution(one.resolution)
-            if one.HasField("resolution")
+            _resolution(creation.resolution)
+            if creation.HasField("resolution")
             else self._caller.failure(
-                "CreateLinks", one.error.code, one.error.message, one.error.reason
+                "CreateLinks", creation.error.code, creation.error.message, creation.error.reason
             )
-            for one in reply.creations
+            for _, creation in zip(requests, reply.creations, strict=True)
         ]
-
-    async def _create_one(self, request: links_pb2.CreateLinkRequest) -> Resolution:
-        reply = await self._caller.unary("CreateLink", self._stub.CreateLink, request, CALL_SECONDS)
-        if not reply.HasField("resolution"):  # Links of the version before, where all are active.
-            return Resolution.active(reply.link.url)
-        return _resolution(reply.resolution)
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         """The resolutions of at most 1000 codes, by code. One that is left out has no link."""
         request = links_pb2.ResolveLinksRequest(codes=codes)
-        reply = await self._caller.unary(
-            "ResolveLinks", self._stub.ResolveLinks, request, RESOLVE_SECONDS
-        )
+        reply = await self._call(self._stub.ResolveLinks, request, RESOLVE_SECONDS)
         return _resolutions(reply.resolutions)
 
     async def changes(self, mark: int | None) -> Changes:
@@ -234,9 +211,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         that does not know this call.
         """
         request = links_pb2.ListChangesRequest(mark=mark)
-        reply = await self._caller.unary(
-            "ListChanges", self._stub.ListChanges, request, CHANGES_SECONDS
-        )
+        reply = await self._call(self._stub.ListChanges, request, CHANGES_SECONDS)
         return Changes(
             reply.mark,
             _resolutions(reply.resolutions),
@@ -248,16 +223,14 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
         """A link of an owner, and the URLs that it led to before. Reason: NO_LINK."""
         request = links_pb2.GetLinkRequest(owner=_owner(owner), code=code)
-        reply = await self._caller.unary("GetLink", self._stub.GetLink, request, CALL_SECONDS)
+        reply = await self._call(self._stub.GetLink, request, CALL_SECONDS)
         history = [FormerUrl(one.url, one.until.ToDatetime(UTC)) for one in reply.history]
         return _link(reply.link), history
 
     async def preview(self, code: str) -> Link:
         """A link without its tags, whoever asks. Reason: NO_LINK."""
         request = links_pb2.PreviewLinkRequest(code=code)
-        reply = await self._caller.unary(
-            "PreviewLink", self._stub.PreviewLink, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.PreviewLink, request, CALL_SECONDS)
         return _link(reply.link)
 
     async def query(self, owner: Owner, query: Query) -> Page:
@@ -265,13 +238,13 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         request = links_pb2.QueryLinksRequest(
             owner=_owner(owner),
             text=query.text,
-            state=_NUMBERS[query.state] if query.state else links_pb2.LINK_STATE_UNSPECIFIED,
-            order=_ORDERS[query.order],
+            state=_STATE_NUMBERS[query.state] if query.state else links_pb2.LINK_STATE_UNSPECIFIED,
+            order=_ORDER_NUMBERS[query.order],
             limit=query.limit,
             cursor=query.cursor,
             without_total=not query.with_total,
         )
-        reply = await self._caller.unary("QueryLinks", self._stub.QueryLinks, request, CALL_SECONDS)
+        reply = await self._call(self._stub.QueryLinks, request, CALL_SECONDS)
         return Page([_link(link) for link in reply.links], reply.total, reply.cursor)
 
     async def owned_codes(self, owner: Owner) -> list[str]:
@@ -287,9 +260,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         request = links_pb2.CheckStatisticsAccessRequest(
             caller=_owner(caller) if caller else None, code=code
         )
-        await self._caller.unary(
-            "CheckStatisticsAccess", self._stub.CheckStatisticsAccess, request, CALL_SECONDS
-        )
+        await self._call(self._stub.CheckStatisticsAccess, request, CALL_SECONDS)
 
     async def change(
         self, owner: Owner, code: str, changes: LinkChanges
@@ -298,23 +269,19 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         request = links_pb2.ChangeLinkRequest(
             owner=_owner(owner), code=code, changes=_changes(changes)
         )
-        reply = await self._caller.unary("ChangeLink", self._stub.ChangeLink, request, CALL_SECONDS)
+        reply = await self._call(self._stub.ChangeLink, request, CALL_SECONDS)
         return _link(reply.link), _resolutions(reply.resolutions)
 
     async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Remove links until they are restored. Reasons: NO_LINK, TOO_MANY_CODES."""
         request = links_pb2.RemoveLinksRequest(owner=_owner(owner), codes=codes)
-        reply = await self._caller.unary(
-            "RemoveLinks", self._stub.RemoveLinks, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.RemoveLinks, request, CALL_SECONDS)
         return _resolutions(reply.resolutions)
 
     async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Restore links. Reasons: NO_LINK, TOO_MANY_CODES."""
         request = links_pb2.RestoreLinksRequest(owner=_owner(owner), codes=codes)
-        reply = await self._caller.unary(
-            "RestoreLinks", self._stub.RestoreLinks, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.RestoreLinks, request, CALL_SECONDS)
         return _resolutions(reply.resolutions)
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
@@ -322,24 +289,20 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         request = links_pb2.ReportLinkRequest(
             code=code, reason=_REASON_NUMBERS[reason], details=details, contact=contact
         )
-        reply = await self._caller.unary("ReportLink", self._stub.ReportLink, request, CALL_SECONDS)
+        reply = await self._call(self._stub.ReportLink, request, CALL_SECONDS)
         return reply.report_id
 
     async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
         """The scan code of a link, which is made once. Reason: NO_LINK."""
         request = links_pb2.CreateScanCodeRequest(owner=_owner(owner), code=code)
-        reply = await self._caller.unary(
-            "CreateScanCode", self._stub.CreateScanCode, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.CreateScanCode, request, CALL_SECONDS)
         resolutions = [reply.resolution] if reply.HasField("resolution") else []
         return reply.scan_code, _resolutions(resolutions)
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Give some of a guest's links to an account; returns how many, and if to ask again."""
         request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
-        reply = await self._caller.unary(
-            "ClaimLinks", self._stub.ClaimLinks, request, CLAIM_SECONDS
-        )
+        reply = await self._call(self._stub.ClaimLinks, request, CLAIM_SECONDS)
         return reply.claimed, reply.more
 
 
@@ -370,25 +333,23 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
             request.visitors.add(code=code, day=day, numbers=numbers)
             if place % _STEP_ROWS == 0:
                 await asyncio.sleep(0)
-        await self._caller.unary("RecordVisits", self._stub.RecordVisits, request, CALL_SECONDS)
+        await self._call(self._stub.RecordVisits, request, CALL_SECONDS)
 
     async def close_gateway(self, gateway_id: str, number: int) -> None:
         """Say that a journal was closed with nothing in it, its last batch `number`."""
         request = analytics_pb2.CloseGatewayRequest(gateway_id=gateway_id, batch_number=number)
-        await self._caller.unary("CloseGateway", self._stub.CloseGateway, request, CLOSE_SECONDS)
+        await self._call(self._stub.CloseGateway, request, CLOSE_SECONDS)
 
     async def visitor_key(self) -> tuple[int, bytes]:
         """The UTC day that runs, in whole days since the Unix epoch, and its key of 32 bytes."""
         request = analytics_pb2.GetVisitorKeyRequest()
-        reply = await self._caller.unary(
-            "GetVisitorKey", self._stub.GetVisitorKey, request, KEY_SECONDS
-        )
+        reply = await self._call(self._stub.GetVisitorKey, request, KEY_SECONDS)
         return reply.day, reply.key
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         """Visits by code; links nobody visited are left out."""
         request = analytics_pb2.GetTotalsRequest(codes=codes)
-        reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
+        reply = await self._call(self._stub.GetTotals, request, CALL_SECONDS)
         return {code: Totals(one.people, one.bots) for code, one in reply.totals.items()}
 
     async def recent_people(
@@ -398,9 +359,7 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         request = analytics_pb2.GetRecentPeopleRequest(
             codes=codes, owner=pseudonym_of(owner) if owner else ""
         )
-        reply = await self._caller.unary(
-            "GetRecentPeople", self._stub.GetRecentPeople, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.GetRecentPeople, request, CALL_SECONDS)
         return {code: list(one.people) for code, one in reply.links.items()}
 
     async def statistics(
@@ -412,12 +371,10 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         )
         match span:
             case RecentSpan():
-                request.recent = _SPANS[span]
+                request.recent = _SPAN_NUMBERS[span]
             case Dates(first, last):
                 request.dates.CopyFrom(analytics_pb2.Dates(**{"from": first, "to": last}))
-        reply = await self._caller.unary(
-            "GetStatistics", self._stub.GetStatistics, request, STATISTICS_SECONDS
-        )
+        reply = await self._call(self._stub.GetStatistics, request, STATISTICS_SECONDS)
         return _statistics(reply)
 
 
@@ -459,7 +416,7 @@ def _row_without_code(hour: int, kind: Kind, host: str, facts: str) -> bytes:
 
     To put it into each row, field by field, takes twice as long as all the rest of it.
     """
-    row = analytics_pb2.VisitCount(hour=hour, kind=_KINDS[kind], referrer_host=host)
+    row = analytics_pb2.VisitCount(hour=hour, kind=_KIND_NUMBERS[kind], referrer_host=host)
     return row.SerializeToString() + _names(facts)
 
 
@@ -469,26 +426,19 @@ def _names(facts: str) -> bytes:
 
     Put into a row as messages, they would take three times as long as all the rest of it.
     """
-    known = lines.facts_of(facts)
+    known = lines.facts_of(facts)._asdict()
+    del known["visitor"]
     names = [
-        analytics_pb2.Name(dimension=dimension, name=name)
-        for dimension, name in (
-            (analytics_pb2.DIMENSION_DEVICE, known.device),
-            (analytics_pb2.DIMENSION_BROWSER, known.browser),
-            (analytics_pb2.DIMENSION_SYSTEM, known.system),
-            (analytics_pb2.DIMENSION_LANGUAGE, known.language),
-            (analytics_pb2.DIMENSION_COUNTRY, known.country),
-            (analytics_pb2.DIMENSION_SOURCE, known.source),
-        )
+        analytics_pb2.Name(dimension=_DIMENSION_NUMBERS[Dimension(dimension)], name=name)
+        for dimension, name in known.items()
         if name
     ]
     return analytics_pb2.VisitCount(names=names).SerializeToString()
 
 
-def _settle(creations: Iterable[_Creation], outcome: Resolution | BaseException) -> None:
-    """Tell those who wait for creations what became of them; nobody may wait any more."""
-    for _, made in creations:
-        if made.done():
+def _settle(creations: Sequence[_Creation], outcomes: Sequence[Resolution | BaseException]) -> None:
+    for (_, made), outcome in zip(creations, outcomes, strict=True):
+        if made.done():  # The caller has left.
             continue
         if isinstance(outcome, BaseException):
             made.set_exception(outcome)
@@ -551,10 +501,10 @@ def _resolutions(messages: Iterable[links_pb2.Resolution]) -> dict[str, Resoluti
 
 
 def _resolution(message: links_pb2.Resolution) -> Resolution:
-    if not message.state and not message.HasField("expires_at"):  # As nearly all are.
-        return Resolution(LinkState.ACTIVE, message.url, link_code=message.link_code)
+    if message.state == links_pb2.LINK_STATE_ACTIVE and not message.HasField("expires_at"):
+        return Resolution(LinkState.ACTIVE, message.url, link_code=message.link_code)  # Fast.
     return Resolution(
-        # A state that only a later version knows is not active, and "has ended" is true of it.
+        # A later version may send a state that is not known here. The link is not active then.
         _STATES.get(message.state, LinkState.EXPIRED),
         message.url,
         message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None,
@@ -564,57 +514,24 @@ def _resolution(message: links_pb2.Resolution) -> Resolution:
     )
 
 
-_STATES = {
-    links_pb2.LINK_STATE_UNSPECIFIED: LinkState.ACTIVE,
-    links_pb2.LINK_STATE_ACTIVE: LinkState.ACTIVE,
-    links_pb2.LINK_STATE_EXPIRED: LinkState.EXPIRED,
-    links_pb2.LINK_STATE_REMOVED: LinkState.REMOVED,
-    links_pb2.LINK_STATE_BLOCKED: LinkState.BLOCKED,
+# Enums of the wire have the names of the gateway's.
+_STATE_NUMBERS = {one: links_pb2.LinkState.Value(f"LINK_STATE_{one.name}") for one in LinkState}
+_STATES = {number: state for state, number in _STATE_NUMBERS.items()}
+_REASON_NUMBERS = {
+    one: links_pb2.BlockReason.Value(f"BLOCK_REASON_{one.name}") for one in BlockReason
 }
-_NUMBERS = {
-    LinkState.ACTIVE: links_pb2.LINK_STATE_ACTIVE,
-    LinkState.EXPIRED: links_pb2.LINK_STATE_EXPIRED,
-    LinkState.REMOVED: links_pb2.LINK_STATE_REMOVED,
-    LinkState.BLOCKED: links_pb2.LINK_STATE_BLOCKED,
+_REASONS = {number: reason for reason, number in _REASON_NUMBERS.items()}
+_ORDER_NUMBERS = {one: links_pb2.LinkOrder.Value(f"LINK_ORDER_{one.name}") for one in LinkOrder}
+_SPAN_NUMBERS = {
+    one: analytics_pb2.RecentSpan.Value(f"RECENT_SPAN_{one.value.upper().replace(' ', '_')}")
+    for one in RecentSpan
 }
-_ORDERS = {
-    LinkOrder.NEWEST: links_pb2.LINK_ORDER_NEWEST,
-    LinkOrder.OLDEST: links_pb2.LINK_ORDER_OLDEST,
-    LinkOrder.MOST_VIEWED: links_pb2.LINK_ORDER_MOST_VIEWED,
+_STEPS = {analytics_pb2.StepLength.Value(f"STEP_LENGTH_{one.name}"): one for one in StepLength}
+_DIMENSION_NUMBERS = {
+    one: analytics_pb2.Dimension.Value(f"DIMENSION_{one.name}") for one in Dimension
 }
-_REASONS = {
-    links_pb2.BLOCK_REASON_PHISHING: BlockReason.PHISHING,
-    links_pb2.BLOCK_REASON_MALWARE: BlockReason.MALWARE,
-    links_pb2.BLOCK_REASON_SPAM: BlockReason.SPAM,
-    links_pb2.BLOCK_REASON_ILLEGAL: BlockReason.ILLEGAL,
-    links_pb2.BLOCK_REASON_OTHER: BlockReason.OTHER,
-}
-_REASON_NUMBERS = {reason: number for number, reason in _REASONS.items()}
-
-_SPANS = {
-    RecentSpan.HOURS_24: analytics_pb2.RECENT_SPAN_24_HOURS,
-    RecentSpan.DAYS_7: analytics_pb2.RECENT_SPAN_7_DAYS,
-    RecentSpan.DAYS_30: analytics_pb2.RECENT_SPAN_30_DAYS,
-    RecentSpan.DAYS_90: analytics_pb2.RECENT_SPAN_90_DAYS,
-    RecentSpan.MONTHS_12: analytics_pb2.RECENT_SPAN_12_MONTHS,
-    RecentSpan.ALL: analytics_pb2.RECENT_SPAN_ALL,
-}
-_STEPS = {
-    analytics_pb2.STEP_LENGTH_HOUR: StepLength.HOUR,
-    analytics_pb2.STEP_LENGTH_DAY: StepLength.DAY,
-    analytics_pb2.STEP_LENGTH_WEEK: StepLength.WEEK,
-    analytics_pb2.STEP_LENGTH_MONTH: StepLength.MONTH,
-}
-_DIMENSIONS = {
-    analytics_pb2.DIMENSION_REFERRER: Dimension.REFERRER,
-    analytics_pb2.DIMENSION_DEVICE: Dimension.DEVICE,
-    analytics_pb2.DIMENSION_BROWSER: Dimension.BROWSER,
-    analytics_pb2.DIMENSION_SYSTEM: Dimension.SYSTEM,
-    analytics_pb2.DIMENSION_LANGUAGE: Dimension.LANGUAGE,
-    analytics_pb2.DIMENSION_COUNTRY: Dimension.COUNTRY,
-    analytics_pb2.DIMENSION_SOURCE: Dimension.SOURCE,
-}
-_KINDS = {
+_DIMENSIONS = {number: dimension for dimension, number in _DIMENSION_NUMBERS.items()}
+_KIND_NUMBERS = {
     "person": analytics_pb2.VISIT_KIND_PERSON,
     "bot": analytics_pb2.VISIT_KIND_BOT,
 }

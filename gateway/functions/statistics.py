@@ -24,19 +24,18 @@ from gateway.ports import (
     Span,
     Statistics,
 )
-from gateway.together import Together
+from gateway.single_flight import SingleFlight
 from services.runtime.errors import InvalidArgument, NotFound
 
 DEFAULT_SPAN = RecentSpan.DAYS_30
 DEFAULT_TIMEZONE = "UTC"
 FRESH_SECONDS = 1.0
-"""For how long an answer about one link is given to others who ask the same. A page that shows it
-asks every few seconds, and public statistics may be looked at by many, while analytics adds up one
-link at a time, which takes it milliseconds of a core."""
-MOST_KEPT = 64
-"""Such answers that are kept: 20 kB each as links are, 0.5 MB where all names are strangers'."""
+"""How long the statistics of one link are cached. Many may look at public ones, and computing them
+takes milliseconds of a core."""
+MAX_CACHED = 64
+"""Statistics that are cached: 20 kB each, at most 0.5 MB where all names are chosen by visitors."""
 TOP = 100
-"""How many of an owner's links are told apart where all of them are asked for."""
+"""How many of an owner's links are listed where all of them are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class LinkStatistics:
         self._analytics = analytics
         self._clients = clients
         self._reads = reads
-        self._of_links = Together(self._of_link, FRESH_SECONDS, MOST_KEPT)
+        self._of_links = SingleFlight(self._of_link, FRESH_SECONDS, MAX_CACHED)
 
     async def show_statistics(self, payload: ShowStatistics, request: Request) -> Reply:
         self._reads.hit(self._clients.networks_of(request))
@@ -103,7 +102,7 @@ class LinkStatistics:
         if payload.code is not None:
             caller = await self._check_access(payload, payload.code)
             question = _Question(payload.code, payload.span, timezone, caller)
-            return _shown(await self._of_links.of(question), timezone)
+            return _shown(await self._of_links.get(question), timezone)
         owner = await owner_of(self._auth, payload)
         codes = await self._links.owned_codes(owner)
         found = await self._analytics.statistics(codes, payload.span, timezone, TOP, owner)

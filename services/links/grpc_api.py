@@ -446,15 +446,10 @@ def _write_resolutions(
 
 
 def write_resolution(message: pb.Resolution, resolution: Resolution) -> None:
-    """Write a resolution as it travels into a message that is empty.
-
-    An active link without an end is code and URL alone: gateways of the version before read it as
-    the entry of a map, and protobuf drops an entry that has a field it does not know.
-    """
+    """Write a resolution into a message that is empty."""
     message.code = resolution.code
     message.url = resolution.url
-    if resolution.state is not LinkState.ACTIVE:
-        message.state = _STATES[resolution.state]
+    message.state = _STATES[resolution.state]
     if resolution.expires_at is not None:
         message.expires_at.FromDatetime(resolution.expires_at)
     if resolution.ended_url:

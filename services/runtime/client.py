@@ -214,6 +214,19 @@ class ServiceClient(Generic[Stub]):
             leaving.cancel()
         await self._channel.close()
 
+    async def _call(
+        self,
+        stub: grpc.aio.UnaryUnaryMultiCallable[Request, Response],
+        request: Request,
+        seconds: float,
+    ) -> Response:
+        """Make the call that the type of `request` names: `GetLinkRequest` that of `GetLink`.
+
+        Raises AppError.
+        """
+        method = type(request).__name__.removesuffix("Request")
+        return await self._caller.unary(method, stub, request, seconds)
+
     def _open(self) -> None:
         self._channel = open_channel(self._address, self._service)
         self._stub = self._make_stub(self._channel)

@@ -339,7 +339,7 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListClosedAccounts(self, request, context):
-        """Lists up to 100 closed accounts: those whose removal is not finished.
+        """Lists up to 10,000 closed accounts: those whose removal is not finished.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -195,7 +195,7 @@ class AdminServiceStub:
     Errors: NOT_FOUND (NO_ACCOUNT).
     """
     ListClosedAccounts: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ListClosedAccountsRequest, _auth_pb2.ListClosedAccountsResponse]
-    """Lists up to 100 closed accounts: those whose removal is not finished."""
+    """Lists up to 10,000 closed accounts: those whose removal is not finished."""
     RemoveAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]
     """Removes a closed account, the last step of a removal: its e-mail address is free then. An
     account that is not closed, or not there, is left as it is.
@@ -214,7 +214,7 @@ class AdminServiceAsyncStub(AdminServiceStub):
     Errors: NOT_FOUND (NO_ACCOUNT).
     """
     ListClosedAccounts: _aio.UnaryUnaryMultiCallable[_auth_pb2.ListClosedAccountsRequest, _auth_pb2.ListClosedAccountsResponse]  # type: ignore[assignment]
-    """Lists up to 100 closed accounts: those whose removal is not finished."""
+    """Lists up to 10,000 closed accounts: those whose removal is not finished."""
     RemoveAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]  # type: ignore[assignment]
     """Removes a closed account, the last step of a removal: its e-mail address is free then. An
     account that is not closed, or not there, is left as it is.
@@ -242,7 +242,7 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.ListClosedAccountsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ListClosedAccountsResponse, _abc.Awaitable[_auth_pb2.ListClosedAccountsResponse]]:
-        """Lists up to 100 closed accounts: those whose removal is not finished."""
+        """Lists up to 10,000 closed accounts: those whose removal is not finished."""
 
     @_abc_1.abstractmethod
     def RemoveAccount(

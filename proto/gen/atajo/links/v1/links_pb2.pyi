@@ -30,7 +30,7 @@ class _LinkState:
 class _LinkStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LinkState.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     LINK_STATE_UNSPECIFIED: _LinkState.ValueType  # 0
-    """Active, told so that versions which know active links alone read it, too (see Resolution)."""
+    """Not given."""
     LINK_STATE_ACTIVE: _LinkState.ValueType  # 1
     """Leads to its URL."""
     LINK_STATE_EXPIRED: _LinkState.ValueType  # 2
@@ -44,7 +44,7 @@ class LinkState(_LinkState, metaclass=_LinkStateEnumTypeWrapper):
     """What a link is at a moment; where several hold, the first of blocked, removed, expired, active."""
 
 LINK_STATE_UNSPECIFIED: LinkState.ValueType  # 0
-"""Active, told so that versions which know active links alone read it, too (see Resolution)."""
+"""Not given."""
 LINK_STATE_ACTIVE: LinkState.ValueType  # 1
 """Leads to its URL."""
 LINK_STATE_EXPIRED: LinkState.ValueType  # 2
@@ -423,13 +423,7 @@ Global___ResolveLinksRequest: _TypeAlias = ResolveLinksRequest  # noqa: Y015
 
 @_typing.final
 class Resolution(_message.Message):
-    """What a short address answers.
-
-    Fields 1 and 2 have the numbers of a map's key and value: versions that know active links alone
-    have a map of URLs by code in the place of `ResolveLinksResponse.resolutions`. What they write is
-    read here, and they read an active link without an end, which is told by these two fields and no
-    other: they pass over an entry that has more.
-    """
+    """What a short address answers."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
