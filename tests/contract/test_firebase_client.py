@@ -194,7 +194,7 @@ def test_a_link_and_what_its_owner_does_with_it(client: FirebaseClient, owner: O
     told = data(client, "showLink", {**owner, "code": code})
     assert told["link"] == reply["link"]
     assert [former["long_link"] for former in told["history"]] == ["https://example.com/a"]
-    no_changes = {**owner, "code": code, "changes": {}}
+    no_changes: dict[str, object] = {**owner, "code": code, "changes": {}}
     assert error(client, "changeLink", no_changes) == (INVALID, "NO_CHANGES")
     stranger = {"guest": secrets.token_urlsafe(32)}
     assert data(client, "showLink", {**stranger, "code": code}) == NO_EXIST

@@ -7,16 +7,14 @@ import math
 import re
 import secrets
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
-from services.links import domain as links
 from services.links.blocks import BlockReason
-from services.links.edits import Edit, block
+from services.links.edits import block
 from tests.fakes import MOST_CLAIMED
 from tests.in_process import InProcess
 from tests.product import BROWSER, new_code, registration
@@ -32,12 +30,16 @@ NO_EXIST = {"success": False, "error": "no exist"}
 EXAMPLE = "https://example.com/"
 
 
+Owner = dict[str, str | None]
+
+
 def new_guest() -> str:
     """A key as a page makes it."""
     return secrets.token_urlsafe(32)
 
 
-Owner = dict[str, str | None]
+def a_guest() -> Owner:
+    return {"token": None, "guest": new_guest()}
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +48,17 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
         yield gateway
 
 
+@pytest.fixture(scope="module")
+def session(gateway: InProcess) -> str:
+    """The token of an account that nothing may change."""
+    return gateway.log_in(gateway.register())
+
+
 @pytest.fixture(params=["account", "guest"])
 def owner(request: pytest.FixtureRequest, gateway: InProcess) -> Owner:
     """Somebody without links, as payloads name them."""
     if request.param == "guest":
-        return {"token": None, "guest": new_guest()}
+        return a_guest()
     return {"token": gateway.log_in(gateway.register()), "guest": None}
 
 
@@ -151,46 +159,22 @@ def test_what_changes_is_answered_and_holds_here_at_once(gateway: InProcess, own
     assert {key: link[key] for key in taken} == taken
 
 
-@pytest.mark.parametrize(
-    "pasted", ["\u201c{}\u201d", "\u2022 <{}> ", "({})", "\u202a{}\u202c", "{}\u200b"]
-)
-def test_a_pasted_url_leads_where_it_leads_without_what_surrounds_it(
-    gateway: InProcess, owner: Owner, pasted: str
-) -> None:
-    code = new_code()
-    link = {**owner, "code": code, "url": pasted.format("https://ex.example/x_(1)")}
+def test_a_pasted_url_leads_where_it_leads_without_what_surrounds_it(gateway: InProcess) -> None:
+    owner, code = a_guest(), new_code()
+    link = {**owner, "code": code, "url": "\u201chttps://ex.example/x_(1)\u201d"}
     for _ in range(2):  # A retry is the same creation.
         gateway.data("createShortLink", link)
         assert gateway.visit(code).headers["location"] == "https://ex.example/x_(1)"
-    changes = {
-        "url": pasted.format("https://ex.example/y"),
-        "ended_url": pasted.format("https://ex.example/z"),
-    }
+    changes = {"url": "(https://ex.example/y)", "ended_url": "<https://ex.example/z>"}
     changed = gateway.data("changeLink", {**owner, "code": code, "changes": changes})["link"]
     assert (changed["long_link"], changed["ended_url"]) == (
         "https://ex.example/y",
         "https://ex.example/z",
     )
-    assert gateway.visit(code).headers["location"] == "https://ex.example/y"
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["url=https://ex.example", "https//ex.example", "http://https://ex.example", "\u201c\u201d"],
-)
-def test_a_url_that_would_lead_nowhere_is_refused(
-    gateway: InProcess, owner: Owner, url: str
-) -> None:
-    code = make(gateway, owner)
-    refused = gateway.call("createShortLink", {**owner, "code": new_code(), "url": url})
-    assert refused.status_code == 400
-    for key in ("url", "ended_url"):
-        change = {**owner, "code": code, "changes": {key: url}}
-        assert gateway.call("changeLink", change).status_code == 400
-    assert gateway.visit(code).headers["location"] == EXAMPLE
-
-
-def test_an_end_in_the_past_ends_a_link_at_once(gateway: InProcess, owner: Owner) -> None:
+def test_an_end_in_the_past_ends_a_link_at_once(gateway: InProcess) -> None:
+    owner = a_guest()
     code = make(gateway, owner)
     gateway.visit(code)
     change = {**owner, "code": code, "changes": {"expires_at": "2020-01-01T00:00Z"}}
@@ -229,9 +213,8 @@ def test_a_removal_and_its_undo_hold_here_at_once_and_may_be_repeated(
         assert listed(gateway, owner) == codes[::-1]
 
 
-def test_a_creation_repeated_is_followed_as_the_link_is_now(
-    gateway: InProcess, owner: Owner
-) -> None:
+def test_a_creation_repeated_is_followed_as_the_link_is_now(gateway: InProcess) -> None:
+    owner = a_guest()
     code = make(gateway, owner)
     change = {**owner, "code": code, "changes": {"url": "https://b.example/"}}
     assert gateway.data("changeLink", change)["success"]
@@ -244,7 +227,8 @@ def test_a_creation_repeated_is_followed_as_the_link_is_now(
     assert gateway.visit(code).status_code == 410
 
 
-def test_a_link_that_is_blocked_says_why(gateway: InProcess, owner: Owner) -> None:
+def test_a_link_that_is_blocked_says_why(gateway: InProcess) -> None:
+    owner = a_guest()
     code = make(gateway, owner)
     gateway.links.do(code, block(BlockReason.SPAM))
     link = shown(gateway, owner, code)
@@ -254,64 +238,42 @@ def test_a_link_that_is_blocked_says_why(gateway: InProcess, owner: Owner) -> No
     assert listed(gateway, owner) == listed(gateway, owner, state="blocked") == []
 
 
-def test_what_was_removed_30_days_ago_is_not_there(gateway: InProcess, owner: Owner) -> None:
-    code = make(gateway, owner)
-    gateway.data("removeLinks", {**owner, "codes": [code]})
-    long_ago = datetime.now(UTC) - links.RESTORABLE_FOR
-    gateway.links.do(code, Edit(lambda link: replace(link, removed_at=long_ago), False))
-    assert gateway.data("restoreLinks", {**owner, "codes": [code]}) == NO_EXIST
-    assert gateway.data("showLink", {**owner, "code": code}) == NO_EXIST
-    assert listed(gateway, owner, state="removed") == []
-
-
-def test_visits_are_shown_where_they_are_known(gateway: InProcess, owner: Owner) -> None:
-    code = make(gateway, owner)
-    for _ in range(3):
-        gateway.visit(code)
-    gateway.visit(code, {"user-agent": "curl/8"})
-
-    def counted() -> set[tuple[int | None, int | None]]:
-        """Views and bots in the list, and by itself."""
-        [link] = gateway.data("showLinks", owner)["links"]
-        both = link, shown(gateway, owner, code)
-        return {(one["views"], one["bots"]) for one in both}
-
-    await_that(lambda: counted() == {(3, 1)}, SETTLED)
-    gateway.analytics.away = True
-    try:
-        assert counted() == {(None, None)}
-        changes = {"title": "still changed"}
-        link = gateway.data("changeLink", {**owner, "code": code, "changes": changes})["link"]
-        assert (link["title"], link["views"], link["bots"]) == ("still changed", None, None)
-    finally:
-        gateway.analytics.away = False
-    await_that(lambda: counted() == {(3, 1)}, 15.0)
-
-
-def test_a_list_carries_the_people_of_30_days_when_asked(gateway: InProcess, owner: Owner) -> None:
+def test_visits_are_shown_where_they_are_known(gateway: InProcess) -> None:
+    owner = a_guest()
     visited, quiet = make(gateway, owner), make(gateway, owner)
     for _ in range(3):
         gateway.visit(visited)
     gateway.visit(visited, {"user-agent": "curl/8"})
 
+    def counted() -> list[tuple[int | None, int | None]]:
+        """Views and bots of the visited link: in the list, and by itself."""
+        [_, listed] = gateway.data("showLinks", owner)["links"]
+        both = listed, shown(gateway, owner, visited)
+        return [(one["views"], one["bots"]) for one in both]
+
     def recent() -> dict[str, list[int] | None]:
         links = gateway.data("showLinks", {**owner, "recent": True})["links"]
         return {link["code"]: link["recent"] for link in links}
 
+    await_that(lambda: counted() == [(3, 1)] * 2, SETTLED)
+    days = recent()
+    assert days[quiet] == [0] * 30
+    assert len(days[visited] or []) == 30
     # Midnight may pass between the visits and the list.
-    await_that(lambda: sum((recent()[visited] or [])[-2:]) == 3, SETTLED)
-    assert all(len(days or []) == 30 for days in recent().values())
-    assert recent()[quiet] == [0] * 30
+    assert sum((days[visited] or [])[-2:]) == 3
     for asked in ({}, {"recent": False}, {"recent": None}):
         [link, _] = gateway.data("showLinks", {**owner, **asked})["links"]
         assert list(link) == LINK_KEYS
+    assert gateway.call("showLinks", {**owner, "recent": "yes"}).status_code == 400
     gateway.analytics.away = True
     try:
+        assert counted() == [(None, None)] * 2
         assert recent() == {visited: None, quiet: None}
+        change = {**owner, "code": visited, "changes": {"title": "changed"}}
+        link = gateway.data("changeLink", change)["link"]
+        assert (link["title"], link["views"], link["bots"]) == ("changed", None, None)
     finally:
         gateway.analytics.away = False
-    refused = gateway.call("showLinks", {**owner, "recent": "yes"})
-    assert refused.status_code == 400
 
 
 def scan_code_of(gateway: InProcess, owner: Owner, code: str) -> str:
@@ -321,7 +283,8 @@ def scan_code_of(gateway: InProcess, owner: Owner, code: str) -> str:
     return scan_code
 
 
-def test_a_scan_code_is_made_once_and_shown_with_its_link(gateway: InProcess, owner: Owner) -> None:
+def test_a_scan_code_is_made_once_and_shown_with_its_link(gateway: InProcess) -> None:
+    owner = a_guest()
     code = make(gateway, owner)
     scan_code = scan_code_of(gateway, owner, code)
     assert re.fullmatch("[0-9A-Z-]{8}", scan_code)
@@ -330,16 +293,14 @@ def test_a_scan_code_is_made_once_and_shown_with_its_link(gateway: InProcess, ow
     assert list(shown(gateway, owner, code)) == [*LINK_KEYS, "scan_code"]
     [link] = gateway.data("showLinks", owner)["links"]
     assert link["scan_code"] == scan_code
-    changes = {"title": "a"}
-    changed = gateway.data("changeLink", {**owner, "code": code, "changes": changes})["link"]
-    assert changed["scan_code"] == scan_code
     for function in ("showLink", "createScanCode"):
         assert gateway.data(function, {**owner, "code": scan_code}) == NO_EXIST
     taken = gateway.call("createShortLink", {**owner, "code": scan_code, "url": EXAMPLE})
     assert taken.status_code == 409
 
 
-def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcess, owner: Owner) -> None:
+def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcess) -> None:
+    owner = a_guest()
     code = make(gateway, owner)
     gateway.visit(scan_code := scan_code_of(gateway, owner, code))
     both = (code, scan_code)
@@ -362,9 +323,8 @@ def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcess, owner: Owner
     assert gateway.data("accessLink", {"code": scan_code}) == blocked
 
 
-def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(
-    gateway: InProcess, owner: Owner
-) -> None:
+def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(gateway: InProcess) -> None:
+    owner = a_guest()
     code = make(gateway, owner)
     scan_code = scan_code_of(gateway, owner, code)
     gateway.visit(code)
@@ -386,7 +346,7 @@ def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(
 
 
 def test_a_list_is_read_in_pages_of_fifty_or_as_asked_for(gateway: InProcess) -> None:
-    owner: Owner = {"guest": new_guest()}
+    owner = a_guest()
     codes = [make(gateway, owner) for _ in range(51)][::-1]
     first = gateway.data("showLinks", owner)
     assert [link["code"] for link in first["links"]] == codes[:50]
@@ -397,23 +357,10 @@ def test_a_list_is_read_in_pages_of_fifty_or_as_asked_for(gateway: InProcess) ->
     assert (last["total"], last["cursor"]) == (51, None)
     nothing_said = dict.fromkeys(("query", "state", "order", "limit", "cursor", "token"))
     assert gateway.data("showLinks", {**owner, **nothing_said}) == first
-    for order in ("newest", "oldest", "most viewed"):
-        found, cursor = [], None
-        while True:
-            asked = {**owner, "order": order, "limit": 20, "cursor": cursor, "query": "EXAMPLE"}
-            page = gateway.data("showLinks", asked)
-            found += [link["code"] for link in page["links"]]
-            assert page["total"] == 51
-            if (cursor := page["cursor"]) is None:
-                break
-        assert found == (codes[::-1] if order == "oldest" else codes)
-
-
-def test_the_most_viewed_come_first(gateway: InProcess) -> None:
-    owner: Owner = {"guest": new_guest()}
-    codes = [make(gateway, owner) for _ in range(3)]
-    gateway.links.people.update({codes[1]: 2, codes[0]: 1})
-    assert listed(gateway, owner, order="most viewed") == [codes[1], codes[0], codes[2]]
+    asked = {**owner, "order": "oldest", "limit": 20, "query": "EXAMPLE"}
+    page = gateway.data("showLinks", {**asked, "cursor": None})
+    page = gateway.data("showLinks", {**asked, "cursor": page["cursor"]})
+    assert [link["code"] for link in page["links"]] == codes[::-1][20:40]
 
 
 # On whose behalf.
@@ -435,15 +382,19 @@ def test_who_names_neither_is_not_logged_in(gateway: InProcess, function: str) -
 
 
 @pytest.mark.parametrize("function", [*CALLS, "createShortLink", "claimLinks"])
-def test_a_bad_token_is_told_whatever_the_guest(gateway: InProcess, function: str) -> None:
+def test_a_bad_token_is_told_whatever_the_guest_unless_that_is_malformed(
+    gateway: InProcess, function: str
+) -> None:
     payload = CALLS.get(function, {})
     if function == "createShortLink":
         payload = {"code": new_code(), "url": EXAMPLE}
-    bad = {**payload, "token": "no.session.token", "guest": new_guest()}
-    assert gateway.data(function, bad) == INVALID_TOKEN
+    bad = {**payload, "token": "no.session.token"}
+    assert gateway.data(function, {**bad, "guest": new_guest()}) == INVALID_TOKEN
+    response = gateway.call(function, {**bad, "guest": "a" * 42})
+    assert reason_of(response) == "INVALID_ARGUMENT"
+    assert "guest" in response.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("function", [*CALLS, "createShortLink", "claimLinks"])
 @pytest.mark.parametrize(
     "guest",
     [
@@ -452,16 +403,8 @@ def test_a_bad_token_is_told_whatever_the_guest(gateway: InProcess, function: st
         *(7, True, 1.5, [], {}, ["a" * 43]),
     ],
 )
-def test_a_malformed_guest_is_refused_even_beside_a_token(
-    gateway: InProcess, function: str, guest: object
-) -> None:
-    payload = CALLS.get(function, {})
-    if function == "createShortLink":
-        payload = {"code": new_code(), "url": EXAMPLE}
-    for token in (None, "no.session.token", gateway.log_in(gateway.register())):
-        response = gateway.call(function, {**payload, "token": token, "guest": guest})
-        assert reason_of(response) == "INVALID_ARGUMENT"
-        assert "guest" in response.json()["error"]["message"]
+def test_a_malformed_guest_is_refused(gateway: InProcess, guest: object) -> None:
+    assert reason_of(gateway.call("showLinks", {"guest": guest})) == "INVALID_ARGUMENT"
 
 
 def test_the_token_wins(gateway: InProcess) -> None:
@@ -474,166 +417,91 @@ def test_the_token_wins(gateway: InProcess) -> None:
     assert gateway.data("showLink", {"guest": guest, "code": code}) == NO_EXIST
 
 
-@pytest.mark.parametrize("function", CALLS)
-def test_what_is_not_the_owners_does_not_exist(
-    gateway: InProcess, owner: Owner, function: str
-) -> None:
-    if function == "showLinks":
-        return
+def test_what_is_not_the_owners_does_not_exist(gateway: InProcess, owner: Owner) -> None:
     mine = make(gateway, owner)
-    others = [
-        make(gateway, {"guest": new_guest()}),
-        make(gateway, {"token": gateway.log_in(gateway.register())}),
-        make(gateway, {}),
-    ]
-    for code in (*others, new_code(), "abc", "ñ", "", "a" * 5000):
-        payload = {**owner, **CALLS[function], "code": code}
-        if "codes" in CALLS[function]:
-            del payload["code"]
-            payload["codes"] = [mine, code]
-        assert gateway.data(function, payload) == NO_EXIST, code[:50]
-    assert [gateway.visit(code).status_code for code in (mine, *others)] == [302] * 4
+    others = [make(gateway, a_guest()), make(gateway, {})]
+    for function, call in CALLS.items():
+        for code in (*others, new_code(), "ñ", "", "a" * 5000):
+            payload = {**owner, **call}
+            if "codes" in call:
+                payload["codes"] = [mine, code]
+            elif "code" in call:
+                payload["code"] = code
+            else:
+                continue
+            assert gateway.data(function, payload) == NO_EXIST, (function, code[:50])
+    assert [gateway.visit(code).status_code for code in (mine, *others)] == [302] * 3
     assert listed(gateway, owner) == [mine]
 
 
 # What can never be right.
 
-OF_ALL: dict[str, object] = {
-    "token a number": {"token": 7},
-    "token a list": {"token": ["a"]},
-    "token with NUL": {"token": "a\0b"},
-    "token half a character": {"token": "\ud800"},
-    "an unknown key": {"unknown": None},
-    "another's key": {"links": []},
-}
-OF_CODE: dict[str, object] = {
-    "null": {"code": None},
-    "a number": {"code": 7},
-    "true": {"code": True},
-    "a list": {"code": ["abcdefgh"]},
-    "NUL": {"code": "abc\0efgh"},
-    "half a character": {"code": "abc\ud800efgh"},
-}
-OF_CODES: dict[str, object] = {
-    "null": {"codes": None},
-    "none": {"codes": []},
-    "a text": {"codes": "abcdefgh"},
-    "a number in it": {"codes": ["abcdefgh", 7]},
-    "null in it": {"codes": [None]},
-    "a list in it": {"codes": [["abcdefgh"]]},
-    "NUL in it": {"codes": ["abc\0efgh"]},
-    "half a character in it": {"codes": ["abc\ud800efgh"]},
-    "an object": {"codes": {"0": "abcdefgh"}},
-    "one more than a hundred": {"codes": ["abcdefgh"] * 101},
-}
-OF_LIST: dict[str, object] = {
-    "query a number": {"query": 7},
-    "query true": {"query": True},
-    "query a list": {"query": []},
-    "query with NUL": {"query": "\0"},
-    "query half a character": {"query": "\ud800"},
-    "query too long": {"query": "ñ" * 1000},
-    "state unknown": {"state": "gone"},
-    "state in capitals": {"state": "Active"},
-    "state empty": {"state": ""},
-    "state a number": {"state": 1},
-    "state a list": {"state": ["active"]},
-    "order unknown": {"order": "best"},
-    "order empty": {"order": ""},
-    "order a number": {"order": 0},
-    "limit 0": {"limit": 0},
-    "limit 101": {"limit": 101},
-    "limit negative": {"limit": -1},
-    "limit true": {"limit": True},
-    "limit a fraction": {"limit": 1.5},
-    "limit a whole fraction": {"limit": 10.0},
-    "limit a text": {"limit": "10"},
-    "limit huge": {"limit": 2**31},
-    "limit hugely negative": {"limit": -(2**31) - 1},
-    "limit past all integers": {"limit": 10**400},
-    "limit NaN": {"limit": math.nan},
-    "cursor empty": {"cursor": ""},
-    "cursor made up": {"cursor": "nonsense"},
-    "cursor a number": {"cursor": 1},
-    "cursor with NUL": {"cursor": "\0"},
-}
-NO_MOMENTS: tuple[object, ...] = (
-    *(7, True, 1.5, [], {}, math.inf, "", "soon", "2086-01-01", "2086-01-01T00:00:00"),
-    *("2086-01-01 00:00:00Z", "20860101T00:00:00Z", "2086-01-01T00:00:00z"),
-    *("2086-13-01T00:00:00Z", "2086-02-30T00:00:00Z", "2086-01-01T24:00:00Z"),
-    *("2086-01-01T00:60:00Z", "2086-01-01T23:59:60Z", "2086-01-01T00:00:00+2"),
-    *("2086-01-01T00:00:00+24:00", "2086-01-01T00:00:00+02:60", "2086-W01-1T00:00:00Z"),
-    *("+2086-01-01T00:00:00Z", "12086-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
-    *("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"),
-    *(" 2086-01-01T00:00:00Z", "2086-01-01T00:00:00Z\n", "2086-01-01T00:00:00.Z"),
-    *("\uff12\uff10\uff18\uff16-01-01T00:00:00Z", "2086-01-01T00:00:00Z\0"),
-)
-OF_CHANGES: dict[str, object] = {
-    "null": None,
-    "a list": [],
-    "a text": "title",
-    "empty": {},
-    "an unknown key": {"code": "abcdefgh"},
-    "an unknown key beside a good one": {"title": "a", "views": 7},
-    "url null": {"url": None},
-    "url empty": {"url": ""},
-    "url a number": {"url": 7},
-    "url too short": {"url": "ab"},
-    "url too long": {"url": "http://example.com/" + "ñ" * 981},
-    "url with NUL": {"url": "http://example.com/\0"},
-    "url a script": {"url": "javascript:alert(1)"},
-    "title null": {"title": None},
-    "title a number": {"title": 7},
-    "title too long": {"title": "ñ" * 101},
-    "title with NUL": {"title": "\0"},
-    "title half a character": {"title": "\ud800"},
-    "title with a control character": {"title": "a\u0085b"},
-    "tags null": {"tags": None},
-    "tags a text": {"tags": "a"},
-    "tags of numbers": {"tags": [1]},
-    "tags of null": {"tags": [None]},
-    "tags too many": {"tags": [str(number) for number in range(11)]},
-    "tags with an empty one": {"tags": ["a", ""]},
-    "tags with a long one": {"tags": ["ñ" * 31]},
-    "tags with NUL": {"tags": ["a\0"]},
-    "ended_url empty": {"ended_url": ""},
-    "ended_url blank": {"ended_url": " "},
-    "ended_url a number": {"ended_url": 7},
-    "ended_url a script": {"ended_url": "javascript:alert(1)"},
-    "ended_url with NUL": {"ended_url": "http://a.example/\0"},
-    "public_statistics null": {"public_statistics": None},
-    "public_statistics 1": {"public_statistics": 1},
-    "public_statistics a text": {"public_statistics": "true"},
-    "one bad among good": {"title": "good", "tags": ["good"], "url": "javascript:alert(1)"},
-    **{f"expires_at {value!r}"[:40]: {"expires_at": value} for value in NO_MOMENTS},
-}
-BAD = [
-    *[(name, what, value) for name in CALLS for what, value in OF_ALL.items()],
+
+def each(name: str, *values: object) -> list[dict[str, object]]:
+    """Payloads that give one field these values."""
+    return [{name: value} for value in values]
+
+
+NUL, HALF_A_CHARACTER = "\0", "\ud800"
+UNKNOWN: list[dict[str, object]] = [{"unknown": None}]
+CHANGES = [
+    *each("changes", None, [], "title", {}, {"code": "abcdefgh"}, {"title": "a", "views": 7}),
     *[
-        (name, what, value)
-        for name in ("showLink", "changeLink")
-        for what, value in OF_CODE.items()
+        {"changes": change}
+        for change in (
+            *each("url", None, 7, f"http://example.com/{NUL}"),
+            *each("title", None, 7, NUL, HALF_A_CHARACTER),
+            *each("tags", None, "a", [1], [None], ["a\0"]),
+            *each("ended_url", "", 7, f"http://a.example/{NUL}"),
+            *each("public_statistics", None, 1, "true"),
+            *each("expires_at", 7, True, [], "", "2086-01-01T00:00:00", "2086-01-01T00:00:00Z\0"),
+            {"title": "good", "tags": ["good"], "url": "javascript:alert(1)"},
+        )
     ],
-    *[
-        (n, what, value)
-        for n in ("removeLinks", "restoreLinks")
-        for what, value in OF_CODES.items()
-    ],
-    *[("showLinks", what, value) for what, value in OF_LIST.items()],
-    *[("changeLink", what, {"changes": value}) for what, value in OF_CHANGES.items()],
 ]
+BAD: dict[str, list[dict[str, object]]] = {
+    "showLink": [
+        *UNKNOWN,
+        *each("token", 7, ["a"], NUL, HALF_A_CHARACTER),
+        *each("code", None, 7, True, ["abcdefgh"], "abc\0efgh", "abc\ud800efgh"),
+    ],
+    "showLinks": [
+        *UNKNOWN,
+        *each("query", 7, True, [], NUL, HALF_A_CHARACTER),
+        *each("state", "gone", "Active", "", 1, ["active"]),
+        *each("order", "best", "", 0),
+        *each("limit", 101, True, 1.5, 10.0, "10", 2**31, -(2**31) - 1, 10**400, math.nan),
+        *each("cursor", "", "nonsense", 1, NUL),
+    ],
+    "changeLink": [*UNKNOWN, *CHANGES],
+    "removeLinks": [
+        *UNKNOWN,
+        *each("codes", None, [], "abcdefgh", ["abcdefgh", 7], [None], [["abcdefgh"]]),
+        *each("codes", ["abc\0efgh"], ["abc\ud800efgh"], {"0": "abcdefgh"}, ["abcdefgh"] * 101),
+    ],
+    "restoreLinks": UNKNOWN,
+    "createScanCode": UNKNOWN,
+    "reportLink": [
+        *UNKNOWN,
+        *each("code", None),
+        *each("reason", "ugly", ""),
+        *each("details", 5),
+        *each("guest", "no key"),
+    ],
+}
 
 
 @pytest.mark.parametrize(
-    ("function", "what", "wrong"), BAD, ids=[f"{name} {what}" for name, what, _ in BAD]
+    ("function", "wrong"), [(name, wrong) for name, payloads in BAD.items() for wrong in payloads]
 )
 def test_bad_input_is_refused_with_a_reason_and_changes_nothing(
-    gateway: InProcess, kept: tuple[Owner, str], function: str, what: str, wrong: dict[str, object]
+    gateway: InProcess, kept: tuple[Owner, str], function: str, wrong: dict[str, object]
 ) -> None:
     owner, code = kept
     before = gateway.data("showLink", {**owner, "code": code})
-    right = {**CALLS[function], "code": code, "codes": [code]}
-    payload = {**owner, **{key: right[key] for key in CALLS[function]}, **wrong}
+    right = {**CALLS.get(function, {"code": ""})}
+    right |= {key: value for key, value in {"code": code, "codes": [code]}.items() if key in right}
+    payload = {**owner, **right, **wrong}
     body = json.dumps({"data": payload})  # It writes what no other client would.
     response = gateway.http.post(
         f"{gateway.url}/{function}", content=body, headers={"content-type": "application/json"}
@@ -642,22 +510,19 @@ def test_bad_input_is_refused_with_a_reason_and_changes_nothing(
     assert gateway.data("showLink", {**owner, "code": code}) == before
 
 
-@pytest.mark.parametrize("moment", ["2086-02-30T00:00:00Z", "2086-01-01T00:00:00+24:00"])
 def test_a_moment_that_is_none_is_told_in_words_of_ours(
-    gateway: InProcess, kept: tuple[Owner, str], moment: str
+    gateway: InProcess, kept: tuple[Owner, str]
 ) -> None:
     owner, code = kept
-    response = gateway.call(
-        "changeLink", {**owner, "code": code, "changes": {"expires_at": moment}}
-    )
-    told = response.json()["error"]["message"]
+    change = {**owner, "code": code, "changes": {"expires_at": "2086-02-30T00:00:00Z"}}
+    told = gateway.call("changeLink", change).json()["error"]["message"]
     assert told == "expires_at: there is no such day, time or offset."
 
 
 @pytest.fixture(scope="module")
 def kept(gateway: InProcess) -> tuple[Owner, str]:
     """A guest with one link that nothing may change."""
-    owner: Owner = {"guest": new_guest()}
+    owner = a_guest()
     code = make(gateway, owner)
     changes = {"title": "kept", "tags": ["kept"], "expires_at": "2086-01-01T00:00:00Z"}
     gateway.data("changeLink", {**owner, "code": code, "changes": changes})
@@ -712,13 +577,12 @@ def test_a_claim_without_end_ends_with_an_error(
 
 
 @pytest.mark.parametrize("missing", ["token", "guest"])
-@pytest.mark.parametrize("value", [None, ""])
-def test_a_claim_needs_both(gateway: InProcess, missing: str, value: str | None) -> None:
-    both: Owner = {"token": gateway.log_in(gateway.register()), "guest": new_guest()}
-    assert reason_of(gateway.call("claimLinks", {**both, missing: value})) == "INVALID_ARGUMENT"
+def test_a_claim_needs_both(gateway: InProcess, session: str, missing: str) -> None:
+    both: Owner = {"token": session, "guest": new_guest()}
+    for value in (None, ""):
+        assert reason_of(gateway.call("claimLinks", {**both, missing: value})) == "INVALID_ARGUMENT"
     del both[missing]
     assert reason_of(gateway.call("claimLinks", both)) == "INVALID_ARGUMENT"
-    assert reason_of(gateway.call("claimLinks", {**both, "codes": []})) == "INVALID_ARGUMENT"
 
 
 # One's own account.
@@ -766,19 +630,18 @@ ACCOUNT_CALLS: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("function", ACCOUNT_CALLS)
 def test_one_s_own_account_needs_its_session_and_its_password(
-    gateway: InProcess, function: str
+    gateway: InProcess, session: str, function: str
 ) -> None:
-    token = gateway.log_in(gateway.register())
-    right = {**ACCOUNT_CALLS[function], "token": token, "password": "Camino-42"}
-    for wrong in ("Camino-43", "ñ" * 37, " "):
+    right = {**ACCOUNT_CALLS[function], "token": session, "password": "Camino-42"}
+    for wrong in ("Camino-43", "ñ" * 37):
         reply = gateway.data(function, {**right, "password": wrong})
         assert reply == {"success": False, "error": "incorrect"}
     for nobody in (None, ""):
         assert gateway.data(function, {**right, "token": nobody}) == NO_LOGGED
+    assert gateway.data(function, {**right, "token": "no.session"}) == INVALID_TOKEN
     del right["token"]
     assert gateway.data(function, right) == NO_LOGGED
-    assert gateway.data(function, {**right, "token": "no.session"}) == INVALID_TOKEN
-    assert gateway.data("showLinks", {"token": token})["success"]
+    assert gateway.data("showLinks", {"token": session})["success"]
 
 
 @pytest.mark.parametrize(
@@ -787,44 +650,34 @@ def test_one_s_own_account_needs_its_session_and_its_password(
         *[
             (function, wrong, "INVALID_ARGUMENT")
             for function in ACCOUNT_CALLS
-            for wrong in (
-                *({"password": None}, {"password": 7}, {"password": "\0"}, {"password": ""}),
-                *({"token": 7}, {"token": "\0"}, {"guest": None}, {"email": "a@b.c"}),
-            )
+            for wrong in ({"password": None}, {"password": "\0"}, {"password": ""}, {"guest": None})
         ],
+        ("changePassword", {"token": 7}, "INVALID_ARGUMENT"),
         ("changePassword", {"new_password": None}, "INVALID_ARGUMENT"),
         ("changePassword", {"new_salt": 7}, "INVALID_ARGUMENT"),
         ("changePassword", {"new_password": "Camino-43"}, "INVALID_PASSWORD_HASH"),
-        ("changePassword", {"new_salt": "$2b$10$" + "." * 22}, "INVALID_PASSWORD_HASH"),
-        ("changePassword", {"new_password": "", "new_salt": ""}, "INVALID_PASSWORD_HASH"),
     ],
 )
 def test_bad_input_of_ones_own_account_changes_nothing(
-    gateway: InProcess, function: str, wrong: dict[str, object], reason: str
+    gateway: InProcess, session: str, function: str, wrong: dict[str, object], reason: str
 ) -> None:
-    email = gateway.register()
-    token = gateway.log_in(email)
-    right = {**ACCOUNT_CALLS[function], "token": token, "password": "Camino-42"}
+    right = {**ACCOUNT_CALLS[function], "token": session, "password": "Camino-42"}
     assert reason_of(gateway.call(function, {**right, **wrong})) == reason
-    assert gateway.data("showLinks", {"token": token})["success"]
-    assert gateway.log_in(email)
+    assert gateway.data("showLinks", {"token": session})["success"]
 
 
 # While services are away.
 
 
-@pytest.mark.parametrize("function", [*CALLS, "claimLinks"])
+@pytest.mark.parametrize("function", ["showLink", "changeLink", "claimLinks"])
 def test_links_away_is_an_error_that_leaves_what_is_known(
-    gateway: InProcess, function: str
+    gateway: InProcess, session: str, function: str
 ) -> None:
-    token, guest = gateway.log_in(gateway.register()), new_guest()
-    code = make(gateway, {"guest": guest})
-    owner: Owner = {"guest": guest}
-    payload = {**CALLS.get(function, {"token": token}), **owner}
-    if "code" in payload:
-        payload["code"] = code
-    if "codes" in payload:
-        payload["codes"] = [code]
+    owner = a_guest()
+    code = make(gateway, owner)
+    payload = {**owner, "token": session}
+    if function in CALLS:
+        payload = {**CALLS[function], **owner, "code": code}
     assert gateway.visit(code).status_code == 302
     gateway.links.away = True
     try:
