@@ -15,7 +15,6 @@ from services.admin.clients import REASONS
 
 _NAMES = {number: name for name, number in REASONS.items()}
 _STATES = {
-    pb.LINK_STATE_UNSPECIFIED: "active",
     pb.LINK_STATE_ACTIVE: "active",
     pb.LINK_STATE_EXPIRED: "expired",
     pb.LINK_STATE_REMOVED: "removed",

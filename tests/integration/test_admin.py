@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import store_of_product
+from services.admin.__main__ import main
+from tests.conftest import STORES, store_of_product
 from tests.processes import PYTHON_PATH, ROOT
 from tests.product import SERVICES, Product, new_code
 from tests.waiting import CHANGED, SETTLED, await_that
@@ -29,22 +31,32 @@ def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
 
 
 def written(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
-    """Run the command; returns its exit code and what it wrote."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "services.admin", *arguments],
-        cwd=ROOT,
-        env={
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": PYTHON_PATH,
-            **env,
-        },
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert not (ended.stderr if ended.returncode == 0 else ended.stdout), ended
-    return ended.returncode, (ended.stdout or ended.stderr).removesuffix("\n")
+    """Run the command in this process; returns its exit code and what it wrote."""
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    code: object = 0
+    with pytest.MonkeyPatch.context() as patched:
+        for name in [name for name in os.environ if name.startswith("ATAJO_")]:
+            patched.delenv(name)
+        for name, value in env.items():
+            patched.setenv(name, value)
+        patched.setattr(sys, "argv", ["admin", *arguments])
+        patched.setattr(sys, "stdout", stdout)
+        patched.setattr(sys, "stderr", stderr)
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    said, complained = (_text(each) for each in (stdout, stderr))
+    if isinstance(code, str):  # As Python itself ends.
+        code, complained = 1, f"{code}\n"
+    assert isinstance(code, int)
+    assert not (complained if code == 0 else said)
+    return code, (said or complained).removesuffix("\n")
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 def addresses(product: Product) -> dict[str, str]:
@@ -55,7 +67,7 @@ def is_unknown(product: Product, code: str) -> bool:
     return product.visit(code).status_code == 404
 
 
-@pytest.fixture(scope="module", params=["sqlite", "mongodb"])
+@pytest.fixture(scope="module", params=STORES)
 def product(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
@@ -263,7 +275,17 @@ def test_the_services_are_found_through_the_data_folder_of_a_run(tmp_path: Path)
 
         processes = {name: {"pid": 1, "admin": product.admin_address(name)} for name in SERVICES}
         (folder / "run.json").write_text(json.dumps({"processes": processes}))
-        assert admin(env, "remove-link", "unknown-")[0] == 3
+        ended = subprocess.run(
+            [sys.executable, "-m", "services.admin", "remove-link", "unknown-"],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHON_PATH, **env},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (ended.returncode, ended.stdout) == (3, "")
+        assert ended.stderr == "There is no link with this code.\n"
 
         product.kill("links")
         code, line = admin(env, "remove-link", "unknown-")
