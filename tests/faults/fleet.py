@@ -1,4 +1,7 @@
-"""The product under faults: killed at any moment, also while it starts, frozen, cut off."""
+"""The product under faults: killed at any moment, also while it starts, frozen, cut off.
+
+So is the MongoDB that it is stored in, whose primary also steps down.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import random
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.faults.database import Database, mongodb
+from tests.mongo.replica_set import ReplicaSet, replica_set
 from tests.processes import Process
 from tests.product import PROCESSES, SERVICES, Product
 from tests.waiting import await_that
@@ -27,11 +31,11 @@ class Fleet(Product):
     """A product whose processes fall and rise side by side with the load on it. See `fleet_on`."""
 
     def __init__(
-        self, folder: Path, settings: Mapping[str, str] | None, database: Database | None
+        self, folder: Path, settings: Mapping[str, str] | None, database: ReplicaSet | None
     ) -> None:
-        super().__init__(folder, settings, store=database.url if database else "")
+        super().__init__(folder, settings, store=f"{database.url}atajo" if database else "")
         self.database = database
-        """What it is kept in, where that is no file."""
+        """Where it is stored, if that is no file."""
         self.kills = self.freezes = self.stops = 0
         self._lives = 0
         self._life = 0
@@ -84,6 +88,8 @@ class Fleet(Product):
 
     def await_links(self) -> None:
         """Wait until links, which runs, is ready to serve: it reaches its store."""
+        if self.database:
+            self.database.await_healthy()
         await_that(lambda: self.dependencies("links") == {"store": "ok"})
 
     def freeze(self, name: str) -> None:
@@ -150,14 +156,14 @@ class Fleet(Product):
 
 @contextmanager
 def fleet_on(
-    store: str, folder: Path, settings: Mapping[str, str] | None = None
+    store: str, folder: Path, settings: Mapping[str, str] | None = None, *, nodes: int = 1
 ) -> Iterator[Fleet]:
-    """A fleet over a new store of a kind, which is one of `STORES`."""
+    """A fleet over a new store of a kind, which is one of `STORES`; MongoDB has so many nodes."""
     if store == "sqlite":
         with Fleet(folder, settings, None) as fleet:
             yield fleet
     else:
-        with mongodb() as database, Fleet(folder, settings, database) as fleet:
+        with replica_set(nodes) as database, Fleet(folder, settings, database) as fleet:
             yield fleet
 
 
@@ -167,7 +173,7 @@ class Storm:
     def __init__(self, fleet: Fleet, seed: int) -> None:
         self._fleet = fleet
         self._database = fleet.database
-        self.database_freezes = self.cuts = 0
+        self.database_faults = Counter[str]()
         self._chance = random.Random(seed)
         self.events = [
             self.one,
@@ -180,7 +186,12 @@ class Storm:
             self.retired,
         ]
         if self._database is not None:
-            self.events += [self.database_frozen, self.database_cut] * 2
+            self.events += [
+                self.primary_frozen,
+                self.primary_killed,
+                self.primary_stepped_down,
+                self.database_cut,
+            ] * 2
 
     def blow(self) -> None:
         """One event; afterwards everything is on its way up."""
@@ -246,16 +257,39 @@ class Storm:
             self._fleet.rise("analytics", self._chance.random())
         self._fleet._start_again("gateway")
 
-    def database_frozen(self) -> None:
-        """The database's server stops for a while; perhaps a process dies meanwhile."""
+    def primary_frozen(self) -> None:
+        """The primary stops for a while, perhaps until another is elected."""
         assert self._database is not None
         self._fleet.await_all()
-        self._database.freeze()
-        self.database_freezes += 1
+        self._database.freeze_primary()
+        self.database_faults["freezes"] += 1
         time.sleep(0.2 + self._chance.random() * 4)
         victim = self._perhaps_strike()
         self._database.thaw()
         if victim:
+            self._fleet.rise(victim)
+
+    def primary_killed(self) -> None:
+        """The primary dies and comes back, perhaps after another was elected."""
+        assert self._database is not None
+        self._fleet.await_all()
+        self._database.await_healthy()
+        node = self._database.kill_primary()
+        self.database_faults["kills"] += 1
+        time.sleep(self._chance.random() * 4)
+        victim = self._perhaps_strike()
+        node.start()
+        if victim:
+            self._fleet.rise(victim)
+
+    def primary_stepped_down(self) -> None:
+        """Another node is elected; perhaps a process dies meanwhile."""
+        assert self._database is not None
+        self._fleet.await_all()
+        self._database.await_healthy()
+        self._database.step_down()
+        self.database_faults["step_downs"] += 1
+        if victim := self._perhaps_strike():
             self._fleet.rise(victim)
 
     def database_cut(self) -> None:
@@ -264,7 +298,7 @@ class Storm:
         self._fleet.await_all()
         for _ in range(self._chance.randint(1, 3)):
             self._database.cut()
-            self.cuts += 1
+            self.database_faults["cuts"] += 1
             time.sleep(self._chance.random() * 2)
             self._database.mend()
             time.sleep(self._chance.random())

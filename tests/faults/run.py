@@ -1,6 +1,7 @@
 """A seeded run of faults under load: `make faults`, or `SEED=… KILLS=… STORE=… make faults`.
 
-STORE is `sqlite` or `mongodb`; without it there is a run on each.
+STORE is `sqlite` or `mongodb`; without it there is a run on each. MongoDB has three nodes, whose
+primary is killed, frozen and told to step down as well.
 
 At its end every acknowledged link, every acknowledged account, each report, each answered visit,
 by code or scan code, under each name that is known of it, the visitors, and all that an owner was
@@ -66,8 +67,7 @@ class Summary:
     kills: int
     freezes: int
     stops: int
-    database_freezes: int
-    database_cuts: int
+    database_faults: dict[str, int]
     answered: int
     unanswered: int
     created: int
@@ -89,7 +89,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
     """Blow until so many processes were killed, then compare. Raises AssertionError."""
     started, started_on = time.monotonic(), datetime.now(UTC).date()
     chance = random.Random(seed)
-    with fleet_on(store, folder, SETTINGS) as fleet:
+    with fleet_on(store, folder, SETTINGS, nodes=3) as fleet:
         fleet.start()
         token = fleet.log_in(fleet.register())
         codes = [fleet.shorten(f"https://example.com/{n}", token) for n in range(20)]
@@ -136,7 +136,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
             await_that(lambda: fleet.metric("atajo_visitor_key_known") == 1, SETTLED)
             load.visit_in_all_guises(codes, fleet.url)
             load.visit_in_all_guises(codes, other)
-        broken = fleet.kills + fleet.freezes + storm.database_freezes + storm.cuts
+        broken = fleet.kills + fleet.freezes + storm.database_faults.total()
 
         def compare_all() -> None:
             compare(fleet, token, load)
@@ -158,8 +158,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
             kills=fleet.kills,
             freezes=fleet.freezes,
             stops=fleet.stops,
-            database_freezes=storm.database_freezes,
-            database_cuts=storm.cuts,
+            database_faults=dict(storm.database_faults),
             answered=load.answered.total(),
             unanswered=load.unanswered.total(),
             created=len(load.created) + len(load.anonymous),

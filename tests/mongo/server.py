@@ -39,7 +39,7 @@ MISSING = f"""The tests need MongoDB 6.0 or newer, and there is none. One of the
   a running Docker engine, for the image {IMAGE}
   {URL_VARIABLE}=mongodb://host:port/?replicaSet=name, a replica set of your own"""
 
-_SET = "atajo"
+SET = "atajo"
 _START_SECONDS = 60.0
 _ROOM_BYTES = 4 << 30
 _FIFO, _URL, _LOCK, _LOG = "mongo.fifo", "mongo.url", "mongo.lock", "mongo.log"
@@ -121,20 +121,24 @@ def nodes(count: int, *options: str) -> Iterator[list[Node]]:
         yield started
 
 
+def initiate(nodes: Sequence[Node], ports: Sequence[int]) -> str:
+    """Start nodes as a replica set, which knows them by these ports; return its URL."""
+    for node in nodes:
+        node.start()
+    hosts = [f"127.0.0.1:{port}" for port in ports]
+    _initiate(hosts)
+    url = f"mongodb://{','.join(hosts)}/"
+    wait = _START_SECONDS * 1000
+    with pymongo.MongoClient[dict[str, object]](url, serverSelectionTimeoutMS=wait) as client:
+        client.admin.command("ping")  # Waits for a primary.
+    return url
+
+
 @contextmanager
-def replica_set(count: int, *options: str) -> Iterator[tuple[str, list[Node]]]:
-    """Yield the URL of a new replica set and its nodes. Raises NoServer."""
-    with nodes(count, "--replSet", _SET, *options) as started:
-        for node in started:
-            node.start()
-        hosts = [f"127.0.0.1:{node.port}" for node in started]
-        url = f"mongodb://{','.join(hosts)}/"
-        _initiate(hosts)
-        with pymongo.MongoClient[dict[str, object]](
-            url, serverSelectionTimeoutMS=_START_SECONDS * 1000
-        ) as client:
-            client.admin.command("ping")  # Waits for a primary.
-        yield url, started
+def single(*options: str) -> Iterator[str]:
+    """Yield the URL of a new replica set of one node. Raises NoServer."""
+    with nodes(1, "--replSet", SET, *options) as started:
+        yield initiate(started, [started[0].port])
 
 
 @contextmanager
@@ -146,7 +150,7 @@ def running() -> Iterator[str]:
     if url := os.environ.get(URL_VARIABLE):
         yield url
     else:
-        with replica_set(1, "--setParameter", "ttlMonitorEnabled=false") as (url, _):
+        with single("--setParameter", "ttlMonitorEnabled=false") as url:
             yield url
 
 
@@ -269,7 +273,7 @@ def _succeeds(*command: str) -> bool:
 def _initiate(hosts: Sequence[str]) -> None:
     """Make a replica set of servers that are starting."""
     config = {
-        "_id": _SET,
+        "_id": SET,
         "members": [{"_id": number, "host": host} for number, host in enumerate(hosts)],
         "settings": {"electionTimeoutMillis": 2000, "heartbeatIntervalMillis": 500},
     }

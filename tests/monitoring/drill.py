@@ -21,8 +21,8 @@ from typing import Any
 
 from deploy.monitoring.prometheus import Prometheus, rules
 from tests.crew import Crew
-from tests.faults.database import mongodb
 from tests.faults.test_journal import small_disk
+from tests.mongo.replica_set import replica_set
 from tests.monitoring import ground
 from tests.monitoring.ground import Ground
 from tests.monitoring.rules import alerts
@@ -240,7 +240,7 @@ def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]
     text = shortened(rules("RUNBOOKS"))
     prometheus = Prometheus(folder / "prometheus", free_port(), text, every=EVERY)
     with (
-        mongodb() if on_mongodb else nullcontext() as database,
+        replica_set(1) if on_mongodb else nullcontext() as database,
         small_disk(folder / "journal", _DISK),
         Ground(folder, database) as place,
     ):

@@ -19,8 +19,8 @@ import httpx
 
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.visits.journal import HEADROOM
-from tests.faults.database import Database
 from tests.load_generator import Connection, NotReachedError
+from tests.mongo.replica_set import ReplicaSet
 from tests.processes import NO_TLS, Process
 from tests.product import PROCESSES, Product, free_port, new_code
 from tests.waiting import await_that
@@ -42,8 +42,8 @@ class Ground(Product):
     Nothing is limited, so that one machine may be a crowd.
     """
 
-    def __init__(self, folder: Path, database: Database | None = None) -> None:
-        store = database.url if database else ""
+    def __init__(self, folder: Path, database: ReplicaSet | None = None) -> None:
+        store = f"{database.url}atajo" if database else ""
         self.lists = folder / "lists"
         self.lists.mkdir()
         (self.lists / "phishing.txt").write_text("phish.example\n")
