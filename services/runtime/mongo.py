@@ -18,10 +18,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -38,8 +37,9 @@ from pymongo.errors import (
 )
 from pymongo.read_concern import ReadConcern
 
-from services.runtime import background, logs, metrics, ready
+from services.runtime import background, logs, metrics, mongo_schema, ready
 from services.runtime.errors import Unavailable
+from services.runtime.mongo_schema import SchemaUpgrade, UnsuitableServer
 from services.runtime.schema import SchemaTooNew
 from services.runtime.store_size import StoreSize
 
@@ -53,10 +53,7 @@ Documents = AsyncIOMotorDatabase[Document]
 """The collections of a database, by name."""
 Operation = Callable[[Documents], Awaitable[T]]
 """What is asked of a database, such as `lambda db: db.links.find_one({"_id": code})`."""
-Indexes = Mapping[str, Sequence[pymongo.IndexModel]]
-"""Some of those an adapter needs, by collection."""
-Schema = Sequence[Indexes]
-"""What each version of a schema adds to the one before: version n is made of the first n."""
+Schema = mongo_schema.Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +78,8 @@ _LOOK_SECONDS = 0.4
 """How long a look waits for a write for a try: with the ping less than `health` has for one."""
 _SOON_SECONDS = 2.0
 """How long a schema may be in the making before anybody is told of it: a small one takes less."""
-_AGAIN_SECONDS = 1.0
-"""Pause after which a server that went away is asked anew to make the schema."""
-_REFUSED_SECONDS = 10.0
-"""Pause after which one that refused to is."""
 _HELD_PAUSES = (0.02, 0.1, 0.5, 0.0)
 """Seconds for which what holds a key may wait for its majority, look by look."""
-_VERSION = {"_id": "version"}
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
 _TRANSACTIONS = 16
@@ -107,40 +99,22 @@ _OF_SECONDARIES = frozenset({"readpreferencetags", "maxstalenessseconds"})
 _SERIALIZED = (ReadConcern("snapshot"), WriteConcern("majority", j=True))
 """A transaction reads what a majority has, as of one moment."""
 _DATABASE = re.compile(r"[A-Za-z0-9_-]{1,63}")
-_MIN_WIRE_VERSION = 17
-"""That of MongoDB 6.0."""
-_STANDALONE = (
-    "The MongoDB of ATAJO_STORE is no replica set. Start mongod with --replSet rs0 and run once, "
-    "with the host and port by which Atajo reaches it: mongosh --eval "
-    """'rs.initiate({_id: "rs0", members: [{_id: 0, host: "localhost:27017"}]})'"""
-)
-
-
-class UnsuitableServer(Exception):
-    """The server cannot run transactions, or is older than the supported versions."""
 
 
 class Database:
     """One database. Made by `opened`."""
 
     def __init__(
-        self,
-        client: AsyncIOMotorClient[Document],
-        patient: Callable[[], MongoClient[Document]],
-        name: str,
-        schema: Schema,
+        self, client: AsyncIOMotorClient[Document], name: str, upgrade: SchemaUpgrade
     ) -> None:
         self._client = client
-        self._patient = patient
+        self._upgrade = upgrade
         self._documents = client[name]
         self._by_majority = self._documents.with_options(read_concern=ReadConcern("majority"))
         self._name = name
-        self._schema = schema
         self._upgrading: asyncio.Task[None] | None = None
         self._outdated = False
         """Whether the schema that was there at the start is older than the program."""
-        self._unready = "STORE_UNAVAILABLE"
-        """Why nothing can be done before the schema is up to date; empty once it is."""
         self._transactions = ThreadPoolExecutor(_TRANSACTIONS, thread_name_prefix="mongo-tx")
         self._waiting = 0
         self._away = False
@@ -210,7 +184,7 @@ class Database:
         soon = 0.0
         try:
             async with asyncio.timeout(_SECONDS):
-                self._outdated = await self._check_version() < len(self._schema)
+                self._outdated = await self._upgrade.is_outdated(self._documents)
             soon = _SOON_SECONDS
         except UnsuitableServer as error:
             raise SystemExit(str(error)) from None
@@ -222,7 +196,7 @@ class Database:
             self._fail(error)
         except (PyMongoError, TimeoutError) as error:
             self._fail(error)
-        self._upgrading = background.run(self._upgrade(), "schema")
+        self._upgrading = background.run(self._upgrade.run(self._documents, self._fail), "schema")
         await asyncio.wait([self._upgrading], timeout=soon)
 
     async def prepared(self) -> None:
@@ -245,8 +219,8 @@ class Database:
             await self._back()
         except (PyMongoError, TimeoutError) as error:
             raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
-        if self._unready:
-            raise Unavailable("The store is not ready.", self._unready)
+        if self._upgrade.unready:
+            raise Unavailable("The store is not ready.", self._upgrade.unready)
         if self._trying is None or self._trying.done():
             self._trying = background.run(self._try(), "store-try")
         await asyncio.wait([self._trying], timeout=_LOOK_SECONDS)
@@ -287,7 +261,7 @@ class Database:
         """Write what is there already."""
         try:
             async with asyncio.timeout(_SECONDS):
-                await self._documents.schema.update_one(_VERSION, self._at_least(self._schema))
+                await self._upgrade.write_version(self._documents)
         except (PyMongoError, TimeoutError) as error:
             self._unwritable = error
         else:
@@ -299,8 +273,8 @@ class Database:
         self._waiting += 1
         try:
             with metrics.store_operation(name, _is_duplicate):
-                if self._unready:
-                    raise Unavailable("The store is not ready.", self._unready)
+                if self._upgrade.unready:
+                    raise Unavailable("The store is not ready.", self._upgrade.unready)
                 if self._away:
                     await self._back()
                 # The driver's own deadline begins when a thread takes the operation up.
@@ -329,72 +303,6 @@ class Database:
         async with asyncio.timeout(_PROBE_SECONDS):
             await self._client.admin.command("ping")
         self._away = False
-
-    async def _upgrade(self) -> None:
-        """Bring the schema up to date, however long that takes and however often it is cut off."""
-        while True:
-            try:
-                async with asyncio.timeout(_SECONDS):
-                    version = await self._check_version()
-                if version < len(self._schema):
-                    log.info("schema_upgrading", version=version, to=len(self._schema))
-                self._unready = "SCHEMA_UPGRADING"
-                await _in_thread(self._make_schema)
-            except SchemaTooNew:
-                self._unready = "SCHEMA_TOO_NEW"
-                raise
-            except OperationFailure as error:
-                self._unready = "SCHEMA_FAILED"
-                self._throttled.warning(
-                    "schema_failed", error=type(error).__name__, code=error.code
-                )
-                await asyncio.sleep(_REFUSED_SECONDS)
-            except (PyMongoError, TimeoutError) as error:
-                self._unready = "STORE_UNAVAILABLE"
-                self._fail(error)
-                await asyncio.sleep(_AGAIN_SECONDS)
-            else:
-                break
-        self._unready = ""
-        if version < len(self._schema):
-            log.info("schema_upgraded", version=len(self._schema))
-
-    async def _check_version(self) -> int:
-        """The version of the schema that is there; 0 where none says.
-
-        Raises SchemaTooNew and UnsuitableServer.
-        """
-        hello = await self._client.admin.command("hello")
-        if "setName" not in hello and hello.get("msg") != "isdbgrid":
-            raise UnsuitableServer(_STANDALONE)
-        if hello["maxWireVersion"] < _MIN_WIRE_VERSION:
-            raise UnsuitableServer("The MongoDB of ATAJO_STORE is older than 6.0.")
-        found = await self._documents.schema.find_one(_VERSION)
-        version: int = found["version"] if found else 0
-        if version > len(self._schema):
-            raise SchemaTooNew(f"The database {self._name}", version, len(self._schema))
-        return version
-
-    def _make_schema(self) -> None:
-        """Make what is not there and say so. In a thread: PyMongo waits for hours if need be.
-
-        Replicas do it at once: each step changes nothing where it is done, and one that is under
-        way is waited for. It goes on in the server when its connection breaks.
-        """
-        with self._patient() as client:
-            documents = client[self._name]
-            for indexes in self._schema:
-                for collection, models in indexes.items():
-                    documents[collection].create_indexes(list(models))
-            try:
-                documents.schema.update_one(_VERSION, self._at_least(self._schema), upsert=True)
-            except DuplicateKeyError:  # Another replica was faster.
-                documents.schema.update_one(_VERSION, self._at_least(self._schema))
-
-    @staticmethod
-    def _at_least(schema: Schema) -> Document:
-        """The change that sets the version in its document, unless a higher one is there."""
-        return {"$max": {"version": len(schema)}}
 
     def _fail(self, error: Exception) -> None:
         """Log that the server is away, without the driver's text."""
@@ -428,7 +336,8 @@ async def opened(store: str, default: str, schema: Schema) -> AsyncIterator[Data
         raise SystemExit("ATAJO_STORE names a database MongoDB cannot have.")
     # Whoever waits for an index waits as long as it takes.
     patience = {**options, "timeoutMS": None, "socketTimeoutMS": None}
-    database = Database(client, lambda: MongoClient(store, **patience), name, schema)
+    upgrade = SchemaUpgrade(name, schema, lambda: MongoClient(store, **patience))
+    database = Database(client, name, upgrade)
     try:
         await database.prepare()
         yield database
@@ -451,32 +360,6 @@ def _probed(task: asyncio.Task[None]) -> None:
     error = None if task.cancelled() else task.exception()
     if error and not isinstance(error, PyMongoError | TimeoutError):
         background.failed("store-probe", error)
-
-
-async def _in_thread(work: Callable[[], None]) -> None:
-    """Run what may take hours in a thread that does not hold up the process's end."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-
-    def settle(error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error:
-            done.set_exception(error)
-        else:
-            done.set_result(None)
-
-    def run() -> None:
-        error: BaseException | None = None
-        try:
-            work()
-        except BaseException as raised:
-            error = raised
-        with suppress(RuntimeError):  # The loop is closed: nobody waits any more.
-            loop.call_soon_threadsafe(settle, error)
-
-    threading.Thread(target=run, name="schema", daemon=True).start()
-    await done
 
 
 def _is_duplicate(error: Exception) -> bool:

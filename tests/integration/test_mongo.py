@@ -40,7 +40,7 @@ from services.links import domain as owners
 from services.links import schema_mongo as links_schema
 from services.links import store_mongo as links_store
 from services.links.domain import Link
-from services.runtime import client, mongo
+from services.runtime import client, mongo, mongo_schema
 from services.runtime.errors import AppError, Unavailable
 from tests.mongo import server
 from tests.mongo.gate import Gate
@@ -315,7 +315,7 @@ async def until_well(database: mongo.Database) -> None:
 async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongo, "_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(mongo_schema, "RETRY_SECONDS", 0.01)
     monkeypatch.setattr(mongo, "_SOON_SECONDS", 1.0)
     building = Building(monkeypatch)
     building.answers = [AutoReconnect("cut off"), NotPrimaryError("failover")]
@@ -349,7 +349,7 @@ async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
         with pytest.raises(Unavailable) as failed:
             await database.check()
         assert failed.value.reason == "SCHEMA_FAILED"
-    monkeypatch.setattr(mongo, "_REFUSED_SECONDS", 0.01)
+    monkeypatch.setattr(mongo_schema, "REFUSED_SECONDS", 0.01)
     building.answers = [OperationFailure("a key is there twice", 11000)]
     async with mongo.opened(mongo_url, "", SCHEMA) as database:
         await until_well(database)
