@@ -1,13 +1,14 @@
 """The adapters of the ports (`gateway/ports.py`) that call the services over gRPC.
 
-Plain values in, plain values out, a deadline each. Nothing else in the gateway sees gRPC.
+Plain values in, plain values out, a deadline each. What a method does and raises is documented at
+its port. Nothing else in the gateway sees gRPC.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -42,6 +43,7 @@ from gateway.visits.classify import Kind
 from gateway.visits.ledger import Batch
 from services.runtime.client import ServiceClient
 from services.runtime.errors import Unavailable
+from services.runtime.moments import EPOCH
 
 # Seconds. A check of a password waits its turn behind others; everything else is a look-up or a few
 # writes.
@@ -84,23 +86,20 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         super().__init__(address, service, auth_pb2_grpc.AuthServiceStub)
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
-        """Make an account. Reasons: EMAIL_TAKEN, INVALID_*."""
         request = auth_pb2.RegisterRequest(
             email=email, password_hash=password_hash, salt=salt, username=username
         )
         await self._call(self._stub.Register, request, CALL_SECONDS)
 
     async def login(self, email: str, password: str, client_address: str, device: str) -> Session:
-        """Check a password. Reasons: NO_ACCOUNT, WRONG_PASSWORD, TOO_MANY_ATTEMPTS."""
         request = auth_pb2.LoginRequest(
             email=email, password=password, client_address=client_address, device=device
         )
         reply = await self._call(self._stub.Login, request, PASSWORD_SECONDS)
-        expires_at = reply.expires_at.ToDatetime(UTC)
+        expires_at = _moment(reply.expires_at)
         return Session(reply.token, expires_at, reply.username, reply.device)
 
     async def account_of(self, token: str) -> str:
-        """Identifier of the account a session token belongs to. Reason: INVALID_TOKEN."""
         request = auth_pb2.VerifyTokenRequest(token=token)
         reply = await self._call(self._stub.VerifyToken, request, CALL_SECONDS)
         return reply.account_id
@@ -108,10 +107,6 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
     async def change_password(
         self, token: str, password: str, new_hash: str, new_salt: str, client_address: str
     ) -> tuple[str, datetime]:
-        """Give an account another password; returns a new session's token and its end.
-
-        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_PASSWORD_HASH.
-        """
         request = auth_pb2.ChangePasswordRequest(
             token=token,
             password=password,
@@ -120,10 +115,9 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             client_address=client_address,
         )
         reply = await self._call(self._stub.ChangePassword, request, PASSWORD_SECONDS)
-        return reply.token, reply.expires_at.ToDatetime(UTC)
+        return reply.token, _moment(reply.expires_at)
 
     async def close_account(self, token: str, password: str, client_address: str) -> None:
-        """Close an account. Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS."""
         request = auth_pb2.CloseOwnAccountRequest(
             token=token, password=password, client_address=client_address
         )
@@ -141,10 +135,6 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         """Links that are being made."""
 
     async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
-        """Store a link; returns what its address answers. Reasons: CODE_TAKEN, INVALID_*.
-
-        Those of one moment share a call, and the time that it may take.
-        """
         request = links_pb2.CreateLinkRequest(code=code, url=url)
         match owner:
             case Account(account_id):
@@ -199,7 +189,6 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         ]
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
-        """The resolutions of at most 1000 codes, by code. One that is left out has no link."""
         request = links_pb2.ResolveLinksRequest(codes=codes)
         reply = await self._call(self._stub.ResolveLinks, request, RESOLVE_SECONDS)
         return _resolutions(reply.resolutions)
@@ -221,20 +210,17 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         )
 
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
-        """A link of an owner, and the URLs that it led to before. Reason: NO_LINK."""
         request = links_pb2.GetLinkRequest(owner=_owner(owner), code=code)
         reply = await self._call(self._stub.GetLink, request, CALL_SECONDS)
-        history = [FormerUrl(one.url, one.until.ToDatetime(UTC)) for one in reply.history]
+        history = [FormerUrl(one.url, _moment(one.until)) for one in reply.history]
         return _link(reply.link), history
 
     async def preview(self, code: str) -> Link:
-        """A link without its tags, whoever asks. Reason: NO_LINK."""
         request = links_pb2.PreviewLinkRequest(code=code)
         reply = await self._call(self._stub.PreviewLink, request, CALL_SECONDS)
         return _link(reply.link)
 
     async def query(self, owner: Owner, query: Query) -> Page:
-        """One page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
         request = links_pb2.QueryLinksRequest(
             owner=_owner(owner),
             text=query.text,
@@ -248,7 +234,6 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return Page([_link(link) for link in reply.links], reply.total, reply.cursor)
 
     async def owned_codes(self, owner: Owner) -> list[str]:
-        """The codes of an owner's links but removed ones. Reason: TOO_MANY_LINKS."""
         request = links_pb2.ListOwnedCodesRequest(owner=_owner(owner))
         pages = self._caller.stream(
             "ListOwnedCodes", self._stub.ListOwnedCodes, request, LIST_SECONDS
@@ -256,7 +241,6 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return [code async for page in pages for code in page.codes]
 
     async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
-        """Return if a caller may see the statistics of a link. Reason: NO_LINK."""
         request = links_pb2.CheckStatisticsAccessRequest(
             caller=_owner(caller) if caller else None, code=code
         )
@@ -265,7 +249,6 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
     async def change(
         self, owner: Owner, code: str, changes: LinkChanges
     ) -> tuple[Link, Resolutions]:
-        """Change a link. Reasons: NO_LINK, NO_CHANGES, INVALID_*, TOO_MANY_URLS."""
         request = links_pb2.ChangeLinkRequest(
             owner=_owner(owner), code=code, changes=_changes(changes)
         )
@@ -273,19 +256,16 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return _link(reply.link), _resolutions(reply.resolutions)
 
     async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
-        """Remove links until they are restored. Reasons: NO_LINK, TOO_MANY_CODES."""
         request = links_pb2.RemoveLinksRequest(owner=_owner(owner), codes=codes)
         reply = await self._call(self._stub.RemoveLinks, request, CALL_SECONDS)
         return _resolutions(reply.resolutions)
 
     async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
-        """Restore links. Reasons: NO_LINK, TOO_MANY_CODES."""
         request = links_pb2.RestoreLinksRequest(owner=_owner(owner), codes=codes)
         reply = await self._call(self._stub.RestoreLinks, request, CALL_SECONDS)
         return _resolutions(reply.resolutions)
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
-        """Keep a report of a link; returns the report's id. Reasons: NO_LINK, INVALID_*."""
         request = links_pb2.ReportLinkRequest(
             code=code, reason=_REASON_NUMBERS[reason], details=details, contact=contact
         )
@@ -293,14 +273,12 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return reply.report_id
 
     async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
-        """The scan code of a link, which is made once. Reason: NO_LINK."""
         request = links_pb2.CreateScanCodeRequest(owner=_owner(owner), code=code)
         reply = await self._call(self._stub.CreateScanCode, request, CALL_SECONDS)
         resolutions = [reply.resolution] if reply.HasField("resolution") else []
         return reply.scan_code, _resolutions(resolutions)
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
-        """Give some of a guest's links to an account; returns how many, and if to ask again."""
         request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
         reply = await self._call(self._stub.ClaimLinks, request, CLAIM_SECONDS)
         return reply.claimed, reply.more
@@ -314,7 +292,6 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         super().__init__(address, service, analytics_pb2_grpc.AnalyticsServiceStub)
 
     async def record(self, batch: Batch) -> None:
-        """Add a batch of visits; one that was added before changes nothing."""
         request = analytics_pb2.RecordVisitsRequest(
             gateway_id=batch.gateway_id, batch_number=batch.number
         )
@@ -336,18 +313,15 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         await self._call(self._stub.RecordVisits, request, CALL_SECONDS)
 
     async def close_gateway(self, gateway_id: str, number: int) -> None:
-        """Say that a journal was closed with nothing in it, its last batch `number`."""
         request = analytics_pb2.CloseGatewayRequest(gateway_id=gateway_id, batch_number=number)
         await self._call(self._stub.CloseGateway, request, CLOSE_SECONDS)
 
     async def visitor_key(self) -> tuple[int, bytes]:
-        """The UTC day that runs, in whole days since the Unix epoch, and its key of 32 bytes."""
         request = analytics_pb2.GetVisitorKeyRequest()
         reply = await self._call(self._stub.GetVisitorKey, request, KEY_SECONDS)
         return reply.day, reply.key
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
-        """Visits by code; links nobody visited are left out."""
         request = analytics_pb2.GetTotalsRequest(codes=codes)
         reply = await self._call(self._stub.GetTotals, request, CALL_SECONDS)
         return {code: Totals(one.people, one.bots) for code, one in reply.totals.items()}
@@ -355,7 +329,6 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
     async def recent_people(
         self, codes: Sequence[str], owner: Owner | None = None
     ) -> dict[str, list[int]]:
-        """People of the last 30 UTC days by code, oldest first. Reason: TOO_MANY_*."""
         request = analytics_pb2.GetRecentPeopleRequest(
             codes=codes, owner=pseudonym_of(owner) if owner else ""
         )
@@ -365,7 +338,6 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
     async def statistics(
         self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None = None
     ) -> Statistics:
-        """Visits over a span. Reasons: INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_*."""
         request = analytics_pb2.GetStatisticsRequest(
             codes=codes, timezone=timezone, top=top, owner=pseudonym_of(owner) if owner else ""
         )
@@ -458,13 +430,13 @@ def _link(message: links_pb2.Link) -> Link:
     return Link(
         message.code,
         message.url,
-        message.created_at.ToDatetime(UTC),
+        _moment(message.created_at),
         message.title,
         tuple(message.tags),
         _STATES.get(message.state, LinkState.EXPIRED),
         _REASONS.get(message.reason),
-        message.changed_at.ToDatetime(UTC) if message.HasField("changed_at") else None,
-        message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None,
+        _moment(message.changed_at) if message.HasField("changed_at") else None,
+        _moment(message.expires_at) if message.HasField("expires_at") else None,
         message.ended_url,
         message.public_statistics,
         message.scan_code,
@@ -481,19 +453,17 @@ def _changes(changes: LinkChanges) -> links_pb2.LinkChanges:
     if "tags" in changes:
         message.tags.CopyFrom(links_pb2.Tags(tags=changes["tags"]))
     if "expires_at" in changes:
-        expires_at = changes["expires_at"]
-        message.expiry.CopyFrom(links_pb2.Expiry(expires_at=_timestamp(expires_at)))
+        message.expiry.SetInParent()
+        if expires_at := changes["expires_at"]:
+            message.expiry.expires_at.FromDatetime(expires_at)
     if "ended_url" in changes:
         message.ended_url = changes["ended_url"] or ""
     return message
 
 
-def _timestamp(moment: datetime | None) -> Timestamp | None:
-    if moment is None:
-        return None
-    timestamp = Timestamp()
-    timestamp.FromDatetime(moment)
-    return timestamp
+def _moment(timestamp: Timestamp) -> datetime:
+    """Convert as `ToDatetime` does, in a third of its time."""
+    return EPOCH + timedelta(seconds=timestamp.seconds, microseconds=timestamp.nanos // 1000)
 
 
 def _resolutions(messages: Iterable[links_pb2.Resolution]) -> dict[str, Resolution]:
@@ -507,7 +477,7 @@ def _resolution(message: links_pb2.Resolution) -> Resolution:
         # A later version may send a state that is not known here. The link is not active then.
         _STATES.get(message.state, LinkState.EXPIRED),
         message.url,
-        message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None,
+        _moment(message.expires_at) if message.HasField("expires_at") else None,
         message.ended_url,
         _REASONS.get(message.reason),
         message.link_code,
