@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -56,8 +55,8 @@ class AttemptLimiter:
         self._window = window
         self._now = now
         self._room = WaitingRoom(max_waiting)
-        # The keys whose turn is taken, each with those who wait for it.
-        self._turns: dict[str, deque[Turn]] = {}
+        # The keys whose turn is taken, each with those who wait for it in order of arrival.
+        self._turns: dict[str, dict[Turn, None]] = {}
 
     @asynccontextmanager
     async def attempt(
@@ -110,11 +109,14 @@ class AttemptLimiter:
             return
         waiting = self._turns.get(key)
         if waiting is None:
-            self._turns[key] = deque()
+            self._turns[key] = {}
         else:
             turn: Turn = asyncio.get_running_loop().create_future()
-            waiting.append(turn)
-            await self._room.wait(share, turn, partial(self._pass_on, key), 0)
+            waiting[turn] = None
+            try:
+                await self._room.wait(share, turn, partial(self._pass_on, key), 0)
+            finally:
+                del waiting[turn]
         try:
             yield
         finally:
@@ -122,9 +124,7 @@ class AttemptLimiter:
 
     def _pass_on(self, key: str) -> None:
         """Give the turn of a key to the next caller that waits for it."""
-        waiting = self._turns[key]
-        while waiting:
-            turn = waiting.popleft()
+        for turn in self._turns[key]:
             if not turn.done():
                 turn.set_result(None)
                 return
