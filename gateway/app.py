@@ -27,6 +27,7 @@ from gateway.client_gone import CLIENT_CLOSED_REQUEST, ClientGoneError, run_whil
 from gateway.edge import Edge, RawHeaders
 from gateway.functions.table import Function
 from gateway.identify import identified
+from gateway.limits import ClientAddresses
 from gateway.looked_up import LookedUpPages
 from gateway.metrics import HTTP_SECONDS
 from gateway.rejections import RejectedReads
@@ -43,7 +44,11 @@ _REFUSAL = "atajo.refusal"
 
 
 def create_functions_app(
-    functions: Mapping[str, Function], edge: Edge, origins: list[str], rejected: RejectedReads
+    functions: Mapping[str, Function],
+    edge: Edge,
+    origins: list[str],
+    rejected: RejectedReads,
+    clients: ClientAddresses,
 ) -> FastAPI:
     """The functions that `edge` lists, as a FastAPI application that `origins` may call.
 
@@ -58,7 +63,7 @@ def create_functions_app(
     if (paths := {f"/{name}" for name in functions}) != set(edge.functions):
         raise ValueError(f"Known in one place only: {paths ^ set(edge.functions)}")
     for name, function in functions.items():
-        app.post(f"/{name}")(_endpoint(function, edge))
+        app.post(f"/{name}")(_endpoint(function, edge, clients))
 
     @app.exception_handler(AppError)
     async def respond_to_app_error(request: Request, error: AppError) -> Response:
@@ -85,11 +90,11 @@ def create_functions_app(
     return app
 
 
-def _endpoint(function: Function, edge: Edge) -> Callable[..., Any]:
+def _endpoint(function: Function, edge: Edge, clients: ClientAddresses) -> Callable[..., Any]:
     decoder = Decoder(function.payload, edge.body_bytes)
 
     async def endpoint(request: Request, payload: Any = Depends(decoder)) -> Response:
-        call = function.call(payload, request)
+        call = function.call(payload, request, clients)
         data = await (run_while_connected(request, call) if function.is_read else call)
         return success(request, data, edge.function_headers)
 

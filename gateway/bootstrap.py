@@ -20,8 +20,8 @@ from gateway.functions.owned import OwnedLinks
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles
 from gateway.functions.statistics import LinkStatistics
-from gateway.functions.table import Function, table
-from gateway.limits import ClientAddresses, ConcurrencyLimit, Limit, NoLimit, Rate
+from gateway.functions.table import Function, Limits, table
+from gateway.limits import ClientAddresses, ConcurrencyLimit, Limit, Rate
 from gateway.looked_up import LookedUpPages
 from gateway.metrics import GatewayCollector, RedirectMetrics
 from gateway.ports import Analytics, Auth, Links
@@ -113,7 +113,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         edge, lambda: health.dependencies, lambda: visits.lag_seconds, rejected.is_recent
     )
     requests = Requests(
-        create_functions_app(functions, edge, origins, rejected),
+        create_functions_app(functions, edge, origins, rejected, clients),
         site,
         LookedUpPages(edge, resolver, site),
         status_page,
@@ -135,47 +135,31 @@ def _functions(
     clients: ClientAddresses,
 ) -> Mapping[str, Function]:
     views = Views(analytics)
-    reads = _limit("read", settings.reads, settings)
+    profile_limit = ConcurrencyLimit("profile", by_network=settings.limits == "on")
     return table(
-        ShortAddresses(
-            auth=auth,
-            links=links,
-            resolver=resolver,
-            visits=visits,
-            clients=clients,
-            creations=_limit("create", settings.creations, settings),
-            reports=_limit("report", settings.reports, settings),
-        ),
-        OwnedLinks(
-            auth=auth,
-            links=links,
-            views=views,
-            resolver=resolver,
-            clients=clients,
-            reads=reads,
-            edits=_limit("edit", settings.edits, settings),
-        ),
-        Profiles(
-            auth=auth,
-            links=links,
-            views=views,
-            clients=clients,
-            requests=ConcurrencyLimit("profile", by_network=settings.limits == "on"),
-        ),
-        LinkStatistics(auth=auth, links=links, analytics=analytics, clients=clients, reads=reads),
-        Previews(links=links, clients=clients, reads=reads),
-        Accounts(
-            auth=auth,
-            clients=clients,
-            registrations=_limit("register", settings.registrations, settings),
-            logins=_limit("login", settings.logins, settings),
-            session_checks=_limit("session_check", settings.logins, settings),
-        ),
+        ShortAddresses(auth, links, resolver, visits),
+        OwnedLinks(auth, links, views, resolver),
+        Profiles(auth, links, views, clients, profile_limit),
+        LinkStatistics(auth, links, analytics),
+        Previews(links),
+        Accounts(auth, clients),
+        _limits(settings),
     )
 
 
-def _limit(name: str, rate: Rate, settings: GatewaySettings) -> Limit | NoLimit:
-    return Limit(name, rate) if settings.limits == "on" else NoLimit()
+def _limits(settings: GatewaySettings) -> Limits:
+    def limit(name: str, rate: Rate) -> Limit | None:
+        return Limit(name, rate) if settings.limits == "on" else None
+
+    return Limits(
+        creations=limit("create", settings.creations),
+        reports=limit("report", settings.reports),
+        registrations=limit("register", settings.registrations),
+        logins=limit("login", settings.logins),
+        session_checks=limit("session_check", settings.logins),
+        edits=limit("edit", settings.edits),
+        reads=limit("read", settings.reads),
+    )
 
 
 def _countries(settings: GatewaySettings) -> CountryOf:

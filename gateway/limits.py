@@ -130,13 +130,6 @@ class Limit:
         return window
 
 
-class NoLimit:
-    """A limit that lets everything through, for load tests."""
-
-    def hit(self, networks: Networks) -> None:
-        """Do nothing."""
-
-
 class ConcurrencyLimit:
     """Limits the calls under way: of all clients, of an address, and of a network of IPv6."""
 

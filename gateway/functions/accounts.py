@@ -12,7 +12,7 @@ from starlette.requests import Request
 from gateway.callable import Payload, Text
 from gateway.functions.outcomes import NoOwner, Reply
 from gateway.functions.owner import Token
-from gateway.limits import ClientAddresses, Limit, NoLimit
+from gateway.limits import ClientAddresses
 from gateway.ports import Auth
 from services.runtime.errors import InvalidArgument
 
@@ -61,13 +61,8 @@ class Accounts:
 
     auth: Auth
     clients: ClientAddresses
-    registrations: Limit | NoLimit
-    logins: Limit | NoLimit
-    session_checks: Limit | NoLimit
-    """Limits password checks sent from a session, which log-ins must not use up."""
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
-        self.logins.hit(self.clients.networks_of(request))
         if not payload.email or not payload.password:
             raise InvalidArgument("Email and password are needed.")
         device = payload.device or ""
@@ -87,12 +82,11 @@ class Accounts:
         return reply
 
     async def register_user(self, payload: RegisterUser, request: Request) -> Reply:
-        self.registrations.hit(self.clients.networks_of(request))
         await self.auth.register(payload.email, payload.password, payload.salt, payload.username)
         return {"success": True}
 
     async def change_password(self, payload: ChangePassword, request: Request) -> Reply:
-        token = self._checked(payload, request)
+        token = _checked(payload)
         new_token, expires_at = await self.auth.change_password(
             token,
             payload.password,
@@ -107,21 +101,18 @@ class Accounts:
         }
 
     async def remove_account(self, payload: RemoveAccount, request: Request) -> Reply:
-        token = self._checked(payload, request)
+        token = _checked(payload)
         await self.auth.close_account(token, payload.password, self.clients.of(request))
         return {"success": True}
 
-    def _checked(self, payload: ChangePassword | RemoveAccount, request: Request) -> str:
-        """The token of a call that names its account's password.
 
-        Raises ResourceExhausted, NoOwner, InvalidArgument.
-        """
-        self.session_checks.hit(self.clients.networks_of(request))
-        if not payload.password:
-            raise InvalidArgument("The password is needed.")
-        if not payload.token:
-            raise NoOwner("This call needs a session.")
-        return payload.token
+def _checked(payload: ChangePassword | RemoveAccount) -> str:
+    """The token of a call that names its account's password. Raises NoOwner, InvalidArgument."""
+    if not payload.password:
+        raise InvalidArgument("The password is needed.")
+    if not payload.token:
+        raise NoOwner("This call needs a session.")
+    return payload.token
 
 
 def _milliseconds(moment: datetime) -> int:

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from gateway.callable import Payload, Text
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Owned, owner_of
-from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.metrics import LINKS_CREATED
 from gateway.ports import Auth, Links
 from gateway.resolution import BlockReason, LinkState, Resolution
@@ -57,12 +56,8 @@ class ShortAddresses:
     links: Links
     resolver: Resolver
     visits: VisitPipeline
-    clients: ClientAddresses
-    creations: Limit | NoLimit
-    reports: Limit | NoLimit
 
     async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
-        self.creations.hit(self.clients.networks_of(request))
         is_owned = payload.token or payload.guest
         owner = await owner_of(self.auth, payload) if is_owned else None
         since = self.resolver.changes
@@ -82,7 +77,6 @@ class ShortAddresses:
         return _access_reply(resolution)
 
     async def report_link(self, payload: ReportLink, request: Request) -> Reply:
-        self.reports.hit(self.clients.networks_of(request))
         report = await self.links.report(
             payload.code,
             payload.reason or BlockReason.OTHER,

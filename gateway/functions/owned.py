@@ -15,7 +15,6 @@ from gateway import iso
 from gateway.callable import Payload, Text
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Owned, account_of, owner_of
-from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.owners import Owner
 from gateway.ports import Auth, Link, LinkChanges, LinkOrder, Links, Query
 from gateway.resolution import LinkState
@@ -99,12 +98,8 @@ class OwnedLinks:
     links: Links
     views: Views
     resolver: Resolver
-    clients: ClientAddresses
-    reads: Limit | NoLimit
-    edits: Limit | NoLimit
 
     async def show_link(self, payload: OneOwned, request: Request) -> Reply:
-        self.reads.hit(self.clients.networks_of(request))
         owner = await owner_of(self.auth, payload)
         link, history = await self.links.get(owner, payload.code)
         return {
@@ -115,7 +110,6 @@ class OwnedLinks:
         }
 
     async def show_links(self, payload: ShowLinks, request: Request) -> Reply:
-        self.reads.hit(self.clients.networks_of(request))
         if payload.cursor == "":  # To links that would be the first page.
             raise InvalidArgument("This cursor was not made here.", "INVALID_CURSOR")
         owner = await owner_of(self.auth, payload)
@@ -136,7 +130,6 @@ class OwnedLinks:
         }
 
     async def change_link(self, payload: ChangeLink, request: Request) -> Reply:
-        self.edits.hit(self.clients.networks_of(request))
         changes = payload.changes.given()
         owner = await owner_of(self.auth, payload)
         link, resolutions = await self.links.change(owner, payload.code, changes)
@@ -145,21 +138,18 @@ class OwnedLinks:
         return await self._of_one(link)
 
     async def remove_links(self, payload: ManyOwned, request: Request) -> Reply:
-        self.edits.hit(self.clients.networks_of(request))
         owner = await owner_of(self.auth, payload)
         resolutions = await self.links.remove(owner, payload.codes)
         self.resolver.edited(payload.codes, resolutions)
         return {"success": True, "removed": list(dict.fromkeys(payload.codes))}
 
     async def restore_links(self, payload: ManyOwned, request: Request) -> Reply:
-        self.edits.hit(self.clients.networks_of(request))
         owner = await owner_of(self.auth, payload)
         resolutions = await self.links.restore(owner, payload.codes)
         self.resolver.edited(payload.codes, resolutions)
         return {"success": True, "restored": list(dict.fromkeys(payload.codes))}
 
     async def create_scan_code(self, payload: OneOwned, request: Request) -> Reply:
-        self.edits.hit(self.clients.networks_of(request))
         owner = await owner_of(self.auth, payload)
         scan_code, resolutions = await self.links.create_scan_code(owner, payload.code)
         self.resolver.edited([scan_code], resolutions)
@@ -167,7 +157,6 @@ class OwnedLinks:
 
     async def claim_links(self, payload: Owned, request: Request) -> Reply:
         """What moved before an error stays moved, and the next call goes on with the rest."""
-        self.edits.hit(self.clients.networks_of(request))
         if not payload.token or payload.guest is None:
             raise InvalidArgument("A claim needs both the account and the guest.")
         account = await account_of(self.auth, payload.token)

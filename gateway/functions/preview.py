@@ -10,7 +10,6 @@ from gateway import iso
 from gateway.callable import Text
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Owned
-from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.ports import Link, Links
 from gateway.resolution import LinkState
 from gateway.url_warnings import host_of, warnings_of
@@ -28,12 +27,9 @@ class Previews:
     """The function of previews. It returns its call's `data`, counts no visit, follows nothing."""
 
     links: Links
-    clients: ClientAddresses
-    reads: Limit | NoLimit
 
     async def preview_link(self, payload: PreviewLink, request: Request) -> Reply:
         """Everybody is told the same: `token` and `guest` change nothing."""
-        self.reads.hit(self.clients.networks_of(request))
         try:
             link = await self.links.preview(payload.code)
         except NotFound:

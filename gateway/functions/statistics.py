@@ -11,7 +11,6 @@ from starlette.requests import Request
 from gateway.callable import Text
 from gateway.functions.outcomes import NoOwner, Reply
 from gateway.functions.owner import Owned, owner_of
-from gateway.limits import ClientAddresses, Limit, NoLimit
 from gateway.owners import Owner
 from gateway.ports import (
     Analytics,
@@ -81,23 +80,13 @@ class ShowStatistics(Owned):
 class LinkStatistics:
     """The function of statistics, which returns its call's `data`."""
 
-    def __init__(
-        self,
-        auth: Auth,
-        links: Links,
-        analytics: Analytics,
-        clients: ClientAddresses,
-        reads: Limit | NoLimit,
-    ) -> None:
+    def __init__(self, auth: Auth, links: Links, analytics: Analytics) -> None:
         self._auth = auth
         self._links = links
         self._analytics = analytics
-        self._clients = clients
-        self._reads = reads
         self._of_links = SingleFlight(self._of_link, FRESH_SECONDS, MAX_CACHED)
 
     async def show_statistics(self, payload: ShowStatistics, request: Request) -> Reply:
-        self._reads.hit(self._clients.networks_of(request))
         timezone = DEFAULT_TIMEZONE if payload.timezone is None else payload.timezone
         if payload.code is not None:
             caller = await self._check_access(payload, payload.code)

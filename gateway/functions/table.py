@@ -17,9 +17,24 @@ from gateway.functions import profile as f
 from gateway.functions import statistics as t
 from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owner import Owned
+from gateway.limits import ClientAddresses, Limit
 from services.runtime.errors import AppError
 
 Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | AsyncGenerator[bytes, None]]]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How often one address may call functions that cost the same; None for no limit."""
+
+    creations: Limit | None
+    reports: Limit | None
+    registrations: Limit | None
+    logins: Limit | None
+    session_checks: Limit | None
+    """Limits password checks sent from a session, which log-ins must not use up."""
+    edits: Limit | None
+    reads: Limit | None
 
 
 @dataclass(frozen=True)
@@ -28,11 +43,16 @@ class Function:
 
     payload: type[Payload]
     handler: Handler
+    limit: Limit | None = None
     is_read: bool = False
     """Whether it only reads and may take long: then it ends when its client has gone."""
 
-    async def call(self, payload: Payload, request: Request) -> Reply | AsyncGenerator[bytes, None]:
+    async def call(
+        self, payload: Payload, request: Request, clients: ClientAddresses
+    ) -> Reply | AsyncGenerator[bytes, None]:
         """What stands under `data`. Raises AppError for what is no outcome to branch on."""
+        if self.limit:
+            self.limit.hit(clients.networks_of(request))
         try:
             return await self.handler(payload, request)
         except AppError as error:
@@ -46,24 +66,30 @@ def table(
     statistics: t.LinkStatistics,
     previews: p.Previews,
     accounts: a.Accounts,
+    limits: Limits,
 ) -> Mapping[str, Function]:
     """All functions by name."""
+    reads, edits, checks = limits.reads, limits.edits, limits.session_checks
     return {
-        "createShortLink": Function(s.CreateShortLink, addresses.create_short_link),
+        "createShortLink": Function(
+            s.CreateShortLink, addresses.create_short_link, limits.creations
+        ),
         "accessLink": Function(s.AccessLink, addresses.access_link),
-        "reportLink": Function(s.ReportLink, addresses.report_link),
-        "verifyUser": Function(a.VerifyUser, accounts.verify_user),
-        "registerUser": Function(a.RegisterUser, accounts.register_user),
-        "changePassword": Function(a.ChangePassword, accounts.change_password),
-        "removeAccount": Function(a.RemoveAccount, accounts.remove_account),
+        "reportLink": Function(s.ReportLink, addresses.report_link, limits.reports),
+        "verifyUser": Function(a.VerifyUser, accounts.verify_user, limits.logins),
+        "registerUser": Function(a.RegisterUser, accounts.register_user, limits.registrations),
+        "changePassword": Function(a.ChangePassword, accounts.change_password, checks),
+        "removeAccount": Function(a.RemoveAccount, accounts.remove_account, checks),
         "showProfile": Function(f.ShowProfile, profiles.show_profile),
-        "showLink": Function(o.OneOwned, owned.show_link),
-        "showLinks": Function(o.ShowLinks, owned.show_links, is_read=True),
-        "changeLink": Function(o.ChangeLink, owned.change_link),
-        "removeLinks": Function(o.ManyOwned, owned.remove_links),
-        "restoreLinks": Function(o.ManyOwned, owned.restore_links),
-        "createScanCode": Function(o.OneOwned, owned.create_scan_code),
-        "claimLinks": Function(Owned, owned.claim_links),
-        "showStatistics": Function(t.ShowStatistics, statistics.show_statistics, is_read=True),
-        "previewLink": Function(p.PreviewLink, previews.preview_link),
+        "showLink": Function(o.OneOwned, owned.show_link, reads),
+        "showLinks": Function(o.ShowLinks, owned.show_links, reads, is_read=True),
+        "changeLink": Function(o.ChangeLink, owned.change_link, edits),
+        "removeLinks": Function(o.ManyOwned, owned.remove_links, edits),
+        "restoreLinks": Function(o.ManyOwned, owned.restore_links, edits),
+        "createScanCode": Function(o.OneOwned, owned.create_scan_code, edits),
+        "claimLinks": Function(Owned, owned.claim_links, edits),
+        "showStatistics": Function(
+            t.ShowStatistics, statistics.show_statistics, reads, is_read=True
+        ),
+        "previewLink": Function(p.PreviewLink, previews.preview_link, reads),
     }

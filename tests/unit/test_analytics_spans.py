@@ -226,6 +226,15 @@ def test_a_date_that_its_zone_left_out_has_no_visits() -> None:
         ("9999-12-31", "9999-12-31"),
         ("0001-01-01", "0001-01-01"),
         ("2026-03-01\n", "2026-03-01"),
+        ("today", "2026-03-01"),
+        ("2026-13-01", "2026-03-01"),
+        ("2026-02-01T00:00:00Z", "2026-03-01"),
+        ("+2026-02-01", "2026-03-01"),
+        ("2026-001", "2026-03-01"),
+        ("0000-01-01", "2026-03-01"),
+        ("2026-03-01", "10000-01-01"),
+        ("2026-01-01\0", "2026-03-01"),
+        ("\uff12\uff10\uff12\uff16-01-01", "2026-03-01"),
     ],
 )
 def test_dates_that_are_no_span_are_refused(first: str, last: str) -> None:
@@ -247,7 +256,22 @@ def test_any_dates_of_ten_years_are_a_span(first: str, last: str, zone: str) -> 
 
 @pytest.mark.parametrize(
     "name",
-    ["", "Mars", "utc", "america/santiago", "../UTC", "/etc/passwd", "America", "posixrules", "\0"],
+    [
+        *("", "Mars", "utc", "utc ", "america/santiago", "../UTC", "/etc/passwd", "America", "\0"),
+        *(
+            "posixrules",
+            "posixrules/",
+            "Etc/",
+            "/",
+            ".",
+            "..",
+            "America/../UTC",
+            "UTC/x",
+            "C:\\UTC",
+        ),
+        *("UTC\0", "\ud800", "ñ", "a" * 5000, "+02:00", "tzdata.zi", "zone.tab"),
+        *("localtime", "posix/UTC", "right/UTC", "C:\\UTC"),
+    ],
 )
 def test_zones_that_are_not_in_the_database_are_refused(name: str) -> None:
     with pytest.raises(InvalidTimezone) as refused:
