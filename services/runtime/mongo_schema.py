@@ -106,7 +106,8 @@ class SchemaUpgrade:
     async def _version(self, db: Any) -> int:
         """The version of the schema that is there; 0 where none says."""
         hello = await db.client.admin.command("hello")
-        if "setName" not in hello and hello.get("msg") != "isdbgrid":
+        # `isreplicaset` is what a member says that was not initiated yet.
+        if not ({"setName", "isreplicaset"} & hello.keys() or hello.get("msg") == "isdbgrid"):
             raise UnsuitableServer(_STANDALONE)
         if hello["maxWireVersion"] < _MIN_WIRE_VERSION:
             raise UnsuitableServer("The MongoDB of ATAJO_STORE is older than 6.0.")

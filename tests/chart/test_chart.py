@@ -142,8 +142,8 @@ def test_services_select_the_pods_of_their_component(rendered: list[Manifest]) -
     for name, service in of_kind("Service", rendered).items():
         labels = workloads[name]["spec"]["template"]["metadata"]["labels"]
         assert service["spec"]["selector"].items() <= labels.items()
-        (container,) = pods(rendered)[name]["containers"]
-        ports = {port["name"] for port in container["ports"]}
+        containers = pods(rendered)[name]["containers"]
+        ports = {port["name"] for each in containers for port in each.get("ports", [])}
         assert {port["targetPort"] for port in service["spec"]["ports"]} <= ports
 
 

@@ -87,10 +87,13 @@ def pods(component: str = "") -> list[Pod]:
 
 
 def _pod(item: dict[str, Any]) -> Pod:
-    (status,) = item["status"].get("containerStatuses") or [{}]
+    component = item["metadata"]["labels"]["app.kubernetes.io/component"]
+    statuses = item["status"].get("containerStatuses", [])
+    # MongoDB has another container beside its own.
+    status: dict[str, Any] = next((each for each in statuses if each["name"] == component), {})
     return Pod(
         item["metadata"]["name"],
-        item["metadata"]["labels"]["app.kubernetes.io/component"],
+        component,
         bool(status.get("ready")),
         int(status.get("restartCount", 0)),
         str(status.get("containerID", "")).rpartition("/")[2],

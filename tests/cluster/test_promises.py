@@ -277,14 +277,29 @@ def test_a_replaced_gateway_hands_over_what_it_had(product: ClusterProduct, note
     assert answered == 60
 
 
+_kept: dict[str, str] = {}
+"""A link that was made before the node restarted, and the token of its owner."""
+
+
+def test_data_outlives_a_restart_of_the_node(product: ClusterProduct, note: Note) -> None:
+    if not _kept:
+        token = product.log_in(product.register())
+        code = product.shorten("https://example.com/kept", token)
+        assert product.visit(code).status_code == 302
+        cluster.await_that(lambda: product.views(token)[code] == 1, "one view")
+        _kept[code] = token
+        note("made")
+        return
+    ((code, token),) = _kept.items()
+    assert product.data("accessLink", {"code": code})["longUrl"] == [
+        {"long_link": "https://example.com/kept"}
+    ]
+    assert product.views(token) == {code: 1}
+    note("an account, its link and its view are there")
+
+
 def test_mongodb_restarts(product: ClusterProduct, note: Note) -> None:
     (server,) = cluster.pods("mongodb")
-    if not cluster.kubectl("exec", server.name, "--", "ls", "/data/db").split():
-        cluster.delete(server)
-        cluster.await_all()
-        product.shorten("https://example.com/")
-        note("the image keeps no data: shown is only that the services find it again")
-        return
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     cluster.delete(server)

@@ -193,6 +193,19 @@ def test_a_standalone_server_is_refused_with_one_line(tmp_path: Path) -> None:
     assert "rs.initiate(" in line
 
 
+async def test_a_replica_set_may_be_initiated_after_the_start() -> None:
+    with server.nodes(1, "--replSet", server.SET) as (node,):
+        node.start()
+        url = f"mongodb://127.0.0.1:{node.port}/?directConnection=true"
+        with pymongo.MongoClient[dict[str, Any]](url) as connected:
+            await asyncio.to_thread(connected.admin.command, "ping")
+        async with mongo.opened(url, "atajo", SCHEMA) as database:
+            with pytest.raises(Unavailable):
+                await database.check()
+            await asyncio.to_thread(server.initiate, [node.port])
+            await until_well(database)
+
+
 @pytest.mark.parametrize(
     ("hello", "refusal"),
     [

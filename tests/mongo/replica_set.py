@@ -25,7 +25,9 @@ class ReplicaSet:
     def __init__(self, nodes: list[Node], gates: list[Gate]) -> None:
         self.nodes = nodes
         self._gates = gates
-        self.url = server.initiate(nodes, [gate.port for gate in gates])
+        for node in nodes:
+            node.start()
+        self.url = server.initiate([gate.port for gate in gates])
         self._client = MongoClient[dict[str, Any]](self.url)
         self._frozen: Node | None = None
 

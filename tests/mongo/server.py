@@ -121,10 +121,8 @@ def nodes(count: int, *options: str) -> Iterator[list[Node]]:
         yield started
 
 
-def initiate(nodes: Sequence[Node], ports: Sequence[int]) -> str:
-    """Start nodes as a replica set, which knows them by these ports; return its URL."""
-    for node in nodes:
-        node.start()
+def initiate(ports: Sequence[int]) -> str:
+    """Make a replica set of started nodes, which knows them by these ports; return its URL."""
     hosts = [f"127.0.0.1:{port}" for port in ports]
     _initiate(hosts)
     url = f"mongodb://{','.join(hosts)}/"
@@ -137,8 +135,9 @@ def initiate(nodes: Sequence[Node], ports: Sequence[int]) -> str:
 @contextmanager
 def single(*options: str) -> Iterator[str]:
     """Yield the URL of a new replica set of one node. Raises NoServer."""
-    with nodes(1, "--replSet", SET, *options) as started:
-        yield initiate(started, [started[0].port])
+    with nodes(1, "--replSet", SET, *options) as (node,):
+        node.start()
+        yield initiate([node.port])
 
 
 @contextmanager
