@@ -7,10 +7,8 @@ import base64
 import json
 import threading
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
 import bcrypt
@@ -94,39 +92,21 @@ async def test_who_need_not_wait_is_not_turned_away_from_a_full_room(
     store: SqliteAttemptStore, clock: Clock
 ) -> None:
     limiter = AttemptLimiter(store, SECRET, [Rule(5, "address")], WINDOW, clock, 1)
+
+    async def log_in(account: str = "ana") -> None:
+        async with limiter.attempt(account, "192.0.2.1"):
+            pass
+
     async with limiter.attempt("ana", "192.0.2.1"):
-        second = asyncio.create_task(log_in(limiter, "192.0.2.1"))
+        second = asyncio.create_task(log_in())
         await asyncio.sleep(0)
         with pytest.raises(LoginsBusy):
-            await log_in(limiter, "192.0.2.1")
-        await log_in(limiter, "192.0.2.1", account="bea")
+            await log_in()
+        await log_in("bea")
         assert not second.done()
     # The turn is the second's, though it did not take it up yet: this one waits behind it.
-    third = asyncio.create_task(log_in(limiter, "192.0.2.1"))
+    third = asyncio.create_task(log_in())
     await asyncio.gather(second, third)
-
-
-async def test_a_network_of_ipv6_has_the_places_of_one(
-    store: SqliteAttemptStore, clock: Clock
-) -> None:
-    """Whoever has many of its addresses leaves room for others all the same."""
-    limiter = AttemptLimiter(store, SECRET, [Rule(5, "address")], WINDOW, clock, 4)
-    async with AsyncExitStack() as holding:
-        many = [f"2001:db8:0:{number}::1" for number in range(4)]
-        for address in (*many, "192.0.2.1"):
-            await holding.enter_async_context(limiter.attempt("ana", address))
-        queue = [asyncio.create_task(log_in(limiter, address)) for address in many]
-        await asyncio.sleep(0)
-        outsider = asyncio.create_task(log_in(limiter, "192.0.2.1"))
-        await asyncio.wait(queue, return_when=asyncio.FIRST_COMPLETED)
-        assert not outsider.done()
-    ends = await asyncio.gather(*queue, outsider, return_exceptions=True)
-    assert [type(end) for end in ends] == [NoneType] * 3 + [LoginsBusy, NoneType]
-
-
-async def log_in(limiter: AttemptLimiter, address: str, account: str = "ana") -> None:
-    async with limiter.attempt(account, address):
-        pass
 
 
 async def test_failures_of_an_account_are_limited_over_all_addresses(
@@ -199,37 +179,13 @@ async def test_an_address_is_one_machine_or_household(
     await fail(limiter, other)
 
 
-async def test_a_browser_that_the_account_knows_has_attempts_of_its_own(
-    limiter: AttemptLimiter, clock: Clock
+@pytest.mark.parametrize("kind", ["browser", "session"])
+async def test_a_known_browser_and_a_session_have_attempts_of_their_own(
+    limiter: AttemptLimiter, clock: Clock, kind: str
 ) -> None:
-    async def fail_from(browser: str, account: str = "ana") -> None:
+    async def fail_from(own: str, address: str = "192.0.2.1", account: str = "ana") -> None:
         with pytest.raises(WrongPassword):
-            async with limiter.attempt(account, "192.0.2.1", browser):
-                raise WrongPassword("no")
-
-    for number in range(5):
-        await fail(limiter, f"192.0.2.{number}")
-    await refused(limiter, "192.0.2.1")
-    for _ in range(3):
-        await fail_from("one")
-
-    with pytest.raises(TooManyAttempts) as limited:
-        await fail_from("one")
-    assert limited.value.retry_after == 900
-    await fail_from("another")
-    await fail_from("one", account="bea")
-    clock.time += WINDOW
-    await fail_from("one")
-    # Neither the address's two nor the account's five were used up by any of it.
-    for number in range(2, 7):
-        await fail(limiter, f"192.0.2.{number}")
-    await refused(limiter, "192.0.2.1")
-
-
-async def test_a_session_has_attempts_of_its_own(limiter: AttemptLimiter, clock: Clock) -> None:
-    async def fail_from(session: str, address: str = "192.0.2.1", account: str = "ana") -> None:
-        with pytest.raises(WrongPassword):
-            async with limiter.attempt(account, address, session=session):
+            async with limiter.attempt(account, address, **{kind: own}):
                 raise WrongPassword("no")
 
     for number in range(5):
@@ -245,30 +201,44 @@ async def test_a_session_has_attempts_of_its_own(limiter: AttemptLimiter, clock:
     await fail_from("one", account="bea")
     clock.time += WINDOW
     await fail_from("one")
-    # None of it used up the attempts of log-ins.
+    # Neither the address's two nor the account's five were used up by any of it.
     for number in range(2, 7):
         await fail(limiter, f"192.0.2.{number}")
     await refused(limiter, "192.0.2.1")
 
 
-async def test_a_crowd_of_the_same_network_leaves_room_for_a_session(
-    limiter: AttemptLimiter,
+V4, OTHER_V4 = "192.0.2.1", "192.0.2.2"
+V6 = [f"2001:db8:0:{number:x}::1" for number in range(51)]
+
+
+@pytest.mark.parametrize(
+    ("crowd", "modest"),
+    [
+        ([(V4, None)] * 51, (OTHER_V4, None)),
+        ([(V4, None)] * 51, (V4, "a session")),
+        # However many addresses it has, a network of IPv6 has the places of one.
+        ([(address, "a session") for address in V6], (OTHER_V4, None)),
+    ],
+    ids=["of an address", "of the session's network", "of a network of IPv6"],
+)
+async def test_a_crowd_leaves_room_for_others(
+    limiter: AttemptLimiter, crowd: list[tuple[str, str | None]], modest: tuple[str, str | None]
 ) -> None:
     release = asyncio.Event()
 
-    async def right(session: str | None) -> None:
-        async with limiter.attempt("ana", "192.0.2.1", session=session):
+    async def right(address: str, session: str | None) -> None:
+        async with limiter.attempt("ana", address, session=session):
             await release.wait()
 
-    crowd = [asyncio.create_task(right(None)) for _ in range(51)]
+    many = [asyncio.create_task(right(*each)) for each in crowd]
     await asyncio.sleep(0)
-    owner = [asyncio.create_task(right("one")) for _ in range(2)]
-    refused, _ = await asyncio.wait(crowd, return_when=asyncio.FIRST_COMPLETED)
+    two = [asyncio.create_task(right(*modest)) for _ in range(2)]
+    refused, _ = await asyncio.wait(many, return_when=asyncio.FIRST_COMPLETED)
     release.set()
 
-    await asyncio.gather(*owner)
+    await asyncio.gather(*two)
     assert {type(task.exception()) for task in refused} == {LoginsBusy}
-    await asyncio.wait(crowd)
+    await asyncio.wait(many)
 
 
 async def test_an_attempt_that_did_not_fail_is_given_back(limiter: AttemptLimiter) -> None:
@@ -346,26 +316,6 @@ async def test_right_passwords_that_come_at_once_take_turns_and_fill_no_count(
     await asyncio.gather(*(right() for _ in range(50)))
     crowd = await asyncio.gather(*(right() for _ in range(100)), return_exceptions=True)
     assert {type(outcome) for outcome in crowd} == {type(None), LoginsBusy}
-
-
-async def test_an_address_that_waits_for_its_turns_leaves_room_for_others(
-    limiter: AttemptLimiter,
-) -> None:
-    release = asyncio.Event()
-
-    async def right(address: str) -> None:
-        async with limiter.attempt("ana", address):
-            await release.wait()
-
-    greedy = [asyncio.create_task(right("192.0.2.1")) for _ in range(51)]
-    await asyncio.sleep(0.01)
-    modest = [asyncio.create_task(right("192.0.2.2")) for _ in range(2)]
-    refused, _ = await asyncio.wait(greedy, return_when=asyncio.FIRST_COMPLETED)
-    release.set()
-
-    await asyncio.gather(*modest)
-    assert {type(task.exception()) for task in refused} == {LoginsBusy}
-    await asyncio.wait(greedy)
 
 
 class Gate:

@@ -386,19 +386,6 @@ async def test_numbers_of_links_that_were_put_back_are_passed_on_again() -> None
     assert world.ranks == {"one-----": 3}
 
 
-async def test_two_who_pass_views_on_at_once_do_no_harm() -> None:
-    world = World()
-    world.owners = {f"code{n:05}": "id" for n in range(30)}
-    one, two = Views(world.services), Views(world.services)
-    for n in range(30):
-        world.visit(f"code{n:05}", "code00000")
-        await (one if n % 3 else two).run()
-    await one.run()
-    await two.run()
-    assert world.ranks == world.counts
-    assert world.noted == 30
-
-
 class Work:
     """A job that counts its runs, or does what a test says."""
 
