@@ -208,7 +208,7 @@ class FakeLinks(Fake):
     async def preview(self, code: str) -> ports.Link:
         self._reach("preview")
         now = datetime.now(UTC)
-        link = self._links.get(code)
+        link = self._links.get(code) or self._scanned(code)
         if link is None or link.is_gone_at(now):
             raise links.NoLink("There is no such link.")
         return replace(_link(link, now), tags=())
@@ -275,9 +275,10 @@ class FakeLinks(Fake):
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         self._reach("report")
         reports.statement_of(details, contact, datetime.now(UTC))
-        if code not in self._links:
+        link = self._links.get(code) or self._scanned(code)
+        if link is None:
             raise links.NoLink("There is no such link.")
-        return self._reports.setdefault((code, reason), secrets.token_urlsafe(12))
+        return self._reports.setdefault((link.code, reason), secrets.token_urlsafe(12))
 
     async def create_scan_code(self, owner: owners.Owner, code: str) -> tuple[str, Resolutions]:
         self._reach("create_scan_code")

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from gateway import iso
 from gateway.callable import Payload, Text
 from gateway.functions.outcomes import Reply
-from gateway.functions.owner import Owned, account_of, owner_of
+from gateway.functions.owner import OneOwned, Owned, account_of, owner_of
 from gateway.owners import Owner
 from gateway.ports import Auth, Link, LinkChanges, LinkOrder, Links, Query
 from gateway.resolution import LinkState
@@ -41,12 +41,6 @@ def _expiry(value: Any) -> datetime | None:
         return iso.moment_of(value)
     except ValueError as error:
         raise InvalidArgument(f"expires_at: {error}.", "INVALID_EXPIRY") from None
-
-
-class OneOwned(Owned):
-    """`code` may be any text. Under one that is no code, nobody has a link."""
-
-    code: Text
 
 
 class ShowLinks(Owned):

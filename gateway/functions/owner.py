@@ -32,6 +32,12 @@ class Owned(Payload):
     guest: Annotated[Guest | None, PlainValidator(_guest)] = None
 
 
+class OneOwned(Owned):
+    """`code` may be any text. Under one that is no code, nobody has a link."""
+
+    code: Text
+
+
 async def account_of(auth: Auth, token: str | None) -> Account:
     """The account of a token. Raises NoOwner where there is none, AppError (INVALID_TOKEN)."""
     if not token:

@@ -7,19 +7,12 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from gateway import iso
-from gateway.callable import Text
 from gateway.functions.outcomes import Reply
-from gateway.functions.owner import Owned
+from gateway.functions.owner import OneOwned
 from gateway.ports import Link, Links
 from gateway.resolution import LinkState
 from gateway.url_warnings import host_of, warnings_of
 from services.runtime.errors import NotFound
-
-
-class PreviewLink(Owned):
-    """`code` may be any text. Under one that is no code, nobody has a link."""
-
-    code: Text
 
 
 @dataclass(frozen=True)
@@ -28,7 +21,7 @@ class Previews:
 
     links: Links
 
-    async def preview_link(self, payload: PreviewLink, request: Request) -> Reply:
+    async def preview_link(self, payload: OneOwned, request: Request) -> Reply:
         """Everybody is told the same: `token` and `guest` change nothing."""
         try:
             link = await self.links.preview(payload.code)

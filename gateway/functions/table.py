@@ -16,7 +16,7 @@ from gateway.functions import preview as p
 from gateway.functions import profile as f
 from gateway.functions import statistics as t
 from gateway.functions.outcomes import Reply, outcome_of
-from gateway.functions.owner import Owned
+from gateway.functions.owner import OneOwned, Owned
 from gateway.limits import ClientAddresses, Limit
 from services.runtime.errors import AppError
 
@@ -81,15 +81,15 @@ def table(
         "changePassword": Function(a.ChangePassword, accounts.change_password, checks),
         "removeAccount": Function(a.RemoveAccount, accounts.remove_account, checks),
         "showProfile": Function(f.ShowProfile, profiles.show_profile),
-        "showLink": Function(o.OneOwned, owned.show_link, reads),
+        "showLink": Function(OneOwned, owned.show_link, reads),
         "showLinks": Function(o.ShowLinks, owned.show_links, reads, is_read=True),
         "changeLink": Function(o.ChangeLink, owned.change_link, edits),
         "removeLinks": Function(o.ManyOwned, owned.remove_links, edits),
         "restoreLinks": Function(o.ManyOwned, owned.restore_links, edits),
-        "createScanCode": Function(o.OneOwned, owned.create_scan_code, edits),
+        "createScanCode": Function(OneOwned, owned.create_scan_code, edits),
         "claimLinks": Function(Owned, owned.claim_links, edits),
         "showStatistics": Function(
             t.ShowStatistics, statistics.show_statistics, reads, is_read=True
         ),
-        "previewLink": Function(p.PreviewLink, previews.preview_link, reads),
+        "previewLink": Function(OneOwned, previews.preview_link, reads),
     }

@@ -199,6 +199,10 @@ async def test_anybody_may_know_a_link_before_following_it(links: Links) -> None
         ONE, "abcdefgh", {"url": "b.example", "title": "A title", "tags": ["mine"]}
     )
     assert await links.preview("abcdefgh") == replace(changed, tags=())
+    scan_code, _ = await links.create_scan_code(ONE, "abcdefgh")
+    assert await links.preview(scan_code) == await links.preview("abcdefgh")
+    reports = [await links.report(one, BlockReason.SPAM, "", "") for one in ("abcdefgh", scan_code)]
+    assert reports[0] == reports[1]
     await links.change(ONE, "abcdefgh", {"expires_at": EARLIER})
     ended = await links.preview("abcdefgh")
     assert (ended.state, ended.url) == (LinkState.EXPIRED, "http://b.example")

@@ -235,21 +235,6 @@ def test_figures_are_those_that_were_sent(product: Product, followed: Followed) 
     }
 
 
-def test_all_ranges_and_all_links_together_tell_the_same(
-    product: Product, followed: Followed
-) -> None:
-    people = sum(times for _, times in VISITS.values())
-    for span in ("7 days", "30 days", "90 days", "12 months", "all"):
-        for asked in (followed.code, None):
-            shown = followed.shown(product, code=asked, range=span)
-            assert shown["totals"]["people"] == people + BEFORE["people"]
-            assert sum(step["people"] for step in shown["series"]) == people + BEFORE["people"]
-            for names in shown["breakdowns"].values():
-                assert sum(one["people"] for one in names) == people + BEFORE["people"]
-    everything = followed.shown(product, code=None)
-    assert everything["top"] == [{"code": followed.code, "people": people + BEFORE["people"]}]
-
-
 def test_nothing_of_a_person_is_anywhere(product: Product, store: str, followed: Followed) -> None:
     assert followed.shown(product)["success"]
     places = _files(product.folder) | _documents(store)
