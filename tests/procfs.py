@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -23,13 +22,6 @@ def children_of(pid: int) -> list[int]:
         for child in _numbers_in(_PROC)
         if (fields := _stat(_PROC / str(child))) and int(fields[_PARENT]) == pid
     ]
-
-
-def descendants_of(pid: int) -> Iterator[int]:
-    """Yield the children of a process, their children, and so on."""
-    for child in children_of(pid):
-        yield child
-        yield from descendants_of(child)
 
 
 def threads_of(pid: int) -> list[int]:

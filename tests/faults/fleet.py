@@ -11,9 +11,10 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -172,10 +173,9 @@ class Storm:
 
     def __init__(self, fleet: Fleet, seed: int) -> None:
         self._fleet = fleet
-        self._database = fleet.database
         self.database_faults = Counter[str]()
         self._chance = random.Random(seed)
-        self.events = [
+        self.events: list[Callable[[], None]] = [
             self.one,
             self.one,
             self.burst,
@@ -185,12 +185,12 @@ class Storm:
             self.frozen_and_killed,
             self.retired,
         ]
-        if self._database is not None:
+        if database := fleet.database:
             self.events += [
-                self.primary_frozen,
-                self.primary_killed,
-                self.primary_stepped_down,
-                self.database_cut,
+                partial(self.failover, "freezes", database.freeze_primary, database.thaw),
+                partial(self.failover, "kills", database.kill_primary, database.restart),
+                partial(self.failover, "step_downs", database.step_down, lambda: None),
+                partial(self.cut, database),
             ] * 2
 
     def blow(self) -> None:
@@ -257,50 +257,26 @@ class Storm:
             self._fleet.rise("analytics", self._chance.random())
         self._fleet._start_again("gateway")
 
-    def primary_frozen(self) -> None:
-        """The primary stops for a while, perhaps until another is elected."""
-        assert self._database is not None
+    def failover(self, kind: str, begin: Callable[[], None], end: Callable[[], None]) -> None:
+        """The primary fails, perhaps until another is elected; perhaps a process dies meanwhile."""
         self._fleet.await_all()
-        self._database.freeze_primary()
-        self.database_faults["freezes"] += 1
+        self._fleet.await_links()
+        begin()
+        self.database_faults[kind] += 1
         time.sleep(0.2 + self._chance.random() * 4)
         victim = self._perhaps_strike()
-        self._database.thaw()
+        end()
         if victim:
             self._fleet.rise(victim)
 
-    def primary_killed(self) -> None:
-        """The primary dies and comes back, perhaps after another was elected."""
-        assert self._database is not None
-        self._fleet.await_all()
-        self._database.await_healthy()
-        node = self._database.kill_primary()
-        self.database_faults["kills"] += 1
-        time.sleep(self._chance.random() * 4)
-        victim = self._perhaps_strike()
-        node.start()
-        if victim:
-            self._fleet.rise(victim)
-
-    def primary_stepped_down(self) -> None:
-        """Another node is elected; perhaps a process dies meanwhile."""
-        assert self._database is not None
-        self._fleet.await_all()
-        self._database.await_healthy()
-        self._database.step_down()
-        self.database_faults["step_downs"] += 1
-        if victim := self._perhaps_strike():
-            self._fleet.rise(victim)
-
-    def database_cut(self) -> None:
-        """Every connection to the database ends, and for a while there is no new one."""
-        assert self._database is not None
+    def cut(self, database: ReplicaSet) -> None:
+        """Every connection to and within the database ends, and for a while there is no new one."""
         self._fleet.await_all()
         for _ in range(self._chance.randint(1, 3)):
-            self._database.cut()
+            database.cut()
             self.database_faults["cuts"] += 1
             time.sleep(self._chance.random() * 2)
-            self._database.mend()
+            database.mend()
             time.sleep(self._chance.random())
         if victim := self._perhaps_strike():
             self._fleet.rise(victim)

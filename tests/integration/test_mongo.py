@@ -152,17 +152,6 @@ def test_nothing_of_the_url_is_logged(tmp_path: Path) -> None:
             assert part not in process.stderr()
 
 
-async def test_options_of_the_url_do_not_weaken_writes(mongo_url: str) -> None:
-    weak = "w=0&journal=false&readConcernLevel=available&readPreference=primary"
-    async with mongo.opened(server.with_options(mongo_url, weak), "", ()) as database:
-        concern = await database.read("concern", _concern)
-    assert concern == ({"w": "majority", "j": True}, "local")
-
-
-async def _concern(documents: Any) -> tuple[dict[str, Any], str]:
-    return documents.write_concern.document, documents.read_concern.level
-
-
 async def test_a_log_in_that_is_refused_ends_with_one_line(mongo_url: str) -> None:
     async with mongo.opened(mongo_url, "", ()) as database:
         created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
@@ -285,10 +274,11 @@ async def test_what_is_acknowledged_is_journaled_by_a_majority_and_nothing_waits
     mongo_url: str,
 ) -> None:
     """Whatever the URL says of the first; of the second it may say something else."""
-    url = server.with_options(mongo_url, "w=0&journal=false&timeoutMS=700")
-    async with mongo.opened(url, "", ()) as database:
+    weak = "w=0&journal=false&readConcernLevel=available&readPreference=primary&timeoutMS=700"
+    async with mongo.opened(server.with_options(mongo_url, weak), "", ()) as database:
         documents = await database.read("test", _itself)
         assert documents.write_concern.document == {"w": "majority", "j": True}
+        assert documents.read_concern.level == "local"
         options = cast("Any", documents.client).delegate.options
         assert options.timeout == 0.7
         assert options.pool_options.max_pool_size == 32

@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
-import pytest
 
 from tests.integration.test_local_run import LocalRun
 from tests.mongo import server
@@ -90,13 +89,3 @@ def test_the_server_of_a_test_run_ends_with_it_however_it_ends() -> None:
         return False
 
     await_that(ended)
-
-
-def test_without_any_server_the_tests_say_what_installs_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(server, "BIN", tmp_path)
-    monkeypatch.delenv(server.URL_VARIABLE, raising=False)
-    with pytest.raises(server.NoServer, match="make mongo"), server.running():
-        pass

@@ -29,7 +29,7 @@ class ReplicaSet:
             node.start()
         self.url = server.initiate([gate.port for gate in gates])
         self._client = MongoClient[dict[str, Any]](self.url)
-        self._frozen: Node | None = None
+        self._failed = nodes[0]
 
     def primary(self) -> Node:
         """Return the primary; waits until there is one."""
@@ -56,22 +56,23 @@ class ReplicaSet:
         command = {"replSetStepDown": _STEP_DOWN_SECONDS, "force": True}
         self._client.admin.command(command)
 
-    def kill_primary(self) -> Node:
-        """SIGKILL the primary and return it; `Node.start` starts it again over its data."""
-        primary = self.primary()
-        primary.signal(signal.SIGKILL)
-        return primary
+    def kill_primary(self) -> None:
+        """SIGKILL the primary."""
+        self._failed = self.primary()
+        self._failed.signal(signal.SIGKILL)
+
+    def restart(self) -> None:
+        """Start the killed node again over its data."""
+        self._failed.start()
 
     def freeze_primary(self) -> None:
         """SIGSTOP the primary: it takes connections and answers nothing."""
-        self._frozen = self.primary()
-        self._frozen.signal(signal.SIGSTOP)
+        self._failed = self.primary()
+        self._failed.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let a frozen node go on."""
-        if self._frozen:
-            self._frozen.signal(signal.SIGCONT)
-            self._frozen = None
+        """Let the frozen node go on."""
+        self._failed.signal(signal.SIGCONT)
 
     def cut(self) -> None:
         """End every connection to the nodes and between them, and refuse new ones."""
