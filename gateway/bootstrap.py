@@ -32,10 +32,9 @@ from gateway.settings import GatewaySettings
 from gateway.site import Site
 from gateway.status import StatusPage
 from gateway.views import Views
-from gateway.visits.active import JournalFullError
 from gateway.visits.countries import CountriesFile, CountryOf, InvalidCountriesError, registered
 from gateway.visits.folder import JournalInUseError
-from gateway.visits.journal import Journal
+from gateway.visits.journal import Journal, JournalFullError
 from gateway.visits.key import VisitorKeys
 from gateway.visits.pipeline import VisitPipeline
 from gateway.visits.visitors import Visitors

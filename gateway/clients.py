@@ -39,8 +39,8 @@ from gateway.ports import (
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution, Resolutions
 from gateway.views import Totals
 from gateway.visits import lines
+from gateway.visits.batch import Batch
 from gateway.visits.classify import Kind
-from gateway.visits.ledger import Batch
 from services.runtime.client import ServiceClient
 from services.runtime.errors import Unavailable
 from services.runtime.moments import EPOCH

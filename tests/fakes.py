@@ -22,7 +22,7 @@ from gateway.ports import Session
 from gateway.resolution import BlockReason, Changes, LinkState, Resolution, Resolutions
 from gateway.views import Totals
 from gateway.visits import lines
-from gateway.visits.ledger import Batch
+from gateway.visits.batch import Batch
 from services.analytics import domain as analytics
 from services.analytics import spans
 from services.analytics import statistics as sums

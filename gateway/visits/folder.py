@@ -1,11 +1,11 @@
-"""The journal's folder: held by one process at a time, on a disk that leaves it so much room."""
+"""The journal's folder, which one process holds at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,35 +20,57 @@ class JournalInUseError(Exception):
 class Folder:
     """A folder that this process holds until `close`. Raises JournalInUseError and OSError.
 
-    Whatever changes a file and may take long goes through `run`: a thread goes on when its task is
-    cancelled, and the next process must not find the folder while that lasts. So `close` waits.
+    Changes of files that may take long go through `run`. A thread continues when its task is
+    cancelled, and the next process must not find the folder before it ends. So `close` waits.
     """
 
     def __init__(self, path: Path) -> None:
-        path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self._lock = _lock(path)
         self._running: set[asyncio.Task[Any]] = set()
 
+    def renew(self) -> None:
+        """Create and hold the folder again after somebody removed it."""
+        lock = _lock(self.path)
+        os.close(self._lock)
+        self._lock = lock
+
     async def run(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What `change` returns or raises, called in a thread."""
+        """Call `change` in a thread; returns or raises what it does."""
         running = asyncio.create_task(asyncio.to_thread(change, *args, **kwargs))
         self._running.add(running)
         running.add_done_callback(self._running.discard)
         return await asyncio.shield(running)
 
-    async def free_bytes(self) -> int:
-        """What the folder's disk has left for us. Raises OSError."""
-        return await asyncio.to_thread(_free_bytes, self._lock)
+    def free_bytes(self) -> int:
+        """What the folder's disk has left for this process. Raises OSError."""
+        return _free_bytes(self._lock)
+
+    def sync(self, suspect: Iterable[Path] = ()) -> None:
+        """Bring the names of files to disk. Raises OSError.
+
+        `suspect` are names for which that failed. They are written again: the kernel may have
+        marked them clean.
+        """
+        for path in suspect:
+            other = path.with_suffix(".renamed")
+            path.rename(other)
+            other.rename(path)
+        fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
 
     async def close(self) -> None:
-        """Give the folder back, once every `change` has ended."""
+        """Release the folder, once every `change` has ended."""
         while self._running:
             await asyncio.wait(self._running)
         os.close(self._lock)
 
 
 def _lock(folder: Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
     fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

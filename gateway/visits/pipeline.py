@@ -1,13 +1,12 @@
-"""Takes visits down and makes numbered batches of them, which the `sender` brings to analytics."""
+"""Records visits in the journal, in numbered batches that the `sender` sends to analytics."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
-from gateway.visits.active import JournalFullError
 from gateway.visits.classify import (
     LONGEST,
     PURPOSES,
@@ -16,7 +15,7 @@ from gateway.visits.classify import (
     looks_ahead,
     referrers_except,
 )
-from gateway.visits.journal import Journal
+from gateway.visits.journal import Journal, JournalFullError
 from gateway.visits.lines import SCANNED, Visit
 from gateway.visits.referrer_limit import ReferrerLimit
 from gateway.visits.sender import Sender, VisitSink
@@ -66,11 +65,11 @@ class _Referrers(dict[tuple[bytes, str, bytes], str]):
 
 
 class VisitPipeline:
-    """From an answered visit to its count. `record` never waits and never fails a redirect.
+    """Records visits and brings them to analytics. `record` never waits and never fails a redirect.
 
-    The visits of one turn of the event loop are put on file with one write. So who answers calls
-    `flush` after `record` and before the first byte of the answer is handed to the transport: that
-    is the promise that a process which is killed loses no visit that was answered.
+    The visits of one turn of the event loop are put on file with one write. The HTTP server must
+    call `flush` after `record`, before it hands the first byte of a response to the transport. So
+    the death of the process loses no visit whose response left.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class VisitPipeline:
         clock: Callable[[], float] = time.time,
         own_url: str = "",
     ) -> None:
-        """Treat the host of `own_url` as the product's own, which is not a referrer."""
+        """The host of `own_url` does not count as a referrer."""
         self._journal = journal
         self._visitors = visitors
         self._referrer_of = referrers_except(own_url)
@@ -93,34 +92,30 @@ class VisitPipeline:
         self._held: list[Visit] = []
         self._recorded = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._restoring: asyncio.Task[None] | None = None
         self._throttled = logs.Throttled(__name__)
         self._unwritable = False
-        # When the first visit of each waiting batch of this run, and of the open one, was taken
-        # down. When those of earlier runs were is not on file: at the latest when this one began.
-        self._since: deque[float] = deque()
+        # When the first visit of each closed batch, and of the open one, was recorded. Of those of
+        # earlier runs it is not known: at the latest when this one began.
+        self._since = deque([clock()] * journal.closed_batches)
         self._open_since: float | None = None
-        self._began = clock()
-        self._oldest = self._began if journal.restoring else None
+        self._note_oldest()
         self._lost = 0
         self.visits = {"person": 0, "bot": 0}
-        """Visits taken down since the start, by kind."""
-        if journal.dirty:
-            self._recorded.set()
+        """Visits recorded since the start, by kind."""
 
     @property
     def batches(self) -> dict[str, int]:
-        """Batches sent since the start, by what became of it; one that failed is sent again."""
+        """Batches sent since the start, by result; one that failed is sent again."""
         return self._sender.batches
 
     @property
     def unknown(self) -> dict[str, int]:
-        """People in acknowledged batches of whom something is not known, by what it is."""
+        """Visits of people in acknowledged batches by the fact that is not known."""
         return self._sender.unknown
 
     @property
     def lost(self) -> int:
-        """Visits that could not be put on file, read back, or were refused by analytics."""
+        """Visits that could not be put on file or read back, or that analytics refused."""
         return self._lost + self._journal.lost_lines
 
     @property
@@ -130,41 +125,40 @@ class VisitPipeline:
 
     @property
     def restoring(self) -> bool:
-        """Whether visits of earlier runs are still being read back from the journal."""
+        """Whether visits of earlier runs wait for their acknowledgement."""
         return self._journal.restoring
 
     @property
     def journal_bytes(self) -> int:
-        """What is on file."""
+        """Bytes on file."""
         return self._journal.size
 
     @property
     def journal_limit_bytes(self) -> int:
-        """What may be on file: the journal's room, or less where its disk leaves less."""
+        """Maximum bytes on file: the journal's room, or less if its disk leaves less."""
         return self._journal.limit
 
     @property
     def lag_seconds(self) -> float:
-        """For how long, at least, there has been a visit that analytics has not acknowledged.
+        """For how long, at least, there has been an unacknowledged visit; 0 if there is none.
 
-        While `restoring` there may be one: who sees 0 can rely on there being none. For any thread
-        to ask.
+        Thread-safe.
         """
         oldest = self._oldest
         return 0.0 if oldest is None else max(0.0, self._clock() - oldest)
 
     async def check_journal(self) -> None:
-        """Return if the next visit can be put on file. Raises Unavailable."""
+        """Raise Unavailable unless the next visit can be put on file."""
         if self._unwritable:
             raise Unavailable("The journal cannot be written.", "JOURNAL_UNWRITABLE")
         if not await self._journal.has_room():
             raise Unavailable("The journal is full.", "JOURNAL_FULL")
 
     def take(self, code: str, headers: Headers, host: str, link_code: str = "") -> None:
-        """Take the visit of a request down, unless a browser only looks ahead.
+        """Record the visit of a request, unless the request is a prefetch.
 
-        `host` is that of its connection, empty where it is not known. `link_code` is the code of
-        the link whose scan code `code` is, empty where it is the link's own.
+        `host` is the host of its connection, empty if unknown. If `code` is a scan code,
+        `link_code` is the code of its link.
         """
         sent = dict(headers)
         if len(sent) != len(headers):
@@ -192,10 +186,10 @@ class VisitPipeline:
         forwarded: bytes = b"",
         link_code: str = "",
     ) -> None:
-        """Take a visit down, to be put on file by the next `flush`: at the latest by the tick's.
+        """Record a visit, to be put on file by the next `flush`, at the latest within a tick.
 
-        `host` is that of the connection, and `code` and `link_code` are as in `take`; the rest are
-        headers: User-Agent, Referer, Accept-Language and X-Forwarded-For.
+        `code`, `host` and `link_code` are as in `take`. The rest are headers: User-Agent, Referer,
+        Accept-Language and X-Forwarded-For.
         """
         now = self._clock()
         if not self._hour_begins <= now < self._hour_ends:
@@ -218,14 +212,14 @@ class VisitPipeline:
         self._recorded.set()
 
     def flush(self) -> None:
-        """Put on file what was taken down. What there is no room for is lost, and that is said."""
+        """Put recorded visits on file. Those without room are lost, counted and logged."""
         held = self._held
         if not held:
             return
         self._held = []
         try:
             self._journal.append(*held)
-        except JournalFullError as error:  # Room is looked for at the next tick.
+        except JournalFullError as error:  # The next tick looks for room.
             self._lose(len(held) - error.appended, str(error))
             held = held[: error.appended]
         for visit in held:
@@ -236,13 +230,13 @@ class VisitPipeline:
         if self._journal.open_rows >= MOST_ROWS:  # However late the next tick is.
             try:
                 self._close_batch()
-            except JournalFullError as error:
+            except OSError as error:
                 self._throttled.error("journal_not_synced", error=str(error))
 
     def start(self) -> None:
-        """Begin to send. Call once, inside the loop."""
-        self._restoring = background.run(self._journal.restore(self._changed), "journal_restore")
+        """Start to send. Call once, inside the loop."""
         self._tasks = [
+            background.run(self._journal.count_restored(), "journal_count"),
             background.run(self._close_batches(), "visits_close"),
             background.run(self._sender.run(), "visits_send"),
         ]
@@ -250,13 +244,15 @@ class VisitPipeline:
     async def stop(self, seconds: float) -> None:
         """Send what is left for at most `seconds`; the rest stays in the journal."""
         journal = self._journal
-        await _end(self._tasks)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
         try:
             self._close_batch()
             await journal.sync()
             async with asyncio.timeout(seconds):
                 await self._sender.drain()
-        except (TimeoutError, AppError, JournalFullError, OSError) as error:
+        except (TimeoutError, AppError, OSError) as error:
             log.warning(
                 "visits_left_in_journal",
                 visits=self.pending,
@@ -265,14 +261,12 @@ class VisitPipeline:
             )
         except Exception as error:  # The rest of the process still ends in good order.
             background.failed("visits_send", error)
-        if self._restoring:
-            await _end([self._restoring])
         await journal.close()
         if journal.last_number and journal.is_empty:
             await self._sender.say_closed()
 
     def _begin_hour(self, now: float) -> None:
-        """Go on in this hour: numbers of visitors must be of the day that their visit is of."""
+        """Enter this hour, so that visitors are numbered under the key of their visit's day."""
         self._hour = int(now) // 3600
         self._hour_begins = self._hour * 3600.0
         self._hour_ends = self._hour_begins + 3600.0
@@ -280,7 +274,7 @@ class VisitPipeline:
         self._referrers.begin(self._hour // 24)
 
     async def _close_batches(self) -> None:
-        """Every tick with visits: make a batch unless one waits to be sent, and sync."""
+        """Every tick with visits: close a batch unless one waits to be sent, and sync."""
         journal = self._journal
         while True:
             await self._recorded.wait()
@@ -288,17 +282,17 @@ class VisitPipeline:
             self._recorded.clear()
             self.flush()
             try:
-                if journal.open_visits >= MOST_VISITS or not journal.added_batches:
+                if journal.open_visits >= MOST_VISITS or not journal.closed_batches:
                     self._close_batch()
-                if journal.dirty:
+                if journal.is_dirty:
                     await journal.sync()
                 self._unwritable = False
-            except (JournalFullError, OSError) as error:
-                self._unwritable = isinstance(error, OSError)
+            except OSError as error:
+                self._unwritable = True
                 self._throttled.error("journal_not_synced", error=str(error))
-            if journal.added_batches:
+            if journal.closed_batches:
                 self._sender.wake()
-            if journal.open_visits or journal.dirty:
+            if journal.open_visits or journal.is_dirty:
                 self._recorded.set()
 
     def _close_batch(self) -> None:
@@ -310,26 +304,12 @@ class VisitPipeline:
         self._open_since = None
         self._note_oldest()
 
-    def _changed(self) -> None:
-        """Take notice of batches of earlier runs."""
-        self._sender.wake()
-        self._note_oldest()
-
     def _note_oldest(self) -> None:
-        """Keep what `lag_seconds` tells in one value: other threads ask for it."""
-        while len(self._since) > self._journal.added_batches:
+        """Keep the value of `lag_seconds` in one place, for other threads."""
+        while len(self._since) > self._journal.closed_batches:
             self._since.popleft()
-        if self._journal.restoring or self._journal.restored_batches:
-            self._oldest = self._began
-        else:
-            self._oldest = self._since[0] if self._since else self._open_since
+        self._oldest = self._since[0] if self._since else self._open_since
 
     def _lose(self, visits: int, why: str) -> None:
         self._lost += visits
         self._throttled.error("visits_lost", lost=self.lost, error=why)
-
-
-async def _end(tasks: Collection[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)

@@ -1,4 +1,4 @@
-"""Sends the journal's batches to analytics, one at a time and the oldest first."""
+"""Sends the journal's batches to analytics, one at a time, oldest first."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from gateway.visits.batch import Batch
 from gateway.visits.journal import Journal
-from gateway.visits.ledger import Batch
 from services.runtime import logs
 from services.runtime.errors import AppError, InvalidArgument
 
@@ -26,12 +26,11 @@ class VisitSink(Protocol):
 
 
 class Sender:
-    """From the journal to analytics.
+    """Sends batches from the journal to analytics.
 
-    A batch that could not be sent is sent again, the same one, after a pause that grows to two
-    seconds. One that analytics refuses would be refused for ever, and all behind it would wait: it
-    is passed over, and `lose` is told how many visits it had and why. `acknowledged` is called
-    whenever the journal has a batch less.
+    A batch that failed is sent again after a pause that grows to two seconds. A batch that
+    analytics refuses would be refused again and block all later ones, so it is dropped; `lose` is
+    told how many visits it had and why. `acknowledged` is called after each batch that is done.
     """
 
     def __init__(
@@ -48,14 +47,15 @@ class Sender:
         self._lose = lose
         self._sleep = sleep
         self._ready = asyncio.Event()
+        self._ready.set()
         self._throttled = logs.Throttled(__name__)
         self.batches = {"acknowledged": 0, "refused": 0, "failed": 0}
-        """Batches sent since the start, by what became of it; one that failed is sent again."""
+        """Batches sent since the start, by result; one that failed is sent again."""
         self.unknown = dict.fromkeys(("browser", "country"), 0)
-        """People in acknowledged batches of whom one of these is not known."""
+        """Visits of people in acknowledged batches by the fact that is not known."""
 
     def wake(self) -> None:
-        """Say that there may be a batch to send."""
+        """Announce that there may be a batch to send."""
         self._ready.set()
 
     async def run(self) -> None:
@@ -74,28 +74,26 @@ class Sender:
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def drain(self) -> None:
-        """Send until no batch waits. Raises AppError and OSError at the first that fails."""
-        journal = self._journal
-        while journal.restoring or journal.restored_batches or journal.added_batches:
-            if not await self._send_one():
-                await self._ready.wait()
+        """Send all batches that are on disk. Raises AppError and OSError at the first failure."""
+        while await self._send_one():
+            pass
 
     async def say_closed(self) -> None:
-        """Let analytics forget this journal's numbers soon: a pod's own may never come back."""
+        """Let analytics forget this gateway's numbers soon, since it may never come back."""
         try:
             await self._sink.close_gateway(self._journal.gateway_id, self._journal.last_number)
         except AppError as error:  # It forgets them later, by itself.
             log.info("closing_not_noted", reason=error.reason)
 
     async def _send_one(self) -> bool:
-        """Send the oldest batch; False if there is none yet, and then `_ready` tells of one."""
+        """Send the oldest batch; False if there is none, and then `_ready` is set for the next."""
         batch = await self._journal.first_batch()
         if batch is None:
             self._ready.clear()
             return False
-        if batch.counts:  # Else nothing of it could be read back, and that was told.
+        if batch.counts:  # Otherwise nothing of it could be read back, which was logged.
             await self._send(batch)
-        self._journal.acknowledge(batch.number)
+        await self._journal.acknowledge(batch.number)
         self._acknowledged()
         return True
 

@@ -22,7 +22,7 @@ from gateway.ports import (
     StepLength,
 )
 from gateway.views import Totals
-from gateway.visits.ledger import Batch
+from gateway.visits.batch import Batch
 from gateway.visits.lines import Facts, Visit, text_of
 from services.runtime.errors import InvalidArgument
 from tests import services

@@ -47,8 +47,8 @@ BESIDE_SETTINGS = {
     "ATAJO_LIMIT_REGISTRATIONS": "10000/second",
     "ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128",  # So that visitors come from other addresses.
 }
-"""So that segments change in the midst of faults. What this gateway knows it keeps for long: it
-follows what it is told of, and nothing else."""
+"""So that the journal is full at times. What this gateway knows it keeps for long: it follows what
+it is told of, and nothing else."""
 SETTINGS = {
     **BESIDE_SETTINGS,
     "ATAJO_CACHE_FRESH_SECONDS": "2",

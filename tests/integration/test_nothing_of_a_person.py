@@ -27,7 +27,7 @@ import pytest
 
 from gateway.clients import AnalyticsClient
 from gateway.visits import lines
-from gateway.visits.ledger import Batch
+from gateway.visits.batch import Batch
 from gateway.visits.lines import Facts, Visit
 from tests.conftest import STORES, store_of_product
 from tests.processes import NO_TLS

@@ -193,7 +193,7 @@ def test_nothing_of_a_person_is_in_the_journal(tmp_path: Path) -> None:
             gateway.visit(code, {**MARKS, "x-forwarded-for": address, "user-agent": "Mozilla/5.0 "
                                  "(X11; Linux; markone) Marktwo/1 Chrome/1.0 mark3"})  # fmt: skip
     kept = b"".join(path.read_bytes() for path in (tmp_path / "journal").iterdir())
-    assert kept.count(b" v ") == 4
+    assert kept.count(b"\n") == 4
     text = kept.decode("ascii").lower()
     assert "mark" not in text
     assert "198.51.100.99" not in text
@@ -201,8 +201,8 @@ def test_nothing_of_a_person_is_in_the_journal(tmp_path: Path) -> None:
         for form in (str(marked), marked.exploded, quote(str(marked)), marked.packed.hex()):
             assert form.lower() not in text
         assert marked.packed not in kept
-    known = {lines.visit_of(line) for line in kept.splitlines() if lines.is_visit(line)}
-    visits = [visit for visit in known if visit]
+    visits = [visit for visit in map(lines.visit_of, kept.splitlines()) if visit]
+    assert len(visits) == 4
     assert {visit.referrer_host for visit in visits} == {"news.example"}
     facts = {lines.facts_of(visit.facts)._replace(visitor="") for visit in visits}
     assert facts == {

@@ -59,7 +59,7 @@ from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from deploy.local.store import store_of
 from gateway.clients import AnalyticsClient
-from gateway.visits.ledger import Batch
+from gateway.visits.batch import Batch
 from gateway.visits.lines import Visit
 from services.runtime import client
 from tests.load import fill_mongo, visits

@@ -41,8 +41,8 @@ class Wire:
     def write(self, data: bytes) -> None:
         """Take what a connection is sent."""
         self.answered += data.count(ANSWER)
-        text = b"".join(path.read_bytes() for path in self.folder.glob("*.journal"))
-        on_file = text.count(b" v ") + self.visits.lost
+        text = b"".join(path.read_bytes() for path in self.folder.glob("*.v1"))
+        on_file = text.count(b"\n") + self.visits.lost
         self.missing = max(self.missing, self.answered - on_file)
 
     def visit(self, connection: int) -> None:
@@ -102,15 +102,15 @@ async def test_where_the_disk_takes_a_part_the_rest_is_said_to_be_lost_before_th
     sink = Sink()
     pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
     wire = Wire(tmp_path, pipeline)
-    write = os.write
+    pwrite = os.pwrite
 
-    def fill(fd: int, data: bytes) -> int:
+    def fill(fd: int, data: bytes, start: int) -> int:
         if not taken:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return write(fd, data[:taken])
+        return pwrite(fd, data[:taken], start)
 
     with monkeypatch.context() as full:
-        full.setattr("gateway.visits.active.os.write", fill)
+        full.setattr(os, "pwrite", fill)
         await visit_in_turns(wire)
         await asyncio.sleep(0)
     assert (wire.answered, wire.missing) == (127, 0)
@@ -129,13 +129,13 @@ async def test_the_visits_of_a_turn_are_one_write(
     pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
     wire = Wire(tmp_path, pipeline)
     written: list[int] = []
-    write = os.write
+    pwrite = os.pwrite
 
-    def note(fd: int, data: bytes) -> int:
+    def note(fd: int, data: bytes, start: int) -> int:
         written.append(data.count(b"\n"))
-        return write(fd, data)
+        return pwrite(fd, data, start)
 
-    monkeypatch.setattr("gateway.visits.active.os.write", note)
+    monkeypatch.setattr(os, "pwrite", note)
     for connection in range(8):
         wire.visit(connection)
     await asyncio.sleep(0)

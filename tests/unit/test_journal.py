@@ -1,54 +1,105 @@
-"""The visit journal, through its files: nothing that was appended is lost or told twice."""
+"""The visit journal, through its files: no appended visit is lost or counted twice."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import os
+import random
 import threading
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import structlog
 
-from gateway.visits.active import JournalFullError
-from gateway.visits.folder import JournalInUseError
-from gateway.visits.journal import HEADROOM, Journal
+from gateway.visits import journal as journal_module
+from gateway.visits import lines
+from gateway.visits.batch import Batch
+from gateway.visits.folder import Folder, JournalInUseError
+from gateway.visits.journal import HEADROOM, Journal, JournalFullError
 from gateway.visits.lines import Visit
 
 ROOM = 1 << 20
+GATEWAY = "0123456789abcdef0123456789abcdef"
 
 
 def visit(code: str = "abcdefgh", host: str = "") -> Visit:
     return Visit(code, 498_667, "person", host)
 
 
-def segments(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.journal"))
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.v*"))
+
+
+def write(folder: Path, number: int, *codes: str, rubbish: bytes = b"") -> Path:
+    """Leave a batch as an earlier run does."""
+    path = folder / f"{number:010d}-{GATEWAY}.v1"
+    path.write_bytes(b"".join(lines.of_visit(visit(code)) for code in codes) + rubbish)
+    return path
+
+
+async def abandon(journal: Journal) -> None:
+    """Leave a journal as SIGKILL does: nothing is tidied, and no thread changes a file any more."""
+    for file in (*journal._unsynced, journal._active):
+        os.close(file.fd)
+    await journal._folder.close()
+
+
+async def drain(journal: Journal) -> list[tuple[int, int]]:
+    """Acknowledge every batch; returns their numbers and visits."""
+    if journal.open_visits:
+        journal.close_batch()
+    await journal.sync()
+    sent: list[tuple[int, int]] = []
+    while batch := await journal.first_batch():
+        assert sum(batch.counts.values()) == batch.visits
+        sent.append((batch.number, batch.visits))
+        await journal.acknowledge(batch.number)
+    return sent
+
+
+class Analytics:
+    """Takes a batch if its number is above the last one, as the service does."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.codes: Counter[str] = Counter()
+
+    def take(self, batch: Batch) -> None:
+        if batch.number > self.last:
+            self.last = batch.number
+            for row, count in batch.counts.items():
+                self.codes[row.code] += count
+
+
+def failing(error: int = errno.EIO) -> Callable[..., Any]:
+    """A call of the system that fails."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    return fail
 
 
 class Disk:
-    """What is on disk where a sync fails as on Linux: once, its pages then taken for clean.
+    """A simulated disk on which a failed sync loses what it was to write, as on Linux.
 
-    So the bytes that such a sync was to write are not on disk until they are written again.
+    Its error is reported once and its pages count as clean, until they are written again.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fails = False
         self._dirty: dict[int, set[int]] = {}
         self._content: dict[int, dict[int, int]] = {}
-        self._fdatasync, self._write, self._pwrite = os.fdatasync, os.write, os.pwrite
+        self._fdatasync, self._pwrite = os.fdatasync, os.pwrite
         monkeypatch.setattr(os, "fdatasync", self.fdatasync)
-        monkeypatch.setattr(os, "write", self.write)
         monkeypatch.setattr(os, "pwrite", self.pwrite)
 
-    def write(self, fd: int, data: bytes) -> int:
-        start = os.fstat(fd).st_size
-        return self._note(fd, start, self._write(fd, data))
-
     def pwrite(self, fd: int, data: bytes, start: int) -> int:
-        return self._note(fd, start, self._pwrite(fd, data, start))
-
-    def _note(self, fd: int, start: int, written: int) -> int:
+        written = self._pwrite(fd, data, start)
         self._dirty.setdefault(os.fstat(fd).st_ino, set()).update(range(start, start + written))
         return written
 
@@ -63,233 +114,239 @@ class Disk:
         content.update({place: data[place] for place in dirty if place < len(data)})
 
     def cut_power(self, folder: Path) -> None:
-        """Leave of every segment what is on disk; the rest of it is zeros."""
-        for path in segments(folder):
+        """Leave in every file what is on disk; the rest of it is zeros."""
+        for path in files(folder):
             content = self._content.get(path.stat().st_ino, {})
             size = path.stat().st_size
             path.write_bytes(bytes(content.get(place, 0) for place in range(size)))
 
 
-async def abandon(journal: Journal) -> None:
-    """Leave a journal as SIGKILL does: what was written is on file, nothing is tidied.
-
-    A process that was killed changes no file any more: what threads of it are at is waited for.
-    """
-    folder = journal._folder
-    while folder._running:
-        await asyncio.wait(folder._running)
-    os.close(folder._lock)
-    os.close(journal._active._fd)
-
-
-async def drain(journal: Journal) -> list[tuple[int, int]]:
-    """Acknowledge every batch; returns their numbers and visits."""
-    if journal.open_visits:
-        journal.close_batch()
-    await journal.sync()
-    if journal.restoring:
-        await journal.restore()
-    sent: list[tuple[int, int]] = []
-    while batch := await journal.first_batch():
-        assert sum(batch.counts.values()) == batch.visits
-        sent.append((batch.number, batch.visits))
-        journal.acknowledge(batch.number)
-    return sent
-
-
-async def test_visits_that_are_alike_are_counted_together(tmp_path: Path) -> None:
+async def test_equal_visits_are_counted_together(tmp_path: Path) -> None:
     journal = Journal(tmp_path, ROOM)
-    for _ in range(3):
-        journal.append(visit())
-    journal.append(visit(host="news.example"))
-    assert journal.pending == 4
+    journal.append(*[visit()] * 3, visit(host="news.example"))
+    assert (journal.pending, journal.open_rows) == (4, 2)
     journal.close_batch()
     await journal.sync()
     batch = await journal.first_batch()
     assert batch is not None
     assert batch.counts == {visit(): 3, visit(host="news.example"): 1}
-    journal.acknowledge(batch.number)
+    await journal.acknowledge(batch.number)
     assert journal.pending == 0
     await journal.close()
 
 
-async def test_a_batch_is_not_given_out_before_its_end_is_on_disk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", ["fdatasync", "fsync"])
+async def test_a_batch_is_given_out_only_once_it_and_its_name_are_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
     journal = Journal(tmp_path, ROOM)
     journal.append(visit())
     journal.close_batch()
     assert await journal.first_batch() is None
-    await journal.sync()
-    assert await journal.first_batch() is not None
+    with monkeypatch.context() as broken:
+        broken.setattr(os, call, failing())
+        with pytest.raises(OSError, match="Input/output"):
+            await journal.sync()
+    assert journal.is_dirty
+    assert await journal.first_batch() is None
+    assert await drain(journal) == [(1, 1)]
     await journal.close()
 
 
-async def test_what_was_appended_is_there_after_a_kill_under_the_same_numbers(
-    tmp_path: Path,
-) -> None:
+async def test_after_a_kill_every_visit_is_there_under_the_same_number(tmp_path: Path) -> None:
     journal = Journal(tmp_path, ROOM)
     gateway = journal.gateway_id
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         journal.append(visit(code))
         journal.close_batch()
     await journal.sync()
-    journal.acknowledge(1)
+    await journal.acknowledge(1)
     journal.append(visit("dddddddd"))
     await abandon(journal)
 
     restored = Journal(tmp_path, ROOM)
-    assert restored.gateway_id == gateway
-    await restored.restore()
+    assert (restored.restoring, restored.pending, restored.closed_batches) == (True, 0, 3)
+    await restored.count_restored()
     assert restored.pending == 3
-    seen = []
-    while batch := await restored.first_batch():
-        seen.append((batch.number, [v.code for v in batch.counts]))
-        restored.acknowledge(batch.number)
-    assert seen == [(2, ["bbbbbbbb"]), (3, ["cccccccc"]), (4, ["dddddddd"])]
-    await restored.close()
-
-
-async def test_numbers_go_on_when_everything_was_acknowledged_and_removed(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, ROOM, segment_bytes=2_000)
-    gateway = journal.gateway_id
-    for _ in range(40):
-        for _ in range(10):
-            journal.append(visit())
-        assert len(await drain(journal)) == 1
-    assert len(segments(tmp_path)) <= 3, "acknowledged segments are removed"
-    await journal.close()
-    again = Journal(tmp_path, ROOM)
-    assert again.gateway_id == gateway
-    again.append(visit())
-    assert await drain(again) == [(41, 1)]
-    await again.close()
-
-
-async def test_a_backlog_over_many_segments_is_read_back_from_file(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, ROOM, segment_bytes=1_000)
-    for number in range(50):
-        for _ in range(number % 7 + 1):
-            journal.append(visit(f"{number:08d}"))
-        journal.close_batch()
-        await journal.sync()
-    assert len(segments(tmp_path)) > 3
-    wanted = [(number + 1, number % 7 + 1) for number in range(50)]
-    await abandon(journal)
-    restored = Journal(tmp_path, ROOM, segment_bytes=1_000)
-    assert await drain(restored) == wanted
-    assert len(segments(tmp_path)) == 1
-    await restored.close()
-
-
-@pytest.mark.parametrize("cut", range(1, 45, 4))
-async def test_a_torn_tail_costs_that_line_alone(tmp_path: Path, cut: int) -> None:
-    journal = Journal(tmp_path, ROOM)
-    journal.append(visit("aaaaaaaa"))
-    journal.append(visit("bbbbbbbb"))
-    await abandon(journal)
-    (segment,) = segments(tmp_path)
-    lines = segment.read_bytes().splitlines(keepends=True)
-    segment.write_bytes(b"".join(lines)[:-cut] if cut < len(lines[-1]) else b"".join(lines[:-1]))
-    restored = Journal(tmp_path, ROOM)
-    await restored.restore()
-    assert restored.pending == 1
-    restored.append(visit("cccccccc"))
-    assert await drain(restored) == [(1, 1), (2, 1)]
-    await restored.close()
-
-
-async def test_a_flipped_bit_is_found(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, ROOM)
-    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
-        journal.append(visit(code))
-    await abandon(journal)
-    (segment,) = segments(tmp_path)
-    segment.write_bytes(segment.read_bytes().replace(b"bbbbbbbb", b"bbbbbbbc"))
-    restored = Journal(tmp_path, ROOM)
-    await restored.restore()
-    assert restored.pending == 1
-    assert restored.lost_lines == 2
-    await restored.close()
-
-
-async def test_numbers_that_may_be_spent_are_never_given_again(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, ROOM)
-    for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
-        journal.append(visit(code))
-        journal.close_batch()
-    await journal.sync()
-    await abandon(journal)
-    (segment,) = segments(tmp_path)
-    segment.write_bytes(segment.read_bytes().replace(b"bbbbbbbb", b"bbbbbbbc"))
-    restored = Journal(tmp_path, ROOM)
-    assert [number for number, _ in await drain(restored)] == [1]
-    restored.append(visit("dddddddd"))
+    restored.append(visit("eeeeeeee"))
     restored.close_batch()
     await restored.sync()
-    await abandon(restored)
-    # Nor is the number another one after the next start.
-    again = Journal(tmp_path, ROOM)
-    (number, _), *_ = await drain(again)
-    assert number > 3, "analytics had batch 3, and would take this one for it"
-    await again.close()
-
-
-async def test_a_room_below_a_segments_size_is_won_back_too(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, 4_000)
-    appended = 0
-    for _ in range(1_000):
-        journal.append(visit())
-        appended += 1
-        if journal.open_visits == 10:
-            await drain(journal)
-    assert appended == 1_000
-    await journal.close()
-
-
-async def test_a_full_disk_does_not_keep_a_journal_from_being_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    journal = Journal(tmp_path, ROOM)
-    journal.append(visit())
-    await abandon(journal)
-
-    def no_room(_fd: int, _line: bytes) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as full:
-        full.setattr("gateway.visits.active.os.write", no_room)
-        restored = Journal(tmp_path, ROOM)
-    with pytest.raises(JournalFullError):
-        restored.append(visit())
-    assert await drain(restored) == [(1, 1)]
-    restored.append(visit())
-    assert await drain(restored) == [(2, 1)]
-    assert len(segments(tmp_path)) == 1
+    seen = []
+    while batch := await restored.first_batch():
+        assert batch.gateway_id == gateway
+        seen.append((batch.number, [v.code for v in batch.counts]))
+        await restored.acknowledge(batch.number)
+    assert not restored.restoring
+    assert seen == [(2, ["bbbbbbbb"]), (3, ["cccccccc"]), (4, ["dddddddd"]), (5, ["eeeeeeee"])]
     await restored.close()
 
 
-async def test_a_disk_that_the_journal_itself_has_filled_is_won_back(
+async def test_numbers_go_on_when_everything_was_acknowledged(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, ROOM)
+    gateway = journal.gateway_id
+    for number in range(1, 41):
+        journal.append(visit())
+        assert await drain(journal) == [(number, 1)]
+    assert journal.is_empty
+    await journal.close()
+    assert journal.is_empty
+    for number in (41, 42):
+        again = Journal(tmp_path, ROOM)
+        assert (again.gateway_id, again.last_number) == (gateway, number - 1)
+        again.append(visit())
+        assert await drain(again) == [(number, 1)]
+        assert len(files(tmp_path)) == 1, "acknowledged batches are removed"
+        await again.close()
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_killed_at_any_moment_each_visit_is_counted_once(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    analytics = Analytics()
+    taken: list[str] = []
+    for run in range(12):
+        journal = Journal(tmp_path, ROOM)
+        counting = asyncio.create_task(journal.count_restored())
+        for _ in range(chance.randrange(60) if run < 11 else 0):
+            match chance.randrange(6):
+                case 0 | 1:
+                    for _ in range(chance.randrange(30)):
+                        taken.append(f"{len(taken):08d}")
+                        journal.append(visit(taken[-1]))
+                case 2 if journal.open_visits:
+                    journal.close_batch()
+                case 3:
+                    await journal.sync()
+                case 4:
+                    await asyncio.sleep(chance.choice([0, 0, 0.001]))
+                case 5 if batch := await journal.first_batch():
+                    analytics.take(batch)
+                    if chance.random() < 0.8:
+                        await journal.acknowledge(batch.number)
+        if run == 11:
+            while batch := await journal.first_batch():
+                analytics.take(batch)
+                await journal.acknowledge(batch.number)
+            assert journal.is_empty
+            await journal.close()
+            break
+        counting.cancel()
+        await asyncio.wait([counting])
+        await abandon(journal)
+        if chance.random() < 0.3:  # A line whose response never left.
+            with files(tmp_path)[-1].open("ab") as file:
+                file.write(b"0badc0de abc")
+    assert analytics.codes == Counter(taken)
+
+
+async def test_a_backlog_is_read_back_batch_by_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    disk = 2 * HEADROOM
+    monkeypatch.setattr(lines, "SLICE_BYTES", 100)
+    journal = Journal(tmp_path, ROOM)
+    for number in range(50):
+        journal.append(*[visit(f"{number:08d}")] * (number % 7 + 1))
+        journal.close_batch()
+        await journal.sync()
+    assert sum(file.counts is not None for file in journal._closed) <= 8
+    wanted = [(number + 1, number % 7 + 1) for number in range(50)]
+    await abandon(journal)
+    restored = Journal(tmp_path, ROOM)
+    assert await drain(restored) == wanted
+    assert restored.lost_lines == 0
+    await restored.close()
 
-    def free(_fd: int) -> int:
-        return max(0, disk - sum(path.stat().st_size for path in segments(tmp_path)))
 
-    monkeypatch.setattr("gateway.visits.folder._free_bytes", free)
-    journal = Journal(tmp_path, ROOM << 10)
-    lost = counted = 0
-    for turn in range(20_000):
-        try:
-            journal.append(visit())
-        except JournalFullError:
-            lost += 1
-            assert journal.dirty, "room is looked for"
-        if turn % 500 == 0:
-            counted += sum(visits for _, visits in await drain(journal))
-    counted += sum(visits for _, visits in await drain(journal))
-    assert counted + lost == 20_000
-    assert lost < 3_000, "room that came back was used again"
+@pytest.mark.parametrize("cut", range(1, 28, 3))
+async def test_a_torn_last_line_costs_nothing_else(tmp_path: Path, cut: int) -> None:
+    path = write(tmp_path, 1, "aaaaaaaa", "bbbbbbbb")
+    path.write_bytes(path.read_bytes()[:-cut])
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit("cccccccc"))
+    assert await drain(journal) == [(1, 1), (2, 1)]
+    assert journal.lost_lines == 0, "its response never left"
     await journal.close()
+
+
+@pytest.mark.parametrize(
+    ("rubbish", "lost"),
+    [
+        (b"\n" * 100_000, 100_000),
+        (b"x\n" * 50_000, 50_000),
+        (lines.of_visit(visit()).replace(b"abc", b"abd"), 1),
+        (bytes(100_000), 3),
+        (b"", 0),
+    ],
+)
+async def test_damaged_lines_are_lost_and_said_to_be(
+    tmp_path: Path, rubbish: bytes, lost: int
+) -> None:
+    path = write(tmp_path, 5, "aaaaaaaa", rubbish=rubbish)
+    with path.open("ab") as file:
+        file.write(lines.of_visit(visit("bbbbbbbb")) if rubbish.endswith(b"\n") else b"")
+    write(tmp_path, 6, "cccccccc")
+    journal = Journal(tmp_path, ROOM)
+    await journal.count_restored()
+    with structlog.testing.capture_logs() as told:
+        sent = await drain(journal)
+    assert sent == [(5, 1 + rubbish.endswith(b"\n")), (6, 1)]
+    assert journal.lost_lines == lost
+    assert [line["visits"] for line in told] == ([lost] if lost else [])
+    assert (journal.pending, journal.is_empty) == (0, True)
+    await journal.close()
+
+
+async def test_a_file_that_somebody_removed_blocks_no_later_one(tmp_path: Path) -> None:
+    removed = write(tmp_path, 1, "aaaaaaaa", "bbbbbbbb")
+    write(tmp_path, 2, "cccccccc")
+    journal = Journal(tmp_path, ROOM)
+    await journal.count_restored()
+    removed.unlink()
+    assert await drain(journal) == [(1, 0), (2, 1)]
+    assert (journal.lost_lines, journal.pending, journal.is_empty) == (2, 0, True)
+    await journal.close()
+
+
+async def test_a_file_that_the_disk_does_not_give_is_read_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, 1, "aaaaaaaa")
+    journal = Journal(tmp_path, ROOM)
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "pread", failing())
+        broken.setattr(journal_module, "_count_lines", failing())
+        await journal.count_restored()
+        with pytest.raises(OSError, match="Input/output"):
+            await journal.first_batch()
+    assert (journal.restoring, journal.pending) == (True, 0)
+    assert await drain(journal) == [(1, 1)]
+    await journal.close()
+
+
+async def test_files_of_a_later_version_wait_for_it_and_block_nothing(tmp_path: Path) -> None:
+    write(tmp_path, 1, "aaaaaaaa")
+    later = write(tmp_path, 2, "bbbbbbbb").rename(tmp_path / f"0000000002-{GATEWAY}.v2")
+    content = later.read_bytes()
+    for codes in (["aaaaaaaa", "cccccccc"], ["cccccccc"]):
+        journal = Journal(tmp_path, ROOM)
+        journal.append(visit("cccccccc"))
+        journal.close_batch()
+        await journal.sync()
+        assert journal.gateway_id != GATEWAY, "its numbers would be above those that wait"
+        while batch := await journal.first_batch():
+            assert [row.code for row in batch.counts] == [codes.pop(0)]
+            await journal.acknowledge(batch.number)
+        assert not codes
+        await journal.close()
+    assert later.read_bytes() == content
+
+
+async def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "ballast").write_bytes(bytes(100))
+    journal = Journal(tmp_path, ROOM)
+    assert (journal.size, journal.closed_batches) == (0, 0)
+    await journal.close()
+    assert (tmp_path / "ballast").exists()
 
 
 async def test_a_lost_folder_means_a_new_gateway(tmp_path: Path) -> None:
@@ -299,108 +356,163 @@ async def test_a_lost_folder_means_a_new_gateway(tmp_path: Path) -> None:
     await second.close()
 
 
-async def test_one_process_a_folder(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, ROOM)
+async def test_a_folder_belongs_to_one_process_also_after_it_was_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    journal = Journal(folder, ROOM)
     with pytest.raises(JournalInUseError):
-        Journal(tmp_path, ROOM)
+        Journal(folder, ROOM)
+    journal.append(visit("aaaaaaaa"))
+    await asyncio.to_thread(folder.rename, tmp_path / "gone")
+    journal.append(visit("bbbbbbbb"))
+    assert await drain(journal) == [(1, 2)]
+    with pytest.raises(JournalInUseError):
+        Journal(folder, ROOM)
     await journal.close()
+    again = Journal(folder, ROOM)
+    assert again.last_number == 1
+    await again.close()
 
 
-async def test_past_its_room_nothing_is_appended_and_what_is_there_still_goes_out(
+async def test_a_folder_is_released_only_when_no_thread_changes_it(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    changing, go_on = threading.Event(), threading.Event()
+
+    def change(path: Path) -> None:
+        changing.set()
+        assert go_on.wait(10)
+        path.write_text("changed")
+
+    running = asyncio.create_task(folder.run(change, tmp_path / "file"))
+    await asyncio.to_thread(changing.wait, 10)
+    running.cancel()
+    await asyncio.wait([running])
+    closing = asyncio.create_task(folder.close())
+    await asyncio.sleep(0)
+    with pytest.raises(JournalInUseError):
+        Folder(tmp_path)
+    go_on.set()
+    await closing
+    assert (tmp_path / "file").read_text() == "changed"
+    await Folder(tmp_path).close()
+
+
+async def test_beyond_its_room_nothing_is_appended_until_batches_are_acknowledged(
     tmp_path: Path,
 ) -> None:
     journal = Journal(tmp_path, 2_000)
-
-    def fill() -> None:
-        while True:
-            journal.append(visit())
-
-    with pytest.raises(JournalFullError):
-        fill()
-    appended = journal.pending
-    assert appended > 10
-    assert await drain(journal) == [(1, appended)]
+    for number in range(1, 20):
+        appended = 0
+        try:
+            while True:
+                journal.append(*[visit()] * 7)
+                appended += 7
+        except JournalFullError as error:
+            appended += error.appended
+        assert journal.pending == appended > 50
+        assert not await journal.has_room()
+        assert journal.is_dirty, "room is looked for"
+        assert await drain(journal) == [(number, appended)]
+        assert await journal.has_room()
     await journal.close()
 
 
-async def test_room_comes_back_when_segments_go(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, 5_000, segment_bytes=1_000)
-    for _ in range(100):
-        for _ in range(20):
+async def test_a_full_disk_leaves_whole_lines_and_room_to_win_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = 2 * HEADROOM
+
+    def free(_fd: int) -> int:
+        return max(0, disk - sum(path.stat().st_size for path in files(tmp_path)))
+
+    monkeypatch.setattr("gateway.visits.folder._free_bytes", free)
+    journal = Journal(tmp_path, ROOM << 10)
+    lost = counted = 0
+    for turn in range(20_000):
+        try:
             journal.append(visit())
-        assert len(await drain(journal)) == 1
+        except JournalFullError:
+            lost += 1
+        if turn % 500 == 0:
+            counted += sum(visits for _, visits in await drain(journal))
+    counted += sum(visits for _, visits in await drain(journal))
+    assert counted + lost == 20_000
+    assert lost < 3_000, "room that came back was used again"
     await journal.close()
 
 
-async def test_a_full_disk_is_an_error_and_no_half_line(tmp_path: Path) -> None:
+async def test_a_disk_without_room_begins_no_new_journal_and_continues_an_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as full:
+        full.setattr("gateway.visits.folder._free_bytes", lambda _: 0)
+        with pytest.raises(JournalFullError, match="no room to begin"):
+            Journal(tmp_path / "new", ROOM)
+        write(tmp_path, 1, "aaaaaaaa")
+        journal = Journal(tmp_path, ROOM)
+        full.setattr(os, "pwrite", failing(errno.ENOSPC))
+        with pytest.raises(JournalFullError, match="No space left"):
+            journal.append(visit())
+        assert not await journal.has_room()
+        assert await drain(journal) == [(1, 1)]
+    assert await journal.has_room()
+    journal.append(visit())
+    assert await drain(journal) == [(2, 1)]
+    await journal.close()
+
+
+@pytest.mark.parametrize(("taken", "whole"), [(20, 0), (31, 1), (50, 1), (70, 2)])
+@pytest.mark.parametrize("can_cut", [True, False])
+async def test_of_a_write_that_the_disk_takes_in_part_the_whole_lines_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int, whole: int, can_cut: bool
+) -> None:
     journal = Journal(tmp_path, ROOM)
     journal.append(visit())
-    full = os.open("/dev/full", os.O_WRONLY)
-    active = journal._active
-    good, active._fd = active._fd, full
-    with pytest.raises(JournalFullError):
-        journal.append(visit("bbbbbbbb"))
-    active._fd = good
-    os.close(full)
-    journal.append(visit("cccccccc"))
+    pwrite = os.pwrite
+    with monkeypatch.context() as full:
+        full.setattr(os, "pwrite", lambda fd, data, start: pwrite(fd, data[:taken], start))
+        if not can_cut:
+            full.setattr(os, "ftruncate", failing())
+            whole = 0
+        with pytest.raises(JournalFullError) as refused:
+            journal.append(visit(), visit(), visit())
+    assert refused.value.appended == whole
+    journal.append(*[visit()] * 9)
+    await abandon(journal)
+    again = Journal(tmp_path, ROOM)
+    assert await drain(again) == [(1, 10 + whole)]
+    assert again.lost_lines == 0
+    await again.close()
+
+
+async def test_a_batch_stays_open_if_the_next_file_cannot_be_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit())
+    with monkeypatch.context() as full:
+        full.setattr(os, "open", failing(errno.ENOSPC))
+        with pytest.raises(OSError, match="No space left"):
+            journal.close_batch()
+    journal.append(visit())
     assert await drain(journal) == [(1, 2)]
     await journal.close()
 
 
-async def test_a_batch_is_given_out_only_once_the_disk_has_taken_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken: dict[int, int] = {}
-
-    def take(fd: int) -> None:
-        file = os.fstat(fd)
-        taken[file.st_ino] = file.st_size
-
-    journal = Journal(tmp_path, ROOM)
-    monkeypatch.setattr("gateway.visits.active.os.fdatasync", take)
-    journal.append(visit())
-    journal.close_batch()
-    await journal.sync()
-    assert await journal.first_batch() is not None
-    (segment,) = segments(tmp_path)
-    assert taken == {segment.stat().st_ino: segment.stat().st_size}
-    await journal.close()
-
-
-async def test_a_disk_that_fails_keeps_batches_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_fd: int) -> None:
-        raise OSError(errno.EIO, "Input/output error")
-
-    journal = Journal(tmp_path, ROOM)
-    journal.append(visit())
-    journal.close_batch()
-    with monkeypatch.context() as broken:
-        broken.setattr("gateway.visits.active.os.fdatasync", fail)
-        with pytest.raises(OSError, match="Input/output"):
-            await journal.sync()
-    assert await journal.first_batch() is None
-    assert await drain(journal) == [(1, 1)]
-    await journal.close()
-
-
-@pytest.mark.parametrize("segment_bytes", [500, 1 << 20])
-@pytest.mark.parametrize("failing", [0, 1, 4])
+@pytest.mark.parametrize("failing_sync", [0, 1, 4])
 async def test_what_a_failed_sync_left_is_written_again_before_a_sync_is_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segment_bytes: int, failing: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing_sync: int
 ) -> None:
     disk = Disk(monkeypatch)
-    journal = Journal(tmp_path, ROOM, segment_bytes=segment_bytes)
+    journal = Journal(tmp_path, ROOM)
     for number in range(8):
         journal.append(*[visit(f"code{number:04}")] * 10)
         if number % 2:
             journal.close_batch()
-        disk.fails = number == failing
+        disk.fails = number == failing_sync
         if disk.fails:
             with pytest.raises(OSError, match="Input/output"):
                 await journal.sync()
-            assert journal.dirty
+            assert journal.is_dirty
             journal.append(visit("unsynced"))
         else:
             await journal.sync()
@@ -416,21 +528,18 @@ async def test_what_a_failed_sync_left_is_written_again_before_a_sync_is_trusted
     await again.close()
 
 
-async def test_an_older_segment_whose_sync_failed_is_written_again(
+async def test_a_file_of_an_earlier_run_is_on_disk_before_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.visits.restore._AGAIN_SECONDS", 0)
     disk = Disk(monkeypatch)
     journal = Journal(tmp_path, ROOM)
     journal.append(*[visit()] * 10)
-    journal.close_batch()
-    await abandon(journal)  # Nothing was brought to disk but the first line.
+    await abandon(journal)
 
     later = Journal(tmp_path, ROOM)
     disk.fails = True
-    await later.restore()
-    assert not disk.fails
-    await later.sync()
+    with pytest.raises(OSError, match="Input/output"):
+        await later.first_batch()
     batch = await later.first_batch()
     assert batch is not None
     await abandon(later)
@@ -442,56 +551,52 @@ async def test_an_older_segment_whose_sync_failed_is_written_again(
     await again.close()
 
 
-async def test_a_file_whose_name_may_not_be_on_disk_is_made_anew(
+async def test_a_name_that_may_not_be_on_disk_is_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = Journal(tmp_path, ROOM, segment_bytes=500)
-    made: list[int] = []
-
-    def fail(fd: int) -> None:
-        made.append(fd)
-        raise OSError(errno.EIO, "Input/output error")
-
-    async def fill() -> None:
-        while len(segments(tmp_path)) < 2:
-            journal.append(visit())
-            await journal.sync()
-
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit())
+    journal.close_batch()
     with monkeypatch.context() as broken:
-        broken.setattr(os, "fsync", fail)
+        broken.setattr(os, "fsync", failing())
         with pytest.raises(OSError, match="Input/output"):
-            await fill()
-    assert made
-    assert len(segments(tmp_path)) == 1
+            await journal.sync()
+    written: list[str] = []
+    rename = Path.rename
+
+    def note(path: Path, other: Path) -> Path:
+        written.append(other.name)
+        return rename(path, other)
+
+    monkeypatch.setattr(Path, "rename", note)
     await journal.sync()
-    assert len(segments(tmp_path)) == 2
+    assert files(tmp_path)[-1].name in written
+    assert await drain(journal) == [(1, 1)]
     await journal.close()
 
 
 async def test_what_is_not_on_disk_has_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.visits.active.MAX_UNSYNCED_BYTES", 1000)
+    monkeypatch.setattr(journal_module, "MAX_UNSYNCED_BYTES", 1000)
     journal = Journal(tmp_path, ROOM)
     with pytest.raises(JournalFullError, match="does not keep up"):
         journal.append(*[visit()] * 100)
-    while journal.pending < 10:
-        journal.append(visit())
-    appended = journal.pending
-    await journal.sync()
-    journal.append(visit())
-    assert await drain(journal) == [(1, appended + 1)]
+    for _ in range(10):
+        journal.append(*[visit()] * 20)
+        journal.close_batch()
+        await journal.sync()
+    assert sum(visits for _, visits in await drain(journal)) == 200
     await journal.close()
 
 
 async def test_a_sync_that_is_cancelled_forgets_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = Journal(tmp_path, ROOM, segment_bytes=500)
-    while len(segments(tmp_path)) < 2:
-        journal.append(visit())
-        await journal.sync()
-    journal.close_batch()  # It goes on in the next file: two are to be brought to disk.
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit())
+    journal.close_batch()
+    journal.append(visit())
     waiting, go_on = threading.Event(), threading.Event()
 
     def slowly(_fd: int) -> None:
@@ -499,23 +604,66 @@ async def test_a_sync_that_is_cancelled_forgets_no_file(
         assert go_on.wait(10)
 
     with monkeypatch.context() as slow:
-        slow.setattr("gateway.visits.active.os.fdatasync", slowly)
+        slow.setattr(os, "fdatasync", slowly)
         syncing = asyncio.create_task(journal.sync())
         await asyncio.to_thread(waiting.wait, 10)
         syncing.cancel()
         await asyncio.wait([syncing])
         go_on.set()
-    assert journal.dirty
+    assert journal.is_dirty
     synced: set[int] = set()
-    fdatasync = os.fdatasync
-
-    def note(fd: int) -> None:
-        synced.add(os.fstat(fd).st_ino)
-        fdatasync(fd)
-
-    wanted = {path.stat().st_ino for path in segments(tmp_path)}
-    monkeypatch.setattr("gateway.visits.active.os.fdatasync", note)
+    monkeypatch.setattr(os, "fdatasync", lambda fd: synced.add(os.fstat(fd).st_ino))
     await journal.sync()
-    assert synced == wanted
+    assert synced == {path.stat().st_ino for path in files(tmp_path)}
     assert await journal.first_batch() is not None
     await journal.close()
+
+
+async def test_a_file_that_the_disk_does_not_remove_is_removed_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, 1, "aaaaaaaa")
+    journal = Journal(tmp_path, ROOM)
+    with monkeypatch.context() as read_only:
+        read_only.setattr(Path, "unlink", failing(errno.EROFS))
+        assert await drain(journal) == [(1, 1)]
+    assert not journal.is_empty, "the next start would send it again"
+    assert journal.size == sum(path.stat().st_size for path in files(tmp_path))
+    await journal.close()
+    assert journal.is_empty
+    assert len(files(tmp_path)) == 1
+
+
+async def test_a_file_that_is_sent_while_it_is_counted_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, 1, "aaaaaaaa", rubbish=b"damaged\n")
+    journal = Journal(tmp_path, ROOM)
+    counted, go_on = threading.Event(), threading.Event()
+    count_lines = journal_module._count_lines
+
+    def slowly(path: Path) -> int:
+        count = count_lines(path)
+        counted.set()
+        assert go_on.wait(10)
+        return count
+
+    monkeypatch.setattr(journal_module, "_count_lines", slowly)
+    counting = asyncio.create_task(journal.count_restored())
+    await asyncio.to_thread(counted.wait, 10)
+    assert await drain(journal) == [(1, 1)]
+    go_on.set()
+    await counting
+    assert journal.pending == 0
+    await journal.close()
+
+
+async def test_a_journal_whose_removals_may_not_be_on_disk_is_not_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, ROOM)
+    journal.append(visit())
+    assert await drain(journal) == [(1, 1)]
+    monkeypatch.setattr(os, "fsync", failing())
+    await journal.close()
+    assert not journal.is_empty

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 from pathlib import Path
 
 import pytest
 import structlog
 
-from gateway.visits import lines
+from gateway.visits.batch import Batch
 from gateway.visits.journal import Journal
-from gateway.visits.ledger import Batch
 from gateway.visits.lines import Visit
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
 from gateway.visits.visitors import Visitors
 from services.runtime import background
 from services.runtime.addresses import parse
 from services.runtime.errors import Unavailable
-from tests.unit.test_journal import abandon
+from tests.unit.test_journal import abandon, failing, write
 
 
 def strangers() -> Visitors:
@@ -69,10 +69,8 @@ async def test_visits_on_file_without_a_batch_are_sent_though_nobody_comes(tmp_p
 
 
 async def test_a_batch_of_which_nothing_can_be_read_is_lost_and_not_sent(tmp_path: Path) -> None:
-    first = lines.of_header("0123456789abcdef", 1)
-    gone = lines.line("v aaaaaaaa 498667 robot ") + lines.of_batch(1, 1)
-    there = lines.line("v bbbbbbbb 498667 p ") + lines.of_batch(2, 1)
-    (tmp_path / "0000000001.journal").write_bytes(first + gone + there)
+    write(tmp_path, 1, rubbish=b"robot\n")
+    write(tmp_path, 2, "bbbbbbbb")
     sink = Sink()
     pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
     pipeline.start()
@@ -102,8 +100,8 @@ async def test_a_journal_closed_empty_is_said_to_be_and_one_with_visits_is_not(
     assert used.closed == [(used.batches[0].gateway_id, 1)]
 
 
-class FillsTheDisk(Sink):
-    """Takes a batch while the journal's disk runs full."""
+class KeepsTheFile(Sink):
+    """Takes a batch whose file the disk does not remove after that."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         super().__init__()
@@ -111,18 +109,14 @@ class FillsTheDisk(Sink):
 
     async def record(self, batch: Batch) -> None:
         await super().record(batch)
-
-        def no_room(_fd: int, _data: bytes) -> int:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        self._patch.setattr("gateway.visits.active.os.write", no_room)
+        self._patch.setattr(Path, "unlink", failing(errno.EROFS))
 
 
 async def test_a_journal_that_will_send_its_last_batch_again_is_not_said_to_be_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        sink = FillsTheDisk(patch)
+        sink = KeepsTheFile(patch)
         pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
         pipeline.start()
         pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
@@ -157,7 +151,6 @@ async def test_visitors_of_a_batch_are_told_apart_and_their_visits_are_not(tmp_p
     first, sink = Sink(), Sink()
     for taking in (first, sink):  # It is the same batch again where nothing was noted.
         journal = Journal(tmp_path, 1 << 20)
-        await journal.restore()
         batch = await journal.first_batch()
         assert batch is not None
         await taking.record(batch)
@@ -229,7 +222,7 @@ async def test_a_sender_that_breaks_stops_the_process(
         background.exit_if_failed()
 
 
-async def test_a_backlog_that_is_being_read_lags_and_is_no_empty_journal(tmp_path: Path) -> None:
+async def test_a_backlog_lags_since_the_start(tmp_path: Path) -> None:
     first = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), strangers())
     first.start()
     for _ in range(3):
@@ -240,62 +233,53 @@ async def test_a_backlog_that_is_being_read_lags_and_is_no_empty_journal(tmp_pat
     now += 1
     assert (again.restoring, again.pending, again.lag_seconds) == (True, 0, 1.0)
     again.start()
-    while again.restoring:  # noqa: ASYNC110 - Nobody says so but this.
+    while not again.pending:  # noqa: ASYNC110 - Nobody says so but this.
         await asyncio.sleep(0)
     now += 4
     assert (again.pending, again.lag_seconds) == (3, 5.0)
     await again.stop(0.1)
 
 
-async def test_a_disk_that_is_full_at_a_start_is_told_of_in_few_words(
+async def test_a_full_disk_is_looked_at_until_it_has_room_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), strangers())
-    first.start()
-    first.record("abcdefgh", b"Mozilla/5.0", b"")
-    await first.stop(0.1)
-    tried = 0
-    looked_at = asyncio.Event()
-    free = 1 << 30
-
-    def no_room(_fd: int, _data: bytes) -> int:
-        nonlocal tried
-        tried += 1
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    def left(_fd: int) -> int:
-        loop.call_soon_threadsafe(looked_at.set)
-        return free
-
-    async def look(times: int) -> None:
-        for _ in range(times):
-            looked_at.clear()
-            await asyncio.wait_for(looked_at.wait(), 10)
-
-    loop = asyncio.get_running_loop()
-    monkeypatch.setattr("gateway.visits.folder._free_bytes", left)
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
+    pipeline.start()
     with monkeypatch.context() as full, structlog.testing.capture_logs() as told:
-        full.setattr("gateway.visits.active.os.write", no_room)
-        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
-        pipeline.start()
+        full.setattr("gateway.visits.folder._free_bytes", lambda _: 0)
+        with pytest.raises(Unavailable, match="full"):
+            await pipeline.check_journal()
+        for _ in range(3):
+            pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+            pipeline.flush()
+    assert pipeline.lost == 3
+    assert [line["event"] for line in told] == ["visits_lost"]
+    async with asyncio.timeout(10):
+        while pipeline.lost < 4:  # Nobody but the tick looks for room.
+            await asyncio.sleep(0.05)
+            pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+            pipeline.flush()
+            if pipeline.visits["person"]:
+                break
+    await pipeline.check_journal()
+    await pipeline.stop(5)
+
+
+async def test_a_disk_that_fails_makes_the_journal_unwritable_until_it_is_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+    pipeline.start()
+    with monkeypatch.context() as broken, structlog.testing.capture_logs() as told:
+        broken.setattr(os, "fdatasync", failing())
+        pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+        while not told:  # noqa: ASYNC110 - Nobody says so but the log.
+            await asyncio.sleep(0.01)
         with pytest.raises(Unavailable) as raised:
             await pipeline.check_journal()
-        assert raised.value.reason == "JOURNAL_FULL"
-        while tried <= 2:
-            await look(1)
-        assert [line["event"] for line in told].count("journal_segment_not_started") == 1
-        free = 0
-        await look(2)
-        before = tried
-        await look(3)
-        assert tried == before, "nothing is tried where nothing is left"
-    free = 1 << 30
-    # Once it has begun, nobody looks any more: so its own word is asked for, and no look awaited.
-    async with asyncio.timeout(10):
-        while True:
-            try:
-                await pipeline.check_journal()
-                break
-            except Unavailable:
-                await asyncio.sleep(0.01)
+        assert raised.value.reason == "JOURNAL_UNWRITABLE"
+        assert [line["event"] for line in told] == ["journal_not_synced"]
+        assert not sink.batches
     await pipeline.stop(5)
+    assert [batch.visits for batch in sink.batches] == [1]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.visits import referrer_limit
+from gateway.visits.batch import Batch
 from gateway.visits.journal import Journal
-from gateway.visits.ledger import Batch
 from gateway.visits.pipeline import VisitPipeline
 from gateway.visits.referrer_limit import (
     MAX_NAMES_OF_CLIENT,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import structlog
 
+from gateway.visits.batch import Batch
 from gateway.visits.journal import Journal
-from gateway.visits.ledger import Batch
 from gateway.visits.sender import Sender
 from services.runtime.errors import InvalidArgument, Unavailable
 from tests.unit.test_journal import visit
@@ -37,7 +37,6 @@ class Sink:
 
 async def filled(folder: Path, batches: int) -> Journal:
     journal = Journal(folder, 1 << 20)
-    await journal.restore()
     for n in range(batches):
         journal.append(visit(f"{n:08d}"))
         journal.close_batch()
@@ -58,8 +57,8 @@ async def test_a_batch_is_sent_again_until_it_is_taken(tmp_path: Path) -> None:
     done = asyncio.Event()
 
     def acknowledged() -> None:
-        left.append(journal.added_batches)
-        if not journal.added_batches:
+        left.append(journal.closed_batches)
+        if not journal.closed_batches:
             done.set()
 
     lost: list[int] = []
