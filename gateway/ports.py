@@ -33,7 +33,7 @@ class Session:
     expires_at: datetime
     username: str
     device: str
-    """Mark for the browser to show at its next log-in."""
+    """Device token for the browser to send with its next log-in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ class Auth(Service, Protocol):
         """Make an account. Reasons: EMAIL_TAKEN, INVALID_*."""
 
     async def login(self, email: str, password: str, client_address: str, device: str) -> Session:
-        """Check a password; `device` is the mark that the browser was last given, or empty.
+        """Check a password; `device` is the device token last given to the browser, or empty.
 
         Reasons: NO_ACCOUNT, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
         """

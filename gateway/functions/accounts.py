@@ -22,9 +22,9 @@ Password = Annotated[Text, Field(repr=False)]
 
 
 class VerifyUser(Payload):
-    """`device` is the mark that the browser was last given. One that is not ours counts as none.
+    """`device` is the device token last given to the browser. One that is not ours counts as none.
 
-    Only who says `device`, as `null` at first, is given a mark: others expect four keys.
+    Only who says `device`, as `null` at first, is given one: others expect four keys.
     """
 
     email: Text

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from services.auth import store_sqlite
 from services.auth.attempts import AttemptLimiter, Rule
+from services.auth.device_tokens import DeviceTokens
 from services.auth.grpc_api import servicers
 from services.auth.hasher import Hasher
-from services.auth.marks import Marks
 from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
 from services.auth.service import AuthService
 from services.auth.settings import AuthSettings
@@ -83,8 +83,8 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
             settings.logins_waiting,
         )
         try:
-            tokens, marks = Tokens(secret, _now), Marks(secret, _now)
-            service = AuthService(accounts, attempts, hasher, tokens, marks, _now)
+            tokens, device_tokens = Tokens(secret, _now), DeviceTokens(secret, _now)
+            service = AuthService(accounts, attempts, hasher, tokens, device_tokens, _now)
             yield servicers(service), database
         finally:
             await hasher.close()

@@ -113,8 +113,8 @@ class Session:
     token: str
     expires_at: datetime
     username: str
-    mark: str
-    """What the browser shows at its next log-in."""
+    device_token: str
+    """What the browser sends with its next log-in."""
 
 
 def new_account(

@@ -33,7 +33,7 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
             request.email, request.password, request.client_address, request.device
         )
         response = pb.LoginResponse(
-            token=session.token, username=session.username, device=session.mark
+            token=session.token, username=session.username, device=session.device_token
         )
         response.expires_at.FromDatetime(session.expires_at)
         return response

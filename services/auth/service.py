@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from services.auth.attempts import AttemptLimiter
+from services.auth.device_tokens import DeviceTokens
 from services.auth.domain import (
     Account,
     EmailTaken,
@@ -24,7 +25,6 @@ from services.auth.domain import (
 )
 from services.auth.fairness import share_of
 from services.auth.hasher import Hasher
-from services.auth.marks import Marks
 from services.auth.metrics import (
     ACCOUNT_CLOSINGS,
     ACCOUNTS_CREATED,
@@ -50,14 +50,14 @@ class AuthService:
         attempts: AttemptLimiter,
         hasher: Hasher,
         tokens: Tokens,
-        marks: Marks,
+        device_tokens: DeviceTokens,
         now: Callable[[], datetime],
     ) -> None:
         self._accounts = accounts
         self._attempts = attempts
         self._hasher = hasher
         self._tokens = tokens
-        self._marks = marks
+        self._device_tokens = device_tokens
         self._now = now
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> Account:
@@ -74,21 +74,21 @@ class AuthService:
         return stored
 
     async def login(
-        self, email: str, password: str, client_address: str, mark: str = ""
+        self, email: str, password: str, client_address: str, device_token: str = ""
     ) -> Session:
-        """Open a session. `mark` is the one the browser was last given; any other text is none.
+        """Open a session. `device_token` is what the browser was last given.
 
         Raises NoAccount, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
         began = time.perf_counter()
         with counted(LOGINS):
             account = await self._account_of(email)
-            browser = self._marks.browser_of(mark, account.id)
+            browser = self._device_tokens.browser_of(device_token, account.id)
             with login_timed(began, lane_of(account.password_hash)):
                 await self._check_password(account, password, client_address, browser)
             token, expires_at = self._tokens.issue(account.id, account.session)
-            given_mark = self._marks.give(account.id, mark)
-            return Session(token, expires_at, account.username, given_mark)
+            new_device_token = self._device_tokens.issue(account.id, device_token)
+            return Session(token, expires_at, account.username, new_device_token)
 
     async def account_of_token(self, token: str) -> str:
         """The id of the account a session token stands for.

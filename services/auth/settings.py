@@ -14,7 +14,7 @@ class AuthSettings(ServiceSettings):
     """What the auth service can be told beside what every service can."""
 
     token_secret: SecretStr = Field(min_length=1)
-    """Signs session tokens and browsers' marks; every replica has the same. A new one ends all
+    """Signs session tokens and device tokens; every replica has the same. A new one ends all
     sessions."""
     limits: Literal["on", "off"] = "on"
     """`off` lets log-in fail without limit, for load tests."""

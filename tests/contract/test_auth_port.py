@@ -48,7 +48,7 @@ async def test_who_registers_can_log_in_and_is_known_by_the_token(auth: Auth) ->
     await register(auth, "b@example.com")
     first = await auth.login("a@example.com", PASSWORD, ADDRESS, "")
     again = await auth.login(" A@EXAMPLE.com ", PASSWORD, ADDRESS, first.device)
-    other = await auth.login("b@example.com", PASSWORD, ADDRESS, "no mark of ours")
+    other = await auth.login("b@example.com", PASSWORD, ADDRESS, "no device token of ours")
     assert first.username == "walker"
     assert first.expires_at > datetime.now(UTC)
     assert all(session.device for session in (first, again, other))

@@ -20,9 +20,9 @@ from prometheus_client import REGISTRY
 
 from services.auth.__main__ import show_password_checks
 from services.auth.attempts import AttemptLimiter, Rule
+from services.auth.device_tokens import DeviceTokens
 from services.auth.domain import InvalidToken, LoginsBusy, TooManyAttempts, WrongPassword
 from services.auth.hasher import Hasher
-from services.auth.marks import Marks
 from services.auth.store import Attempt
 from services.auth.store_sqlite import MIGRATIONS, SqliteAttemptStore
 from services.auth.tokens import Tokens
@@ -631,13 +631,13 @@ def test_a_replica_whose_clock_is_a_minute_behind_takes_a_token() -> None:
 def test_what_a_clock_signed_that_ran_ahead_is_not_valid(ahead: timedelta) -> None:
     later = START + ahead
     token, _ = tokens_at(later).issue("ana", 0)
-    mark = marks_at(later).give("ana", "")
+    device_token = devices_at(later).issue("ana", "")
 
     with pytest.raises(InvalidToken):
         tokens_at(START).read(token)
-    assert marks_at(START).browser_of(mark, "ana") is None
+    assert devices_at(START).browser_of(device_token, "ana") is None
     assert read(tokens_at(later), token) == ("ana", 0)
-    assert marks_at(later).browser_of(mark, "ana")
+    assert devices_at(later).browser_of(device_token, "ana")
 
 
 def test_a_session_keeps_its_id_and_no_two_have_the_same() -> None:
@@ -708,93 +708,95 @@ def test_every_other_token_is_refused(token: str) -> None:
     assert refusal.value.reason == "INVALID_TOKEN"
 
 
-def marks_at(moment: datetime, secret: str = SECRET) -> Marks:
-    return Marks(secret, lambda: moment)
+def devices_at(moment: datetime, secret: str = SECRET) -> DeviceTokens:
+    return DeviceTokens(secret, lambda: moment)
 
 
-def claims_of(mark: str) -> dict[str, Any]:
-    claims: dict[str, Any] = jwt.decode(mark, options={"verify_signature": False})
+def claims_of(device_token: str) -> dict[str, Any]:
+    claims: dict[str, Any] = jwt.decode(device_token, options={"verify_signature": False})
     return claims
 
 
-def test_a_mark_stands_for_its_account_for_a_year() -> None:
-    mark = marks_at(START).give("ana", "")
-    browser = marks_at(START).browser_of(mark, "ana")
+def test_a_device_token_stands_for_its_account_for_a_year() -> None:
+    device_token = devices_at(START).issue("ana", "")
+    browser = devices_at(START).browser_of(device_token, "ana")
 
     last = START + timedelta(days=365) - timedelta(seconds=1)
     assert browser
-    assert marks_at(last).browser_of(mark, "ana") == browser
-    assert marks_at(last + timedelta(seconds=1)).browser_of(mark, "ana") is None
-    assert marks_at(START).browser_of(mark, "bea") is None
-    assert marks_at(START).browser_of(marks_at(START).give("ana", ""), "ana") != browser
+    assert devices_at(last).browser_of(device_token, "ana") == browser
+    assert devices_at(last + timedelta(seconds=1)).browser_of(device_token, "ana") is None
+    assert devices_at(START).browser_of(device_token, "bea") is None
+    assert devices_at(START).browser_of(devices_at(START).issue("ana", ""), "ana") != browser
 
 
 def test_a_browser_of_several_accounts_keeps_them_each_for_a_year_of_its_own() -> None:
     later = START + timedelta(days=100)
-    first = marks_at(START).give("ana", "")
-    both = marks_at(later).give("bea", first)
+    first = devices_at(START).issue("ana", "")
+    both = devices_at(later).issue("bea", first)
 
-    browser = marks_at(START).browser_of(first, "ana")
-    assert marks_at(later).browser_of(both, "ana") == browser
-    assert marks_at(later).browser_of(both, "bea") == browser
-    assert marks_at(later).browser_of(first, "bea") is None
+    browser = devices_at(START).browser_of(first, "ana")
+    assert devices_at(later).browser_of(both, "ana") == browser
+    assert devices_at(later).browser_of(both, "bea") == browser
+    assert devices_at(later).browser_of(first, "bea") is None
     after = START + timedelta(days=365)
-    assert marks_at(after).browser_of(both, "ana") is None
-    assert marks_at(after).browser_of(both, "bea") == browser
-    again = marks_at(later).give("ana", both)
-    assert marks_at(after).browser_of(again, "ana") == browser
+    assert devices_at(after).browser_of(both, "ana") is None
+    assert devices_at(after).browser_of(both, "bea") == browser
+    again = devices_at(later).issue("ana", both)
+    assert devices_at(after).browser_of(again, "ana") == browser
 
 
-def test_a_mark_is_short_and_knows_those_that_logged_in_last() -> None:
-    mark = ""
+def test_a_device_token_is_short_and_knows_those_that_logged_in_last() -> None:
+    device_token = ""
     accounts = [f"{number:024x}" for number in range(20)]
     for number, account in enumerate(accounts):
-        mark = marks_at(START + timedelta(seconds=number)).give(account, mark)
+        device_token = devices_at(START + timedelta(seconds=number)).issue(account, device_token)
 
-    known = [account for account in accounts if marks_at(START).browser_of(mark, account)]
+    known = [account for account in accounts if devices_at(START).browser_of(device_token, account)]
     assert known == accounts[-5:]
-    assert len(mark) <= 1000
+    assert len(device_token) <= 1000
 
 
-def test_a_mark_says_nothing_of_its_accounts() -> None:
-    marks = [marks_at(START).give("ana", "") for _ in range(2)]
-    assert "ana" not in json.dumps([claims_of(mark) for mark in marks])
-    assert len({tag for mark in marks for tag in claims_of(mark)["known"]}) == 2
+def test_a_device_token_says_nothing_of_its_accounts() -> None:
+    tokens = [devices_at(START).issue("ana", "") for _ in range(2)]
+    assert "ana" not in json.dumps([claims_of(device_token) for device_token in tokens])
+    assert len({tag for device_token in tokens for tag in claims_of(device_token)["known"]}) == 2
 
 
-def test_a_mark_is_no_token_and_a_token_no_mark() -> None:
-    mark = marks_at(START).give("ana", "")
-    claims = {**claims_of(mark), "iss": "atajo", "sub": "ana"}
-    for other in (mark, jwt.encode(claims, _signing_key(marks_at(START)), "HS256")):
+def test_a_device_token_is_no_token_and_a_token_no_device_token() -> None:
+    device_token = devices_at(START).issue("ana", "")
+    claims = {**claims_of(device_token), "iss": "atajo", "sub": "ana"}
+    for other in (device_token, jwt.encode(claims, _signing_key(devices_at(START)), "HS256")):
         with pytest.raises(InvalidToken):
             tokens_at(START).read(other)
     token, _ = tokens_at(START).issue("ana", 0)
-    resigned = jwt.encode(claims_of(mark), SECRET, "HS256")
+    resigned = jwt.encode(claims_of(device_token), SECRET, "HS256")
     for other in (token, resigned):
-        assert marks_at(START).browser_of(other, "ana") is None
+        assert devices_at(START).browser_of(other, "ana") is None
 
 
-def _signing_key(marks: Marks) -> bytes:
-    key = marks._signer._key
+def _signing_key(tokens: DeviceTokens) -> bytes:
+    key = tokens._signer._key
     assert isinstance(key, bytes)
     return key
 
 
 @pytest.mark.parametrize(
-    "mark",
+    "device_token",
     ["", "garbage", "a.b.c", "\0", "\ud800", "x" * 1_000_000, f"{_segment([])}.{_segment([])}.eA"],
 )
-def test_what_is_no_mark_is_as_none(mark: str) -> None:
-    assert marks_at(START).browser_of(mark, "ana") is None
-    given_mark = marks_at(START).give("ana", mark)
-    assert marks_at(START).browser_of(given_mark, "ana")
+def test_what_is_no_device_token_is_as_none(device_token: str) -> None:
+    assert devices_at(START).browser_of(device_token, "ana") is None
+    issued = devices_at(START).issue("ana", device_token)
+    assert devices_at(START).browser_of(issued, "ana")
 
 
-def test_a_mark_of_another_secret_is_as_none() -> None:
-    mark = marks_at(START, "another secret, which is as long as it has to be").give("ana", "")
-    assert marks_at(START).browser_of(mark, "ana") is None
-    browser = marks_at(START).browser_of(marks_at(START).give("ana", mark), "ana")
-    assert browser != claims_of(mark)["jti"]
+def test_a_device_token_of_another_secret_is_as_none() -> None:
+    device_token = devices_at(START, "another secret, which is as long as it has to be").issue(
+        "ana", ""
+    )
+    assert devices_at(START).browser_of(device_token, "ana") is None
+    browser = devices_at(START).browser_of(devices_at(START).issue("ana", device_token), "ana")
+    assert browser != claims_of(device_token)["jti"]
 
 
 @given(st.text() | st.text(alphabet='ey.{}[]"aAbB-_=019').map(lambda text: f"{text}.{text}.x"))

@@ -14,6 +14,7 @@ import bcrypt
 import pytest
 
 from services.auth.attempts import AttemptLimiter, Rule
+from services.auth.device_tokens import DeviceTokens
 from services.auth.domain import (
     EmailTaken,
     InvalidPasswordHash,
@@ -23,7 +24,6 @@ from services.auth.domain import (
     WrongPassword,
 )
 from services.auth.hasher import Hasher
-from services.auth.marks import Marks
 from services.auth.metrics import ACCOUNT_CLOSINGS, LOGINS, PASSWORD_CHANGES
 from services.auth.service import AuthService
 from services.auth.store_sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
@@ -84,7 +84,7 @@ async def service(tmp_path: Path, passwords: Passwords) -> AsyncIterator[AuthSer
             ),
             hasher,
             Tokens(SECRET, _now),
-            Marks(SECRET, _now),
+            DeviceTokens(SECRET, _now),
             _now,
         )
         await service.register(EMAIL, passwords.hash("first"), SALT, "Ana")
@@ -260,7 +260,7 @@ async def test_a_browser_is_known_after_a_change(
     with pytest.raises(TooManyAttempts):
         await log_in(service, "second")
 
-    await service.login(EMAIL, "second", ADDRESS, session.mark)
+    await service.login(EMAIL, "second", ADDRESS, session.device_token)
 
 
 @pytest.mark.parametrize("closing", [False, True])

@@ -97,7 +97,7 @@ class LoginRequest(_message.Message):
     client_address: _builtins.str
     """Address the attempt came from, for the limit on failures; kept only as a keyed hash."""
     device: _builtins.str
-    """The mark that the browser was last given: its attempts are counted apart from strangers'. One
+    """The device token that the browser was last given: its attempts are counted apart from strangers'. One
     that does not verify, or is of other accounts, is as none.
     """
     def __init__(
@@ -131,7 +131,7 @@ class LoginResponse(_message.Message):
     username: _builtins.str
     """Name of the account, to show."""
     device: _builtins.str
-    """Mark for the browser to keep and show at its next log-in, at most 1,000 characters."""
+    """Device token for the browser to keep and send with its next log-in, at most 1,000 characters."""
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:
         """When the token stops being valid."""
