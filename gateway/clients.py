@@ -471,8 +471,8 @@ def _resolutions(messages: Iterable[links_pb2.Resolution]) -> dict[str, Resoluti
 
 
 def _resolution(message: links_pb2.Resolution) -> Resolution:
-    if message.state == links_pb2.LINK_STATE_ACTIVE and not message.HasField("expires_at"):
-        return Resolution(LinkState.ACTIVE, message.url, link_code=message.link_code)  # Fast.
+    if message.state == links_pb2.LINK_STATE_ACTIVE and not message.HasField("expires_at"):  # Most.
+        return Resolution(LinkState.ACTIVE, message.url, link_code=message.link_code)
     return Resolution(
         # A later version may send a state that is not known here. The link is not active then.
         _STATES.get(message.state, LinkState.EXPIRED),

@@ -142,7 +142,7 @@ class ConcurrencyLimit:
     def hold(self, networks: Networks) -> Iterator[None]:
         """Count a call for as long as the block runs. Raises ResourceExhausted."""
         keys = (None, *networks)
-        if any(self._running[key] >= most for key, most in zip(keys, self._max, strict=False)):
+        if any(self._running[key] >= limit for key, limit in zip(keys, self._max, strict=False)):
             self._limited.inc()
             raise ResourceExhausted(
                 "Too many requests are under way.", "TOO_MANY_REQUESTS", retry_after=1.0

@@ -13,6 +13,8 @@ import httpx
 import pytest
 
 from gateway.edge import Edge
+from gateway.owners import Owner
+from gateway.ports import Page, Query
 from services.runtime.errors import AppError
 from tests.in_process import InProcess
 from tests.processes import NO_TLS
@@ -279,8 +281,10 @@ def test_a_long_answer_is_compressed_for_those_who_can(gateway: InProcess) -> No
         assert len(plain.json()["data"]["data"]) == 20
 
 
-def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> None:
-    """Compressed or not, and without views while analytics is away; without links it is none."""
+def test_a_profile_of_many_pages_is_one_answer_to_the_letter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compressed or not, and without views while analytics is away; cut off where links fails."""
     with InProcess(tmp_path) as product:
         token = product.log_in(product.register())
         made = [product.shorten(f"https://example.com/{n}/ñ", token) for n in range(403)]
@@ -314,6 +318,14 @@ def test_a_profile_of_many_pages_is_one_answer_to_the_letter(tmp_path: Path) -> 
         assert json.loads(text) == {
             "data": {"success": True, "data": [{**link, "views": None} for link in links]}
         }
-        product.links.away = True
-        response = product.call("showProfile", {"token": token})
-        assert error_of(response) == (503, "UNAVAILABLE")
+        query = product.links.query
+
+        async def fail_behind_the_first_page(owner: Owner, asked: Query) -> Page:
+            product.links.away = bool(asked.cursor)
+            return await query(owner, asked)
+
+        monkeypatch.setattr(product.links, "query", fail_behind_the_first_page)
+        with pytest.raises(httpx.RemoteProtocolError):
+            profile("identity")
+        monkeypatch.setattr(product.links, "query", query)
+        assert error_of(product.call("showProfile", {"token": token})) == (503, "UNAVAILABLE")
