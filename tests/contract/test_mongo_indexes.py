@@ -47,8 +47,7 @@ async def profiled(database: mongo.Database, names: str) -> AsyncIterator[list[d
 
 
 async def test_attempts_whose_window_is_long_over_are_cleared_away() -> None:
-    options = ("--setParameter", "ttlMonitorSleepSecs=1")
-    with server.single(*options) as url:
+    with server.single(*server.SMALL, "--setParameter", "ttlMonitorSleepSecs=1") as url:
         async with opened(f"{url}atajo", auth.SCHEMA) as database:
             attempts = auth.MongoAttemptStore(database)
             await attempts.take("old", 1, timedelta(minutes=15), NOW - timedelta(days=1))

@@ -91,7 +91,7 @@ class ReplicaSet:
 @contextmanager
 def replica_set(count: int) -> Iterator[ReplicaSet]:
     """Yield a new replica set of so many nodes. Raises NoServer."""
-    with server.nodes(count, "--replSet", server.SET) as nodes, ExitStack() as stack:
+    with server.nodes(count, "--replSet", server.SET, *server.SMALL) as nodes, ExitStack() as stack:
         gates = [stack.enter_context(Gate(node.port)) for node in nodes]
         for gate in gates:
             gate.open()

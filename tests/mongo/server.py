@@ -40,6 +40,18 @@ MISSING = f"""The tests need MongoDB 6.0 or newer, and there is none. One of the
   {URL_VARIABLE}=mongodb://host:port/?replicaSet=name, a replica set of your own"""
 
 SET = "atajo"
+SMALL = (
+    *("--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128"),
+    *("--setParameter", "diagnosticDataCollectionEnabled=false"),
+)
+"""Options of a server that takes 150 MB of memory."""
+_SHARED = (
+    *SMALL,
+    # Files of dropped databases stay open until a checkpoint after this time.
+    *("--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "10"),
+    # Tests use times of their own.
+    *("--setParameter", "ttlMonitorEnabled=false"),
+)
 _START_SECONDS = 60.0
 _ROOM_BYTES = 4 << 30
 _FIFO, _URL, _LOCK, _LOG = "mongo.fifo", "mongo.url", "mongo.lock", "mongo.log"
@@ -74,10 +86,6 @@ class Node:
         folder = f"{'/tmp' if prefix else tempfile.gettempdir()}/atajo-mongod-{port}"
         command = [program, "--quiet", "--dbpath", folder, "--port", str(port), "--nounixsocket"]
         command += ["--bind_ip_all"] if prefix else ["--bind_ip", "127.0.0.1"]
-        command += ["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128"]
-        command += ["--setParameter", "diagnosticDataCollectionEnabled=false"]
-        # Files of dropped databases stay open until a checkpoint after this time.
-        command += ["--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "10"]
         command += options
         self._keeper = subprocess.Popen(
             [*prefix, "sh", "-c", _KEEPER, "sh", folder, *command],
@@ -141,15 +149,12 @@ def single(*options: str) -> Iterator[str]:
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """Yield the URL of a replica set: the given one, or a new one of one node. Raises NoServer.
-
-    In a new one nothing expires by a TTL index: tests use times of their own.
-    """
+def running(*options: str) -> Iterator[str]:
+    """Yield the URL of a replica set: the given one, or a new one of one node. Raises NoServer."""
     if url := os.environ.get(URL_VARIABLE):
         yield url
     else:
-        with single("--setParameter", "ttlMonitorEnabled=false") as url:
+        with single(*options) as url:
             yield url
 
 
@@ -293,7 +298,7 @@ def _initiate(hosts: Sequence[str]) -> None:
 if __name__ == "__main__":
     _log = None
     try:
-        with running() as started:
+        with running(*_SHARED) as started:
             sys.stdout.write(started + "\n")
             sys.stdout.flush()
             sys.stdin.read()
