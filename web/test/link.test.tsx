@@ -1,6 +1,6 @@
 /** The page of one link, for its owner. */
 import { act, screen, waitFor, within } from '@testing-library/react';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Link } from '../src/api';
 import { cache } from '../src/api/cache';
 import { expectNoAxeViolations, heading, logIn, lookAgain, visit } from './app';
@@ -20,6 +20,9 @@ const refused = (reason: string): Reply => ({
   status: 400,
   body: { error: { status: 'INVALID_ARGUMENT', message: 'x', details: { reason } } },
 });
+// What a test leaves unanswered keeps no change of the next one waiting.
+afterEach(() => cache.getMutationCache().clear());
+
 /** What stands beside a name in the list of what belongs to the link. */
 const fact = (name: string) => screen.getByText(name, { selector: 'dt' }).nextElementSibling;
 const button = (name: string | RegExp) => screen.getByRole('button', { name });
@@ -167,7 +170,13 @@ describe('the page of a link', () => {
   });
 
   it('shows nothing of what was before once the server has said yes', async () => {
-    const { user } = await open();
+    const saves = held();
+    const { user } = await open({
+      changeLink: ({ changes }) =>
+        'title' in (changes as Partial<Link>)
+          ? changed({ ...FIESTA, title: 'Carreras' })
+          : saves.ask(),
+    });
     const page = screen.getByRole('main');
     const box = screen.getByRole<HTMLInputElement>('checkbox', {
       name: 'Everybody can see the statistics',
@@ -187,8 +196,12 @@ describe('the page of a link', () => {
     await user.type(field, '{Enter}');
     await waitFor(() => expect(titles).toContain('Carreras'));
     expect(titles).not.toContain('Programa de fiestas');
-    boxes.length = 0;
     await user.click(box);
+    await waitFor(() => expect(saves.given).toHaveLength(1));
+    expect(box).toBeChecked();
+    expect(box).toHaveAttribute('aria-busy', 'true');
+    boxes.length = 0;
+    saves.given[0]?.(changed({ ...FIESTA, public_statistics: true }));
     await screen.findByRole('button', { name: 'Copy the address of the statistics' });
     await waitFor(() => expect(box).not.toHaveAttribute('aria-busy'));
     observer.disconnect();

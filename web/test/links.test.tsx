@@ -1,6 +1,6 @@
 /** The list of an owner's links: looked for, chosen, changed and taken back. */
 import { act, screen, waitFor, within } from '@testing-library/react';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Link } from '../src/api';
 import { cache } from '../src/api/cache';
 import { expectNoAxeViolations, heading, logIn, lookAgain, toasts, visit } from './app';
@@ -22,6 +22,9 @@ const rowOf = (code: string) =>
 const count = (words: string) => screen.findByText(words, { selector: 'label span' });
 const removed = ({ codes }: Record<string, unknown>) => data({ success: true, removed: codes });
 const restored = ({ codes }: Record<string, unknown>) => data({ success: true, restored: codes });
+
+// What a test leaves unanswered keeps no change of the next one waiting.
+afterEach(() => cache.getMutationCache().clear());
 
 type User = ReturnType<typeof visit>['user'];
 async function choose(user: User, code: string, name: string): Promise<void> {
@@ -337,10 +340,10 @@ describe('an answer from before', () => {
     lookAgain();
     await asked(lists, 1);
     await choose(user, 'k7Qm2_xB', 'Remove');
-    await asked(removals, 1);
     await choose(user, 'Zt0-aaQ9', 'Remove');
-    await asked(removals, 2);
+    await asked(removals, 1);
     removals.given[0]?.(removed(K7));
+    await asked(removals, 2);
     await asked(lists, 2);
     removals.given[1]?.(removed(ZT));
     await asked(lists, 3);

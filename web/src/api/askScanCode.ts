@@ -2,12 +2,12 @@
 import type { Owner } from '../lib/owner';
 import { cache } from './cache';
 import { createScanCode } from './functions';
-import { scanCodeKey } from './scanCodes';
+import { keys } from './keys';
 
 /** The scan code of an owner's link; it is made where there is none. */
 export function askScanCode(owner: Owner, code: string): Promise<string> {
   return cache.query({
-    queryKey: scanCodeKey(owner, code),
+    queryKey: keys.scanCode(owner, code),
     queryFn: ({ signal }) => createScanCode(owner, code, { signal }),
     staleTime: Infinity,
     // Who asks for it says so.

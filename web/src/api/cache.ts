@@ -3,7 +3,13 @@
  * comes with the first route that needs it. A key begins with the owner, such as [owner, 'links'], so
  * that nothing of one owner is ever shown to another.
  */
-import { focusManager, notifyManager, QueryCache, QueryClient } from '@tanstack/react-query';
+import {
+  focusManager,
+  MutationCache,
+  notifyManager,
+  QueryCache,
+  QueryClient,
+} from '@tanstack/react-query';
 import { subscribe as subscribeToGuest } from '../lib/guest';
 import {
   confirmSessionOf,
@@ -13,12 +19,14 @@ import {
   type Owner,
 } from '../lib/owner';
 import { subscribe } from '../lib/session';
-import { failureCode } from './failure';
+import { failureCode, failureReason } from './failure';
+import type { Key } from './keys';
 import { loadAnew } from './loading';
 
 declare module '@tanstack/react-query' {
   interface Register {
-    queryKey: readonly [Owner, ...string[]];
+    queryKey: Key;
+    mutationKey: Key;
     queryMeta: {
       /** Tells people that the call failed, where the cache does not know better what to do. */
       onFailure: () => void;
@@ -44,6 +52,13 @@ export const cache = new QueryClient({
       meta?.onFailure();
     },
   }),
+  mutationCache: new MutationCache({
+    onError: (error, _variables, _result, { options: { mutationKey } }) => {
+      if (failureCode(error) === 'invalid-token' && mutationKey) endSessionOf(mutationKey[0]);
+      // What the server names is said on the page.
+      else if (failureReason(error) === undefined) console.error(error);
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: FRESH_FOR,
@@ -55,6 +70,7 @@ export const cache = new QueryClient({
       networkMode: 'always',
       retry: false,
     },
+    mutations: { gcTime: FRESH_FOR, networkMode: 'always' },
   },
 });
 

@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from 'react-router-dom';
 import { claimLinks, failureCode, showLinks, whenLinkMade } from '../../api';
 import { cache } from '../../api/cache';
+import { keys } from '../../api/keys';
 import { Spinner } from '../../components/Spinner';
 import { TextButton } from '../../components/TextButton';
 import { offerToast, showToast } from '../../components/toast';
@@ -22,7 +23,7 @@ interface ClaimProps {
 /** How many links a guest has. */
 function countOf(guest: Guest) {
   return queryOptions({
-    queryKey: [guest, 'count'] as const,
+    queryKey: keys.count(guest),
     queryFn: async ({ signal }) => {
       const query = { text: '', state: null, order: 'newest', limit: 1 } as const;
       return (await showLinks(guest, query, null, { signal })).total;
@@ -33,7 +34,7 @@ function countOf(guest: Guest) {
 }
 
 whenLinkMade((_link, owner) => {
-  if (owner.kind === 'guest') void cache.invalidateQueries({ queryKey: [owner, 'count'] });
+  if (owner.kind === 'guest') void cache.invalidateQueries({ queryKey: keys.count(owner) });
 });
 
 /** One line with the number of links, and the click that takes them along. */
@@ -89,7 +90,7 @@ export function Claim({ account, guest }: ClaimProps) {
 async function claim(account: Account, guest: Guest): Promise<number> {
   const claimed = await claimLinks(account, guest);
   dropGuestKey(guest.key);
-  void cache.invalidateQueries({ queryKey: [account] });
+  void cache.invalidateQueries({ queryKey: keys.all(account) });
   return claimed;
 }
 

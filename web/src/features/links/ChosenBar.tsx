@@ -7,8 +7,8 @@ import { TextButton } from '../../components/TextButton';
 import { offerToast } from '../../components/toast';
 import { formatNumber, plural } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
+import { remove, restore } from './changes';
 import styles from './ChosenBar.module.css';
-import { remove, restore } from './links';
 import { TagDialog } from './TagDialog';
 
 /** One removal more than these is asked about: more than one sees at a glance stop working. */

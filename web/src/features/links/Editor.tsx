@@ -6,14 +6,15 @@ import {
   type ReactNode,
   type SubmitEvent,
 } from 'react';
-import { failureCode, failureReason, type LinkChanges } from '../../api';
+import { useMutation } from '@tanstack/react-query';
+import { failureReason, type LinkChanges } from '../../api';
+import { cache } from '../../api/cache';
 import { Button } from '../../components/Button';
 import { DialogActions } from '../../components/Dialog';
 import { announce } from '../../lib/announce';
 import type { Owner } from '../../lib/owner';
-import { useHere } from '../../lib/useHere';
+import { changeOf } from './changes';
 import styles from './Editor.module.css';
-import { change } from './links';
 import { changeMessages, notChanged } from './messages';
 
 export interface FieldProblem {
@@ -34,9 +35,11 @@ interface EditorProps {
 /** A form in the page for some of what belongs to a link. */
 export function Editor({ owner, code, read, onDone, children }: EditorProps) {
   const form = useRef<HTMLFormElement>(null);
-  const [busy, setBusy] = useState(false);
+  const { mutate, isPending: busy } = useMutation(
+    { ...changeOf(owner, code), onSuccess: () => announce('Saved') },
+    cache,
+  );
   const [problem, setProblem] = useState<FieldProblem>();
-  const isHere = useHere();
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
 
   // What is being saved cannot be called back: the form stays to say how that went.
@@ -58,31 +61,19 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
     form.current?.querySelector('input')?.focus();
   };
 
-  const save = async () => {
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (busy) return;
     const changes = read();
     if (typeof changes === 'string') {
       fail(changes);
       return;
     }
-    setBusy(true);
     setProblem(undefined);
-    try {
-      await change(owner, code, changes);
-      announce('Saved');
-      if (isHere()) onDone();
-    } catch (error) {
-      const reason = failureReason(error);
-      const words = reason && changeMessages[reason];
-      if (!words || failureCode(error) !== 'invalid-argument') console.error(error);
-      if (!isHere()) return;
-      setBusy(false);
-      fail(words ?? notChanged);
-    }
-  };
-
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (!busy) void save();
+    mutate(changes, {
+      onSuccess: onDone,
+      onError: (error) => fail(changeMessages[failureReason(error) ?? 'CODE_TAKEN'] ?? notChanged),
+    });
   };
 
   return (

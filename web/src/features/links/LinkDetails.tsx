@@ -8,10 +8,11 @@ import { formatInstant, formatMoment, formatNumber, plural } from '../../lib/for
 import type { Owner } from '../../lib/owner';
 import { usePart } from '../../lib/usePart';
 import { codePoints } from '../../lib/text';
+import { remove, restore } from './changes';
 import { ExpiryEditor } from './ExpiryEditor';
 import styles from './LinkDetails.module.css';
-import { current, remove, restore } from './links';
 import { changeMessages, viewsUnknown } from './messages';
+import { current } from './moves';
 import { Part } from './Part';
 import { PublicSwitch } from './PublicSwitch';
 import { ScanCode } from './ScanCode';

@@ -13,9 +13,9 @@ import { formatMoment, formatNumber, plural } from '../../lib/format';
 import { paths } from '../../lib/paths';
 import { canShare, share } from '../../lib/share';
 import styles from './LinkRow.module.css';
-import { current } from './links';
 import { LongLink } from './LongLink';
 import { blockWords } from './messages';
+import { current } from './moves';
 
 /** What can be done with a row; the same functions for as long as the list stands. */
 export interface RowActions {

@@ -11,8 +11,8 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { Link, LinkState } from '../../api';
 import { Button } from '../../components/Button';
 import { LinkRow, UndoLine, type SmallChart, type RowActions } from './LinkRow';
-import { belongs } from './links';
 import styles from './LinkTable.module.css';
+import { belongs } from './moves';
 
 /** An estimate; each row is measured when it is shown. */
 const ROW = 74;

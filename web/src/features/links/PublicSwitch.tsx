@@ -1,5 +1,6 @@
-import { useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
 import type { Link } from '../../api';
+import { cache } from '../../api/cache';
 import { Checkbox } from '../../components/Checkbox';
 import { FieldError } from '../../components/FieldError';
 import { TextButton } from '../../components/TextButton';
@@ -9,8 +10,7 @@ import { announce } from '../../lib/announce';
 import { publicUrl } from '../../lib/config';
 import { linkPath } from '../../lib/edge';
 import type { Owner } from '../../lib/owner';
-import { useHere } from '../../lib/useHere';
-import { change } from './links';
+import { changeOf } from './changes';
 import { notChanged } from './messages';
 import styles from './PublicSwitch.module.css';
 
@@ -25,35 +25,25 @@ export function PublicSwitch({
   link: { code, public_statistics: isPublic },
 }: PublicSwitchProps) {
   const [copied, copy] = useCopy();
-  /** What the server is being asked for. */
-  const [wanted, setWanted] = useState<boolean | null>(null);
-  const [failures, setFailures] = useState(0);
-  const isHere = useHere();
+  const { mutate, isPending, isError, variables, submittedAt } = useMutation(
+    {
+      ...changeOf(owner, code),
+      onSuccess: (_data, { public_statistics: shown }) =>
+        announce(shown ? 'Everybody can see the statistics' : 'Only you can see the statistics'),
+    },
+    cache,
+  );
   const address = publicUrl() + linkPath(code);
-
-  const set = async (shown: boolean) => {
-    setWanted(shown);
-    setFailures(0);
-    try {
-      await change(owner, code, { public_statistics: shown });
-      announce(shown ? 'Everybody can see the statistics' : 'Only you can see the statistics');
-    } catch (error) {
-      console.error(error);
-      if (isHere()) setFailures(failures + 1);
-    } finally {
-      if (isHere()) setWanted(null);
-    }
-  };
 
   return (
     <div className={styles.switch}>
       <Checkbox
         label="Everybody can see the statistics"
-        checked={wanted ?? isPublic}
-        aria-busy={wanted !== null || undefined}
-        aria-describedby={failures > 0 ? `public-${code}` : undefined}
+        checked={isPending ? variables.public_statistics === true : isPublic}
+        aria-busy={isPending || undefined}
+        aria-describedby={isError ? `public-${code}` : undefined}
         onChange={({ target }) => {
-          if (wanted === null) void set(target.checked);
+          if (!isPending) mutate({ public_statistics: target.checked });
         }}
       />
       {isPublic && (
@@ -71,8 +61,8 @@ export function PublicSwitch({
       )}
       <FieldError
         id={`public-${code}`}
-        text={failures > 0 ? notChanged : undefined}
-        attempt={failures}
+        text={isError ? notChanged : undefined}
+        attempt={submittedAt}
       />
     </div>
   );

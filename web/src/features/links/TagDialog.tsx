@@ -1,19 +1,17 @@
-import { useRef, useState, type SubmitEvent } from 'react';
-import { failureCode, failureReason, type Link } from '../../api';
+import { useState, type SubmitEvent } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { failureReason, type Link } from '../../api';
+import { cache } from '../../api/cache';
 import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';
 import { Field } from '../../components/Field';
 import { announce } from '../../lib/announce';
 import { formatNumber, plural } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
-import { useHere } from '../../lib/useHere';
-import { change } from './links';
+import { taggingOf } from './changes';
 import { changeMessages, notChanged } from './messages';
 import styles from './TagDialog.module.css';
 import { areTags, readTags, withTags } from './tags';
-
-/** How many links are tagged at a time. */
-const AT_A_TIME = 4;
 
 interface TagDialogProps {
   owner: Owner;
@@ -26,15 +24,17 @@ interface TagDialogProps {
 export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
   const [text, setText] = useState('');
   const [error, setError] = useState<{ text: string; attempt: number }>();
-  const [done, setDone] = useState<number | null>(null);
-  const stopped = useRef(false);
-  const isHere = useHere();
-  const busy = done !== null;
+  const [done, setDone] = useState(0);
+  const [stop] = useState(() => new AbortController());
+  const { mutate, isPending: busy } = useMutation(
+    taggingOf(owner, stop.signal, () => setDone((count) => count + 1)),
+    cache,
+  );
 
   const fail = (words: string) =>
     setError((known) => ({ text: words, attempt: (known?.attempt ?? 0) + 1 }));
 
-  const onSubmit = async (event: SubmitEvent) => {
+  const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     if (busy) return;
     const tags = readTags(text);
@@ -50,29 +50,21 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
     }
     setError(undefined);
     setDone(0);
-    const waiting = [...open];
-    const work = async () => {
-      for (let link = waiting.shift(); link && !stopped.current; link = waiting.shift()) {
-        await change(owner, link.code, { tags: withTags(link.tags, tags) });
-        setDone((count) => (count ?? 0) + 1);
-      }
-    };
-    try {
-      await Promise.all(Array.from({ length: AT_A_TIME }, work));
-      if (!isHere()) return;
-      announce(`${formatNumber(links.length)} ${plural(links.length, 'link', 'links')} tagged`);
-      onTagged();
-    } catch (problem) {
-      waiting.length = 0;
-      if (failureCode(problem) !== 'invalid-argument') console.error(problem);
-      if (!isHere()) return;
-      setDone(null);
-      fail(changeMessages[failureReason(problem) ?? 'CODE_TAKEN'] ?? notChanged);
-    }
+    mutate(
+      { links: open, tags },
+      {
+        onSuccess: () => {
+          announce(`${formatNumber(links.length)} ${plural(links.length, 'link', 'links')} tagged`);
+          onTagged();
+        },
+        onError: (problem) =>
+          fail(changeMessages[failureReason(problem) ?? 'CODE_TAKEN'] ?? notChanged),
+      },
+    );
   };
 
   const close = () => {
-    stopped.current = true;
+    stop.abort();
     onClose();
   };
 
@@ -81,7 +73,7 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
       title={`Tag ${formatNumber(links.length)} ${plural(links.length, 'link', 'links')}`}
       onClose={close}
     >
-      <form className={styles.form} onSubmit={(event) => void onSubmit(event)} noValidate>
+      <form className={styles.form} onSubmit={onSubmit} noValidate>
         <Field
           label="Tags to add, with commas between them"
           autoComplete="off"

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { failureCode } from '../../api';
 import { cache } from '../../api/cache';
 import type { Owner } from '../../lib/owner';
-import { knownLink, linkOf, type LinkWithHistory } from './links';
+import { moved, useMoves } from './moves';
+import { knownLink, linkOf, type LinkWithHistory } from './queries';
 
 export type LinkPageState =
   | ({ state: 'loaded' } & LinkWithHistory)
@@ -19,10 +20,14 @@ export function useLink(owner: Owner, code: string): LinkPageState {
     { ...linkOf(owner, code), placeholderData: () => knownLink(owner, code) },
     cache,
   );
+  const moves = useMoves(owner);
   const problem = query.isError ? failureCode(query.error) : null;
   if (problem === 'no-exist') return { state: 'no-exist' };
   if (problem === 'no-logged') return { state: 'not-logged' };
-  if (query.data) return { state: 'loaded', ...query.data };
+  if (query.data) {
+    const { link, history } = query.data;
+    return { state: 'loaded', link: moved(link, moves), history };
+  }
   if (problem === null || problem === 'invalid-token') return { state: 'loading' };
   return { state: 'failed', again: query.isFetching, reload: () => void query.refetch() };
 }

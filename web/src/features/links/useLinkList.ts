@@ -7,7 +7,8 @@ import {
 import { failureCode, failureReason, type Link, type LinkPage, type LinkQuery } from '../../api';
 import { cache } from '../../api/cache';
 import type { Owner } from '../../lib/owner';
-import { dropLines, listOf } from './links';
+import { belongs, moved, useMoves } from './moves';
+import { dropRemovedRows, listOf } from './queries';
 
 interface LoadedList {
   state: 'loaded';
@@ -45,7 +46,10 @@ export function useLinkList(owner: Owner, wanted: LinkQuery): LinkListState {
     },
     cache,
   );
-  useEffect(() => () => dropLines(owner, { text, state, order }), [owner, text, state, order]);
+  useEffect(
+    () => () => dropRemovedRows(owner, { text, state, order }),
+    [owner, text, state, order],
+  );
 
   // A place in the list does not stay known for ever: then it is gone through from the start.
   const goneStale = query.isFetchNextPageError && failureReason(query.error) === 'INVALID_CURSOR';
@@ -54,15 +58,21 @@ export function useLinkList(owner: Owner, wanted: LinkQuery): LinkListState {
     if (goneStale) startOver();
   }, [goneStale]);
 
-  const links = useMemo(() => {
-    const known = new Map<string, Link>();
-    for (const page of query.data?.pages ?? [])
-      for (const link of page.links) if (!known.has(link.code)) known.set(link.code, link);
-    return [...known.values()];
-  }, [query.data]);
+  const moves = useMoves(owner);
+  const shown = useMemo(() => {
+    const links = new Map<string, Link>();
+    let total = query.data?.pages.at(-1)?.total ?? 0;
+    for (const known of query.data?.pages.flatMap((page) => page.links) ?? []) {
+      if (links.has(known.code)) continue;
+      const link = moved(known, moves);
+      links.set(known.code, link);
+      total += Number(belongs(link, state)) - Number(belongs(known, state));
+    }
+    return { links: [...links.values()], total };
+  }, [query.data, moves, state]);
 
   return {
-    list: stateOf(query, links),
+    list: stateOf(query, shown),
     reload: () => void query.refetch(),
     loadMore: () => {
       if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
@@ -72,15 +82,14 @@ export function useLinkList(owner: Owner, wanted: LinkQuery): LinkListState {
 
 type Query = UseInfiniteQueryResult<InfiniteData<LinkPage>>;
 
-function stateOf(query: Query, links: Link[]): ListState {
+function stateOf(query: Query, shown: { links: Link[]; total: number }): ListState {
   // What failed before this page was opened says nothing: it asks for itself.
   const code = query.isFetchedAfterMount && query.isError ? failureCode(query.error) : null;
   if (code === 'no-logged') return { state: 'not-logged' };
   if (query.data) {
     return {
       state: 'loaded',
-      links,
-      total: query.data.pages.at(-1)?.total ?? 0,
+      ...shown,
       isOld: query.isPlaceholderData,
       rest: restOf(query),
     };

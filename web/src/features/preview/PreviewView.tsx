@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { previewLink, type Preview } from '../../api';
 import { cache, KEPT_FOR } from '../../api/cache';
+import { keys } from '../../api/keys';
 import { Button, ButtonLink } from '../../components/Button';
 import { Offline } from '../../components/Offline';
 import { ShortAddress } from '../../components/ShortAddress';
@@ -28,7 +29,7 @@ interface PreviewViewProps {
 export function PreviewView({ code, page, over, otherwise }: PreviewViewProps) {
   const { data, isError, isFetching, refetch } = useQuery(
     {
-      queryKey: [nobody, 'preview', code],
+      queryKey: keys.preview(nobody, code),
       queryFn: ({ signal }) => previewLink(code, { signal }),
       gcTime: KEPT_FOR,
     },

@@ -2,6 +2,7 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { failureCode, removeLinks, restoreLinks, showLinks, whenLinkMade } from '../../api';
 import { cache } from '../../api/cache';
+import { keys } from '../../api/keys';
 import { showToast } from '../../components/toast';
 import type { Guest } from '../../lib/owner';
 import { changeFailed } from './guestMessages';
@@ -11,7 +12,7 @@ const PAGE = 20;
 
 export function linksOf(guest: Guest) {
   return infiniteQueryOptions({
-    queryKey: [guest, 'here'] as const,
+    queryKey: keys.guestLinks(guest),
     queryFn: ({ pageParam, signal }) =>
       showLinks(guest, { text: '', state: null, order: 'newest', limit: PAGE }, pageParam, {
         signal,
@@ -48,5 +49,5 @@ export async function changeLife(
 }
 
 function askAnew(guest: Guest): void {
-  void cache.invalidateQueries({ queryKey: [guest] });
+  void cache.invalidateQueries({ queryKey: keys.all(guest) });
 }

@@ -1,12 +1,11 @@
-/** Statistics in the cache, under [owner, 'statistics', code or '' for all links, span, time zone]. */
+/** Statistics in the query cache. */
 import { queryOptions } from '@tanstack/react-query';
 import { failureReason, showStatistics, type Span, type Statistics } from '../../api';
 import { KEPT_FOR } from '../../api/cache';
+import { keys } from '../../api/keys';
 import { viewerZone } from '../../lib/calendar';
 import type { Owner } from '../../lib/owner';
 import { spanKey } from './spans';
-
-type Key = readonly [Owner, ...string[]];
 
 export interface Answer {
   /** What was asked for. */
@@ -17,7 +16,7 @@ export interface Answer {
 /** Statistics of a link; with null, of all links of the owner together. */
 export function statisticsOf(owner: Owner, code: string | null, span: Span) {
   return queryOptions({
-    queryKey: [owner, 'statistics', code ?? '', spanKey(span), viewerZone()] as Key,
+    queryKey: keys.statistics(owner, code ?? '', spanKey(span), viewerZone()),
     queryFn: async ({ signal }): Promise<Answer> => ({
       span,
       statistics: await ask(owner, code, span, signal),
