@@ -1,5 +1,4 @@
 /** Where the shapes of a chart are. Lengths are in the units of its SVG. */
-import { scaleBand, scaleLinear } from 'd3-scale';
 import type { Drawing } from '../../components/Bars';
 
 /** Of a step, what is left free between its bar and the next one. */
@@ -35,33 +34,27 @@ export function plot(
   { width, height }: Size,
   grid: readonly number[] = [],
 ): Plot {
-  const y = scaleLinear()
-    .domain([0, grid.at(-1) ?? highestOf(values, before)])
-    .range([height, 0]);
-  const x = scaleBand<number>()
-    .domain(values.map((_, index) => index))
-    .range([0, width])
-    .paddingInner(FREE)
-    .paddingOuter(FREE / 2);
-
-  const middle = (index: number) => (x(index) ?? 0) + x.bandwidth() / 2;
-  const bar = (index: number, width = x.bandwidth()) => {
+  const top = grid.at(-1) ?? highestOf(values, before);
+  const y = (value: number) => height * (1 - value / top);
+  const step = width / Math.max(1, values.length);
+  const middle = (index: number) => step * (index + 0.5);
+  const bar = (index: number, width = step * (1 - FREE)) => {
     const value = values[index] ?? 0;
     if (value === 0) return '';
     // What is not nothing can be seen.
-    const top = short(Math.min(y(value), height - 1));
+    const high = short(Math.min(y(value), height - 1));
     const left = short(middle(index) - width / 2);
-    return `M${left} ${short(height)}V${top}h${short(width)}V${short(height)}z`;
+    return `M${left} ${short(height)}V${high}h${short(width)}V${short(height)}z`;
   };
 
   return {
-    step: x.step(),
+    step,
     lines: grid.map((value) => ({ value, y: y(value) })),
     middle,
-    at: (place) => Math.max(0, Math.min(values.length - 1, Math.floor(place / x.step()))),
+    at: (place) => Math.max(0, Math.min(values.length - 1, Math.floor(place / step))),
     draw: (looked) => ({
       bars: values.map((_, index) => (index === looked ? '' : bar(index))).join(''),
-      looked: looked === null ? '' : bar(looked, Math.max(x.bandwidth(), LEAST)),
+      looked: looked === null ? '' : bar(looked, Math.max(step * (1 - FREE), LEAST)),
       before: before
         .map((value, index) => {
           if (value === null) return '';
@@ -88,10 +81,27 @@ export function gridOf(
 ): number[] {
   const highest = highestOf(values, before);
   for (let count = Math.min(most - 1, highest); count > 1; count -= 1) {
-    const lines = scaleLinear().domain([0, highest]).nice(count).ticks(count);
-    if (lines.length <= most && lines.every(Number.isInteger)) return lines;
+    let step = 0;
+    let last = highest;
+    for (let next = roundStep(last, count); next !== step; next = roundStep(last, count)) {
+      step = next;
+      last = Math.ceil(last / step) * step;
+    }
+    const steps = last / step;
+    if (steps < most && step >= 1) return Array.from({ length: steps + 1 }, (_, at) => at * step);
   }
   return [0, highest];
+}
+
+/** The length of about `count` steps up to `highest`: 1, 2 or 5 times a power of ten. */
+function roundStep(highest: number, count: number): number {
+  const length = highest / count;
+  const power = 10 ** Math.floor(Math.log10(length));
+  // The limits between them are the geometric means.
+  const factor = [10, 5, 2].find(
+    (one, at) => length / power >= Math.sqrt(one * ([5, 2, 1][at] ?? 1)),
+  );
+  return power * (factor ?? 1);
 }
 
 function highestOf(values: readonly number[], before: readonly (number | null)[]): number {
