@@ -2,10 +2,17 @@ import { type Modules, modulesOf } from './modules';
 import type { Outline } from './outline';
 import { type BallShape, type EyePart, marginOf, type ModuleShape, type Style } from './style';
 import { type QrSymbol, symbolFor } from './symbol';
-import type { Logo } from './useLogo';
 
 /** Pixels along a side of what is shown, and of what is saved at first. */
 export const SIZE = 400;
+
+/** The image in the middle. Width and height are in pixels of `SIZE`. */
+export interface Logo {
+  /** A data URL. */
+  src: string;
+  width: number;
+  height: number;
+}
 
 /** All that makes a code look as it does. */
 export interface Design {

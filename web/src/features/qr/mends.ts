@@ -1,8 +1,7 @@
 import { contrasted } from './colors';
-import { type Design, symbolOf } from './drawing';
+import { type Design, type Logo, symbolOf } from './drawing';
 import { marginOf, PLAIN, type Style } from './style';
 import { levels } from './symbol';
-import type { Logo } from './useLogo';
 
 /** A design that may bear more than the one it comes of. */
 export interface Better {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { showToast } from '../../components/toast';
+import type { Logo } from './drawing';
 import { qrMessages } from './messages';
 
 /** Drawn in the center, fitted into a square of this many pixels. */
@@ -7,13 +8,6 @@ const LOGO_SIZE = 100;
 
 /** Kept with as many pixels along its longer side, sharp in print too. */
 const KEPT = 512;
-
-export interface Logo {
-  /** As a data URL. */
-  src: string;
-  width: number;
-  height: number;
-}
 
 /** 0: none, 1: loading, 2: loaded. */
 export type LogoState = { step: 0 } | { step: 1 } | { step: 2; logo: Logo };

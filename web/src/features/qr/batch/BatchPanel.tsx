@@ -1,4 +1,5 @@
 import { useDeferredValue, useEffect, useId, useMemo, useRef, useState } from 'react';
+import type { Logo } from '../drawing';
 import { AreaField } from '../../../components/AreaField';
 import { Button } from '../../../components/Button';
 import { announce } from '../../../lib/announce';
@@ -9,7 +10,6 @@ import { NamedChoice } from '../more/NamedChoice';
 import { outlineOf } from '../outline';
 import { WIDTH_FAULT } from '../print';
 import type { Style } from '../style';
-import type { Logo } from '../useLogo';
 import styles from './BatchPanel.module.css';
 import { decodeList, type Failure, MOST_BYTES, MOST_ROWS, readRows, type Rows } from './rows';
 import { makeZip } from './worker';

@@ -4,14 +4,13 @@
  */
 import { downloadZip } from 'client-zip';
 import type { Wanted } from '../download';
-import { type Drawing, drawDesign, symbolOf } from '../drawing';
+import { type Drawing, drawDesign, symbolOf, type Logo } from '../drawing';
 import type { Outline } from '../outline';
 import { paint } from '../paint';
 import { readPixels } from '../pixels';
 import type { Style } from '../style';
 import { svgOf } from '../svg';
 import { wellFormed } from '../symbol';
-import type { Logo } from '../useLogo';
 import { uniqueNames } from './names';
 import type { Failure, Row } from './rows';
 

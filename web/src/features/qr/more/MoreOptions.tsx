@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId } from 'react';
+import type { Logo } from '../drawing';
 import { Spinner } from '../../../components/Spinner';
 import { savesData } from '../../../lib/savesData';
 import { usePart } from '../../../lib/usePart';
@@ -9,7 +10,6 @@ import type { FormWords } from '../contents/kinds';
 import type { Style } from '../style';
 import { millimetresOf } from '../print';
 import type { QrSymbol } from '../symbol';
-import type { Logo } from '../useLogo';
 import { FilePart } from './FilePart';
 import styles from './MoreOptions.module.css';
 import { StylePart } from './StylePart';

@@ -1,0 +1,68 @@
+import { type RefObject, useEffect } from 'react';
+import { announce } from '../../lib/announce';
+import styles from './Board.module.css';
+
+import { type Design, type Drawing, sideOf } from './drawing';
+import { DrawnCanvas } from './DrawnCanvas';
+import { qrMessages } from './messages';
+import { reachWords } from './print';
+import { QrCanvas } from './QrCanvas';
+import { isPlainDrawing } from './style';
+import { needsEci } from './symbol';
+import type { Choices } from './useDesign';
+import { type Mend, VerdictLine } from './VerdictLine';
+import type { Verdict } from './verdict';
+
+interface BoardProps {
+  canvas: RefObject<HTMLCanvasElement | null>;
+  choices: Choices;
+  draw: (design: Design) => Drawing;
+  verdict: Verdict | null;
+  mend: Mend | null | undefined;
+  readAgain: () => void;
+  /** Width of a print; null where none is given. */
+  millimetres: number | null;
+}
+
+/** The code, and whether it scans. */
+export function Board(props: BoardProps) {
+  const { canvas, choices, draw, verdict, mend, readAgain, millimetres } = props;
+  const { design, symbol, style, blank, tooLong, form } = choices;
+  // qrcode.react draws plain styles alone, and no symbol that names its encoding.
+  const isDrawn = !blank && (!isPlainDrawing(style) || needsEci(design.text));
+  const scans = verdict === 'well' || verdict === 'care';
+  const side = sideOf(symbol.modules ?? 0, style);
+  return (
+    <div className={styles.board}>
+      {/* The library draws once more when its image comes, and that is read too. */}
+      <div
+        className={styles.code}
+        style={tooLong || blank ? undefined : { backgroundColor: style.background }}
+        onLoadCapture={readAgain}
+      >
+        {tooLong ? (
+          <TooLong />
+        ) : isDrawn ? (
+          <DrawnCanvas canvas={canvas} design={design} draw={draw} />
+        ) : (
+          <QrCanvas ref={canvas} design={design} />
+        )}
+        {blank && !tooLong && (
+          <p className={styles.blank}>{form?.empty ?? 'Enter a link and its code appears here.'}</p>
+        )}
+      </div>
+      <VerdictLine
+        verdict={verdict}
+        mend={mend}
+        reach={scans && millimetres !== null ? reachWords(millimetres, side) : ''}
+        hint={tooLong && design.logo ? 'Without the image there is room for more.' : ''}
+      />
+    </div>
+  );
+}
+
+/** Stands in place of the code. */
+function TooLong() {
+  useEffect(() => announce(qrMessages.tooLong), []);
+  return <p className={styles.tooLong}>{qrMessages.tooLong}</p>;
+}

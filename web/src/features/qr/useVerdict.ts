@@ -1,0 +1,60 @@
+import type { RefObject } from 'react';
+import { contrasted, mendStyle } from './colors';
+import type { Wanted } from './download';
+import { type Design, type Drawing, SIZE } from './drawing';
+import { BLACK, isPlainDrawing, PLAIN, WHITE } from './style';
+import type { Choices } from './useDesign';
+import { useMend } from './useMend';
+import { useReading } from './useReading';
+import type { Mend } from './VerdictLine';
+import { judge, type Verdict } from './verdict';
+
+/** Judges the code on the canvas, and offers what would mend it. `readAgain` reads it once more. */
+export function useVerdict(
+  canvas: RefObject<HTMLCanvasElement | null>,
+  choices: Choices,
+  draw: (design: Design) => Drawing,
+  download: (wanted: Wanted) => void,
+) {
+  const { design, blank, tooLong, style, setStyle, change } = choices;
+  const { logo } = design;
+  const [reading, readAgain] = useReading(canvas, design, blank || tooLong);
+  const verdict = blank || tooLong ? null : judge({ ...design, size: SIZE }, reading);
+  const better = useMend(design, verdict === 'care', draw);
+
+  const repaint = () => setStyle(contrasted(mendStyle(style)));
+  const removeImage: Mend = { words: 'Remove the image', act: () => choices.logo.set(undefined) };
+  const automatic: Mend = {
+    words: 'Use automatic error correction',
+    act: () => change({ level: null }),
+  };
+  const plain: Mend = isPlainDrawing(style)
+    ? {
+        words: 'Use black on white',
+        act: () => change({ foreground: BLACK, background: WHITE }),
+      }
+    : { words: 'Use the plain style', act: () => setStyle(PLAIN) };
+  const saveLarge: Mend = {
+    words: 'Save a large one as SVG',
+    act: () => download({ ending: '.svg' }),
+  };
+  const useBetter: Mend | null | undefined = better && {
+    words: better.words,
+    act: () => {
+      setStyle(better.design.style);
+      if (better.design.logo !== logo) choices.logo.set(better.design.logo);
+    },
+  };
+  const mends: Partial<Record<Verdict, Mend>> = {
+    ...(useBetter !== undefined && { care: useBetter ?? saveLarge }),
+    inverted: { words: 'Swap the colors', act: repaint },
+    close: { words: 'Mend the colors', act: repaint },
+    dense: logo ? removeImage : saveLarge,
+    unread: !logo ? plain : style.level === null ? removeImage : automatic,
+    unchecked: { words: 'Try again', act: readAgain },
+  };
+  const isLevelRaised = style.level !== null && style.level !== 'L';
+  const lighter = logo ? removeImage : isLevelRaised ? automatic : null;
+
+  return { verdict, mend: tooLong ? lighter : verdict && mends[verdict], readAgain };
+}
