@@ -165,12 +165,6 @@ bench-sweep: $(DEV) mongo ## Measure how long a million links are looked through
 bench-scale: $(DEV) mongo ## Measure operations with up to 10 million links, and statistics with 100 million visits
 	@exec $(PY) -m tests.load.scale
 
-.PHONY: qr-table
-qr-table: $(DEV) $(NODE) ## Measure which QR codes three decoders read, and of how many styles what the verdict is worth (LIMIT=300 make qr-table), into tests/qr/table.md and margin.md
-	@$(PY) -m tests.qr.table
-	@$(PY) -m tests.qr.decoders
-	@exec $(PY) -m tests.qr.margin $(if $(LIMIT),--limit $(LIMIT))
-
 .PHONY: qr-time
 qr-time: $(DEV) $(WEB) browser ## Measure how long the verdict on a QR code takes a phone; fails above the budget
 	@exec $(PY) -m tests.e2e.stage node web/scripts/verdict.mjs {url}

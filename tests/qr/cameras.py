@@ -3,7 +3,7 @@
 A picture is 480 x 480 shades of grey, which is all that a decoder looks at: a code of 400 x 400
 with white around it. Chance decides how each of them is done, within bounds in which each of the
 three decoders reads 995 of 1,000 plain codes of little text in the first frame:
-tests/qr/decoders.md (make qr-table).
+tests/qr/decoders.md.
 """
 
 from __future__ import annotations

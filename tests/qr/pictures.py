@@ -1,4 +1,4 @@
-"""Codes drawn as the page draws them, and what a camera makes of them."""
+"""Codes drawn as the page draws them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import random
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -18,21 +17,6 @@ from tests.qr.readers import Picture, Script
 SIZE = 400
 LOGO = 100
 URL = string.ascii_lowercase + string.digits + "-_/?=&"
-
-
-@dataclass(frozen=True)
-class Code:
-    """What is drawn."""
-
-    text: str
-    level: str = "L"
-    version: int = 1
-    """The least."""
-    foreground: str = "#000000"
-    background: str = "#ffffff"
-    margin: int = 0
-    logo: str = "none"
-    boost: bool = True
 
 
 def channels(colour: str) -> tuple[int, int, int]:
@@ -51,32 +35,6 @@ def logo_picture(kind: str) -> Picture:
         noise = np.random.default_rng(5).integers(0, 2, (20, 20), np.uint8) * 255
         picture[:] = np.kron(noise, np.ones((5, 5), np.uint8))[..., None]
     return picture
-
-
-def modules(script: Script, code: Code) -> Picture:
-    """Rows of 0 and 1."""
-    rows = script.ask(
-        {"text": code.text, "level": code.level, "minVersion": code.version, "boost": code.boost}
-    )
-    return np.array([[int(module) for module in row] for row in rows], np.uint8)
-
-
-def draw(script: Script, code: Code) -> Picture:
-    """The 400 x 400 that the page hands out."""
-    cells = np.pad(modules(script, code), code.margin)
-    count = len(cells)
-    if code.logo != "none":
-        width = LOGO * count / SIZE
-        first = int((count - width) / 2)
-        cells[first : count - first, first : count - first] = 0
-    fine = -(-8 * SIZE // count)
-    large = np.kron(cells, np.ones((fine, fine), np.uint8))[..., None]
-    inked = np.where(large == 1, channels(code.foreground), channels(code.background))
-    picture = cv2.resize(inked.astype(np.uint8), (SIZE, SIZE), interpolation=cv2.INTER_AREA)
-    if code.logo != "none":
-        edge = (SIZE - LOGO) // 2
-        picture[edge : edge + LOGO, edge : edge + LOGO] = logo_picture(code.logo)
-    return picture.astype(np.uint8)
 
 
 PLAIN: Mapping[str, Any] = {
@@ -173,23 +131,6 @@ def _lines(path: str) -> list[NDArray[np.float64]]:
             ]
         polygons.append(np.array(points))
     return polygons
-
-
-def photograph(picture: Picture, seed: int) -> Picture:
-    """A hand-held photo under a lamp: seen askew, unevenly lit, a little unsharp, with noise."""
-    chance = np.random.default_rng(seed)
-    side = len(picture)
-    corners = np.array([[0, 0], [side, 0], [side, side], [0, side]], np.float32)
-    moved = corners + chance.uniform(-0.05, 0.05, (4, 2)).astype(np.float32) * side
-    turn = cv2.getRotationMatrix2D((side / 2, side / 2), float(chance.uniform(-12, 12)), 0.85)
-    warp = np.vstack([turn, [0, 0, 1]]) @ cv2.getPerspectiveTransform(corners, moved)
-    seen = cv2.warpPerspective(picture, warp, (side, side), borderValue=(255, 255, 255))
-    light = np.linspace(float(chance.uniform(0.55, 0.75)), 1, side)[None, :, None]
-    # Glare lifts the dark: no photo is as deep as the print.
-    lit = (seen.astype(np.float64) * 0.85 + 25) * light
-    soft = cv2.GaussianBlur(lit, (0, 0), 1.2)
-    noisy = soft + chance.normal(0, 7, soft.shape)
-    return noisy.clip(0, 255).astype(np.uint8)
 
 
 def url_of(length: int, seed: int) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.qr import decoders, margin
 from tests.qr.cameras import CAMERAS
 from tests.qr.cases import image_file
 from tests.qr.margin import (
@@ -20,9 +18,8 @@ from tests.qr.margin import (
     WELL,
     Bench,
     Row,
-    Task,
+    archived,
     has_lost,
-    kept,
     lost_cases,
 )
 from tests.qr.pictures import LOGO, PLAIN, logo_picture, url_of
@@ -85,7 +82,7 @@ def bench() -> Iterator[Bench]:
     bench.close()
 
 
-ROWS = kept()[1]
+ROWS = archived()
 
 
 def of_verdict(*verdicts: str) -> Iterator[tuple[int, Row]]:
@@ -104,26 +101,11 @@ RULES = ("modules", "level", "eyes", "colors")
 
 
 @pytest.mark.parametrize("number", sample(WELL, UNREAD, "dense", "worn", "askew", *RULES))
-def test_the_table_is_what_is_measured_today(bench: Bench, number: int) -> None:
-    row = bench.row(Task(number, None, wanted=False, is_read=False))
+def test_the_archive_is_what_is_measured_today(bench: Bench, number: int) -> None:
+    row = bench.row(number)
     assert row.verdict == ROWS[number].verdict
     assert bool(row.read) is (row.verdict == WELL)
     assert not row.read or not has_lost(row)
-
-
-def test_what_was_kept_is_gone_on_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A run that was broken off, then one with more styles that are read whatever they are."""
-    monkeypatch.setattr(margin, "KEPT", tmp_path / "margin.txt")
-    margin.keep(ROWS[:3])
-    rows = margin.measure(5, 4, 1)
-    assert [row.verdict for row in rows] == [row.verdict for row in ROWS[:5]]
-    assert all(row.read for row in rows[:4])
-    assert margin.kept()[1] == rows
-
-
-def test_plain_codes_are_lost_to_none_of_those_who_measure() -> None:
-    tally = decoders.measure(5, SCANNERS)
-    assert not tally.lost
 
 
 @pytest.mark.parametrize("number", sample(WELL, UNREAD, "worn", "colors"))
