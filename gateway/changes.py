@@ -1,12 +1,12 @@
-"""Follows what changes in links, so that what is in memory holds within seconds.
+"""Follows the change feed of links, so that cached resolutions are correct within seconds.
 
-Once a second links is asked what changed since the mark of its last answer, and what it tells takes
-the place of what the resolver has. That costs as much as there were changes, however many links
-there are. A mark is links' own count, so no clock matters, and after links was away the next answer
-has all that changed meanwhile.
+Once a second the follower asks links what changed after its cursor, and replaces those entries in
+the resolver's cache. That costs as much as there were changes, however many links there are. The
+cursor is the store's, so no clock matters, and after links was away the next answer holds all that
+changed meanwhile.
 
-Nothing is believed for long from before the first mark, since changes of then are not heard of; nor
-from before a `lost`, which says that links does not know all changes since the mark any more.
+Entries from before the first cursor may have changed unnoticed, and so may all entries if the feed
+is truncated: the resolver looks them up before it uses them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from collections.abc import Callable
 from gateway.resolution import Changes
 from gateway.resolver import LinkSource, Resolver
 from services.runtime import background, logs
-from services.runtime.errors import AppError, Unimplemented
+from services.runtime.errors import AppError
 
 EVERY_SECONDS = 1.0
 """How long after it has heard all a gateway asks again. Changes hold within five."""
 START_SECONDS = 1.0
-"""How long a start waits for the first mark: what is looked up before it is looked up again."""
+"""How long a start waits for the first cursor: earlier look-ups must be repeated."""
 FIRST_SECONDS = 0.3
-"""How long the first mark is waited for before several replicas are asked for it: less than a start
+"""How long one replica is given for the first cursor before several are asked: less than a start
 waits."""
 MOST_PAGES = 1000
 """Answers in a row before a pause as after all others."""
@@ -44,7 +44,7 @@ class ChangeFollower:
         self._resolver = resolver
         self._clock = clock
         self._log = logs.Throttled(__name__)
-        self._mark: int | None = None
+        self._cursor: str | None = None
         self._heard_at = clock()
         self._tried = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -59,7 +59,7 @@ class ChangeFollower:
         return max(0.0, self._clock() - self._heard_at)
 
     async def start(self) -> None:
-        """Follow in the background. Waits a moment for the first mark, which links may owe."""
+        """Follow in the background. Waits a moment for the first cursor."""
         self._tasks = [
             background.run(self._follow(), "changes"),
             background.run(self._watch_clock(), "changes_clock"),
@@ -90,20 +90,17 @@ class ChangeFollower:
             await asyncio.sleep(EVERY_SECONDS)
 
     async def _catch_up(self) -> None:
-        """Hear all that changed since the mark."""
+        """Read the feed to its end."""
         for _ in range(MOST_PAGES):
             try:
                 more = await self._hear()
             except AppError as error:
                 self.polls["failed"] += 1
                 self._log.warning("changes_unheard", reason=error.reason, call=error.call)
-                if isinstance(error, Unimplemented):  # Links of a version that tells no changes.
-                    self._mark = None
-                    self._resolver.unhear()
                 return
             except Exception as error:
                 # It would break again: it is passed over, and memory is believed no more.
-                self._mark = None
+                self._cursor = None
                 self.polls["broke"] += 1
                 self._log.error("changes_broke", exc_info=error)
                 return
@@ -115,27 +112,28 @@ class ChangeFollower:
         """Ask once, and apply what is told; returns whether there is more."""
         self._resolver.ask_for_changes()
         changes = await self._ask()
-        lost = changes.lost or self._mark is None
-        if lost:
+        if changes.truncated or self._cursor is None:
             self._resolver.invalidate()
         await self._resolver.apply(changes)
-        self._mark = changes.mark
-        self.polls["lost" if changes.lost else "heard"] += 1
+        self._cursor = changes.cursor
+        self.polls["lost" if changes.truncated else "heard"] += 1
         self.told += len(changes.resolutions) + len(changes.gone)
         return changes.more
 
     async def _ask(self) -> Changes:
-        """What changed since the mark. Raises AppError where nobody answers."""
+        """Return what changed after the cursor. Raises AppError where nobody answers."""
         try:
-            # Until there is a mark changes are missed: no silent replica may hold the first one up.
-            async with asyncio.timeout(FIRST_SECONDS if self._mark is None else None):
-                return await self._source.changes(self._mark)
+            # Changes are missed before the first cursor: no silent replica may delay it.
+            async with asyncio.timeout(FIRST_SECONDS if self._cursor is None else None):
+                return await self._source.changes(self._cursor)
         except (AppError, TimeoutError):
             return await self._ask_several()
 
     async def _ask_several(self) -> Changes:
         """The same, of several replicas at once: who answers first is believed."""
-        asked = [asyncio.ensure_future(self._source.changes(self._mark)) for _ in range(_REPLICAS)]
+        asked = [
+            asyncio.ensure_future(self._source.changes(self._cursor)) for _ in range(_REPLICAS)
+        ]
         try:
             for answer in asyncio.as_completed(asked):
                 try:

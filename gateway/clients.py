@@ -193,20 +193,19 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         reply = await self._call(self._stub.ResolveLinks, request, RESOLVE_SECONDS)
         return _resolutions(reply.resolutions)
 
-    async def changes(self, mark: int | None) -> Changes:
-        """The resolutions that changed since a mark, which the call before returned.
+    async def changes(self, cursor: str | None) -> Changes:
+        """Return the resolutions that changed after the cursor of the previous call.
 
-        Without a mark only that of now is returned. Reason: UNIMPLEMENTED, from a version of links
-        that does not know this call.
+        Without a cursor only that of now is returned.
         """
-        request = links_pb2.ListChangesRequest(mark=mark)
+        request = links_pb2.ListChangesRequest(cursor=cursor)
         reply = await self._call(self._stub.ListChanges, request, CHANGES_SECONDS)
         return Changes(
-            reply.mark,
+            reply.cursor,
             _resolutions(reply.resolutions),
             frozenset(reply.gone),
             reply.more,
-            reply.lost,
+            reply.truncated,
         )
 
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:

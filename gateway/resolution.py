@@ -71,18 +71,18 @@ Resolutions = Mapping[str, Resolution]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Which short addresses answer otherwise than before a mark; an answer has 250 at most.
+    """Which short addresses answer differently than before a cursor.
 
-    `mark` is the one to ask with next, and `more` says to do so at once. `resolutions` has what
-    changed addresses answer now, by code, and `gone` those whose link was removed for good. Where
-    `lost` is true, nothing that is remembered from before this answer may be believed.
+    `cursor` continues the feed, and `more` says to do so at once. `resolutions` holds what changed
+    short addresses answer now, by code, and `gone` those whose link was purged. If `truncated` is
+    true, nothing that was cached before this answer may be used without looking it up.
     """
 
-    mark: int
+    cursor: str
     resolutions: Resolutions
     gone: frozenset[str]
     more: bool
-    lost: bool
+    truncated: bool
 
 
 _ENCODED = re.compile(rb"[^!-~]+")

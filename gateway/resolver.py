@@ -70,8 +70,8 @@ class LinkSource(Protocol):
         """What codes answer; one that is left out has no link."""
         ...
 
-    async def changes(self, mark: int | None) -> Changes:
-        """What changed since the answer with that mark; None asks for the mark of now."""
+    async def changes(self, cursor: str | None) -> Changes:
+        """Return what changed after a cursor; None asks for the cursor of now."""
         ...
 
 
@@ -157,7 +157,7 @@ class Resolver:
         self._generation = 0
         """How often all was invalidated."""
         self._hears = False
-        """Whether changes are told: not before the first mark, nor by a version that tells none."""
+        """Whether the change feed is followed: not before its first cursor."""
         self._absent: OrderedDict[str, float] = OrderedDict()
         """Codes without a link, each with the time up to which that is believed; in its order."""
         self._edited: set[str] = set()
@@ -325,12 +325,6 @@ class Resolver:
             self._invalidated.update(before)
         else:
             self._invalidated = before
-
-    def unhear(self) -> None:
-        """From here on changes are not told, and what is in memory may change unheard."""
-        if self._hears:
-            self.invalidate()
-            self._hears = False
 
     def notice_clock(self) -> None:
         """See whether the time of day was set, as by who wakes a machine up: to be called often.

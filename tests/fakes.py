@@ -186,16 +186,16 @@ class FakeLinks(Fake):
             raise links.TooManyCodes("These are too many codes.")
         return self._resolutions(codes)
 
-    async def changes(self, mark: int | None) -> Changes:
+    async def changes(self, cursor: str | None) -> Changes:
         self._reach("changes")
-        codes = set() if mark is None else set(self._announced[mark:])
+        codes = set() if cursor is None else set(self._announced[int(cursor) :])
         now = {code: self._resolution(code) for code in codes}
         return Changes(
-            len(self._announced),
+            str(len(self._announced)),
             {code: resolution for code, resolution in now.items() if resolution is not None},
             frozenset(code for code, resolution in now.items() if resolution is None),
             more=False,
-            lost=False,
+            truncated=False,
         )
 
     async def get(self, owner: owners.Owner, code: str) -> tuple[ports.Link, list[ports.FormerUrl]]:
@@ -335,10 +335,10 @@ class FakeLinks(Fake):
     def _edit(self, held: Sequence[links.Link], edit: Edit, now: datetime) -> None:
         for link in held:
             edited = self._links[link.code] = edit.of(link)
+            if edited.resolution() != link.resolution() or edited.scan_code != link.scan_code:
+                self._announced += codes_of([edited])
             if edited.url != link.url:
                 self._histories.setdefault(link.code, []).insert(0, links.FormerUrl(link.url, now))
-            if edit.is_announced:
-                self._announced += codes_of([link])
 
     def _wanted(self, listing: Listing, now: datetime) -> list[links.Link]:
         """All links of a listing, in its order."""

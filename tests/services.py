@@ -49,7 +49,7 @@ def _file(folder: Path) -> str:
 async def _served(opening: Opening) -> AsyncIterator[str]:
     async with opening as (servicers, store):
         await store.prepared()
-        listener = Listener(servicers.calls, "127.0.0.1:0")
+        listener = Listener([servicers.calls], "127.0.0.1:0")
         await listener.start()
         await listener.health.tell(True)
         yield listener.address

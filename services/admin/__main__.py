@@ -109,36 +109,36 @@ async def _remove_account(clients: Clients, email: str) -> str:
 
 
 async def _show_reports(clients: Clients, after: str) -> str:
-    return shown.reports(await clients.links.reports(after))
+    return shown.reports(await clients.moderation.reports(after))
 
 
 async def _show_decisions(clients: Clients, page: int) -> str:
-    found = await clients.links.decisions((page - 1) * PAGE_SIZE)
+    found = await clients.moderation.decisions((page - 1) * PAGE_SIZE)
     return shown.decisions(found, page, PAGE_SIZE)
 
 
 async def _block(clients: Clients, subject: Code | Address, reason: str, cause: str) -> str:
     match subject:
         case Code(text=code):
-            await clients.links.block_link(code, reason, cause)
+            await clients.moderation.block_link(code, reason, cause)
             return "The link is blocked."
         case Address(text=address):
-            await clients.links.block_address(address, reason, cause)
+            await clients.moderation.block_address(address, reason, cause)
             return "The address is blocked, and with it the links that lead there."
 
 
 async def _unblock(clients: Clients, subject: Code | Address, cause: str) -> str:
     match subject:
         case Code(text=code):
-            await clients.links.unblock_link(code, cause)
+            await clients.moderation.unblock_link(code, cause)
             return "The link is not blocked."
         case Address(text=address):
-            await clients.links.unblock_address(address, cause)
+            await clients.moderation.unblock_address(address, cause)
             return "The address is not blocked, nor a link for it."
 
 
 async def _dismiss(clients: Clients, code: str, cause: str) -> str:
-    dismissed = await clients.links.dismiss(code, cause)
+    dismissed = await clients.moderation.dismiss(code, cause)
     return f"The reports of the link ({dismissed}) are dismissed."
 
 

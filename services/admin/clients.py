@@ -50,15 +50,15 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AdminServiceAsyncStub"]):
         await self._caller.unary("RemoveAccount", self._stub.RemoveAccount, request, CALL_SECONDS)
 
 
-class LinksClient(ServiceClient["links_pb2_grpc.AdminServiceAsyncStub"]):
-    """links as the operator sees it."""
+class MaintenanceClient(ServiceClient["links_pb2_grpc.MaintenanceServiceAsyncStub"]):
+    """links, for work on many links."""
 
     def __init__(self, address: str) -> None:
-        service = links_pb2.DESCRIPTOR.services_by_name["AdminService"]
-        super().__init__(address, service, links_pb2_grpc.AdminServiceStub)
+        service = links_pb2.DESCRIPTOR.services_by_name["MaintenanceService"]
+        super().__init__(address, service, links_pb2_grpc.MaintenanceServiceStub)
 
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
-        """Withdraw up to 1000 links of an account; returns how many, and whether to ask again."""
+        """Withdraw up to 250 links of an account; returns how many, and whether to ask again."""
         request = links_pb2.RemoveAccountLinksRequest(account_id=account)
         reply = await self._caller.unary(
             "RemoveAccountLinks", self._stub.RemoveAccountLinks, request, CALL_SECONDS
@@ -78,6 +78,14 @@ class LinksClient(ServiceClient["links_pb2_grpc.AdminServiceAsyncStub"]):
         request = links_pb2.PurgeLinksRequest(codes=codes)
         reply = await self._caller.unary("PurgeLinks", self._stub.PurgeLinks, request, CALL_SECONDS)
         return list(reply.codes)
+
+
+class ModerationClient(ServiceClient["links_pb2_grpc.ModerationServiceAsyncStub"]):
+    """links, for the operator's decisions."""
+
+    def __init__(self, address: str) -> None:
+        service = links_pb2.DESCRIPTOR.services_by_name["ModerationService"]
+        super().__init__(address, service, links_pb2_grpc.ModerationServiceStub)
 
     async def block_link(self, code: str, reason: str, cause: str) -> None:
         """Block a link for one of `REASONS`. Reasons: INVALID_CAUSE, NO_LINK."""
@@ -145,7 +153,8 @@ class Clients:
     """The services that the operator's command calls."""
 
     auth: AuthClient
-    links: LinksClient
+    links: MaintenanceClient
+    moderation: ModerationClient
     analytics: AnalyticsClient
 
 
@@ -155,9 +164,10 @@ async def connected(addresses: Mapping[str, str]) -> AsyncIterator[Clients]:
     async with AsyncExitStack() as stack:
         clients = Clients(
             AuthClient(addresses["auth"]),
-            LinksClient(addresses["links"]),
+            MaintenanceClient(addresses["links"]),
+            ModerationClient(addresses["links"]),
             AnalyticsClient(addresses["analytics"]),
         )
-        for client in (clients.auth, clients.links, clients.analytics):
+        for client in (clients.auth, clients.links, clients.moderation, clients.analytics):
             stack.push_async_callback(client.close)
         yield clients

@@ -141,12 +141,14 @@ def servicers(service: AnalyticsService) -> Servicers:
             pb_grpc.add_AnalyticsServiceServicer_to_server,
             AnalyticsServicer(service),
         ),
-        admin=Servicer.of(
-            pb.DESCRIPTOR,
-            "AdminService",
-            pb_grpc.add_AdminServiceServicer_to_server,
-            AdminServicer(service),
-        ),
+        admin=[
+            Servicer.of(
+                pb.DESCRIPTOR,
+                "AdminService",
+                pb_grpc.add_AdminServiceServicer_to_server,
+                AdminServicer(service),
+            )
+        ],
     )
 
 

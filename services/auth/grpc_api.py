@@ -97,10 +97,12 @@ def servicers(service: AuthService) -> Servicers:
             pb_grpc.add_AuthServiceServicer_to_server,
             AuthServicer(service),
         ),
-        admin=Servicer.of(
-            pb.DESCRIPTOR,
-            "AdminService",
-            pb_grpc.add_AdminServiceServicer_to_server,
-            AdminServicer(service),
-        ),
+        admin=[
+            Servicer.of(
+                pb.DESCRIPTOR,
+                "AdminService",
+                pb_grpc.add_AdminServiceServicer_to_server,
+                AdminServicer(service),
+            )
+        ],
     )

@@ -7,34 +7,31 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from services.links import schema_sqlite, store_sqlite
+from services.links.api import servicers
+from services.links.application.gate import Gate
+from services.links.application.links import LinkCommands
+from services.links.application.maintenance import Maintenance
+from services.links.application.moderation import Moderation
+from services.links.application.ports import LinkStore
+from services.links.application.queries import LinkQueries
+from services.links.application.rescan import Rescanner
 from services.links.blocklists import Blocklists
-from services.links.gate import Gate
-from services.links.grpc_api import servicers
-from services.links.moderation import Moderation
-from services.links.service import LinksService
 from services.links.settings import LinksSettings
-from services.links.store import LinkStore
-from services.links.sweep import Sweeper
-from services.links.upkeep import keep_up
+from services.links.storage import sqlite
 from services.links.urls import UrlPolicy
 from services.runtime import server, stores
 
 if TYPE_CHECKING:
-    from services.runtime import mongo
+    from services.runtime import mongo as mongo_runtime
 
 
-def _mongo() -> tuple[Callable[[mongo.Database], LinkStore], mongo.Schema]:
-    from services.links import schema_mongo, store_mongo
+def _mongo() -> tuple[Callable[[mongo_runtime.Database], LinkStore], mongo_runtime.Schema]:
+    from services.links.storage import mongo
 
-    return store_mongo.MongoLinkStore, schema_mongo.SCHEMA
+    return mongo.open_store, mongo.SCHEMA
 
 
-ADAPTERS = stores.Adapters[LinkStore](
-    store_sqlite.SqliteLinkStore,
-    schema_sqlite.MIGRATIONS,
-    _mongo,
-)
+ADAPTERS = stores.Adapters[LinkStore](sqlite.open_store, sqlite.MIGRATIONS, _mongo)
 
 
 def _now() -> datetime:
@@ -43,20 +40,27 @@ def _now() -> datetime:
 
 @asynccontextmanager
 async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
-    """The service over its opened store, closed at the end."""
+    """Open the store and yield what is served over it; close it at the end."""
     async with AsyncExitStack() as ending:
         blocklists = Blocklists(settings.blocklist_dir) if settings.blocklist_dir else None
         if blocklists:
             await ending.enter_async_context(blocklists.kept())
         opening = stores.opened(settings.store, "links", ADAPTERS)
         store, database = await ending.enter_async_context(opening)
-        gate = Gate(blocklists, store)
+        gate = Gate(blocklists, store.decisions)
         await ending.enter_async_context(gate.kept())
-        await ending.enter_async_context(Sweeper(store, gate, _now).kept())
+        await ending.enter_async_context(Rescanner(store, gate, _now).running())
+        maintenance = Maintenance(store, _now)
+        await ending.enter_async_context(maintenance.running())
         urls = UrlPolicy(str(settings.public_url), gate)
-        service = LinksService(store, urls, _now)
-        await ending.enter_async_context(keep_up(service))
-        yield servicers(service, Moderation(store, gate, urls, _now)), database
+        served = servicers(
+            LinkCommands(store, urls, _now),
+            LinkQueries(store, _now),
+            Moderation(store, gate, urls, _now),
+            maintenance,
+            _now,
+        )
+        yield served, database
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -11,7 +12,6 @@ from services.links.blocks import BlockReason, Refusal, UrlGate
 from services.links.hosts import host_at
 from services.links.texts import folded
 from services.runtime.errors import InvalidArgument, NotFound, ResourceExhausted
-from services.runtime.feed import Feed
 
 MAX_CODES = 1000
 """Most codes in one look-up, and in one call of the operator."""
@@ -32,9 +32,6 @@ PURGED_AFTER = RESTORABLE_FOR + timedelta(hours=1)
 WITHDRAWN_BEFORE = (RESTORABLE_FOR + PURGED_AFTER) / 2
 """How far the removal of a withdrawn link is dated back. Replicas whose clocks differ by less than
 half an hour agree that it is gone and that it is not purgeable yet."""
-FEED = Feed(most_keys=250, kept_for=timedelta(days=1), kept_least=1000)
-"""The feed of changed links. The resolutions of 250 codes, URL and ended URL of 999 characters of
-four bytes, are 2 MB, half of gRPC's limit on a message."""
 GUEST_HASH_BYTES = 32
 """SHA-256 has so many."""
 
@@ -234,14 +231,33 @@ class FormerUrl:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Which short addresses answer otherwise than before a mark.
+    """Which short addresses answer differently than before a cursor.
 
-    `resolutions` has what they answer now, `gone` those whose link was removed for good. The rest
-    is as in `services.runtime.feed.Told`.
+    `resolutions` holds what they answer now, `gone` those whose link was purged. `cursor` is where
+    the next question goes on, and `more` says that there is more at once. If `truncated` is true,
+    changes since the requested cursor are lost, and `cursor` is that of now.
     """
 
-    mark: int
+    cursor: str
     resolutions: list[Resolution]
     gone: list[str]
     more: bool
-    lost: bool
+    truncated: bool
+
+
+def somebody(owner: Owner) -> Account | Guest:
+    """Return the owner. Raises InvalidOwner for nobody."""
+    if isinstance(owner, Nobody):
+        raise InvalidOwner("Links are of an account or of a guest.")
+    return owner
+
+
+def no_link() -> NoLink:
+    """Return the error for a code under which the caller may see no link."""
+    return NoLink("There is no such link.")
+
+
+def check_count(codes: Sized, limit: int) -> None:
+    """Refuse more codes than a call may name. Raises TooManyCodes."""
+    if len(codes) > limit:
+        raise TooManyCodes(f"At most {limit} codes can be named at once.")

@@ -25,26 +25,20 @@ class NoChanges(InvalidArgument):
 class Edit:
     """What is done to links: from what a link is to what it is to be.
 
-    `of` is pure and may be asked again. Where its outcome is what the link is already, nothing is
-    written. `is_announced` says that short addresses may answer otherwise afterwards; it is so
-    also where nothing changes, as the change before may have ended ahead of its announcement.
+    `of` is pure and may be called again. Where it returns an equal link, nothing is written.
     """
 
     of: Callable[[Link], Link]
-    is_announced: bool
 
 
 def removal(now: datetime) -> Edit:
     """A link is removed. One that was removed before stays so from then on."""
-    return Edit(
-        lambda link: link if link.removed_at is not None else replace(link, removed_at=now),
-        is_announced=True,
-    )
+    return Edit(lambda link: link if link.removed_at is not None else replace(link, removed_at=now))
 
 
 def restoration() -> Edit:
     """A link is not removed."""
-    return Edit(lambda link: replace(link, removed_at=None), is_announced=True)
+    return Edit(lambda link: replace(link, removed_at=None))
 
 
 def block(reason: BlockReason | None, now: datetime | None = None) -> Edit:
@@ -56,13 +50,12 @@ def block(reason: BlockReason | None, now: datetime | None = None) -> Edit:
     return Edit(
         lambda link: replace(
             link, blocked=reason, listed="", spared=reason is None, spared_at=freed_at
-        ),
-        is_announced=True,
+        )
     )
 
 
-def heed(lists: Lists) -> Edit:
-    """A link is blocked where a blocklist names where it leads, and freed where none does any more.
+def apply_blocklists(lists: Lists) -> Edit:
+    """Block a link if a blocklist names where it leads, and free it if none does any more.
 
     The operator's blocks of addresses are lists, too. A link that the operator blocked stays so,
     and one that the operator freed is blocked by a later block of an address alone.
@@ -77,7 +70,7 @@ def heed(lists: Lists) -> Edit:
             return link
         return replace(link, blocked=None, listed="")
 
-    return Edit(of, is_announced=True)
+    return Edit(of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +122,7 @@ class LinkChanges:
             )
             return urls.freed(link) if url is not None or ended_url is not None else link
 
-        resolved = (url, self.expiry, ended_url)
-        return Edit(of, is_announced=any(one is not None for one in resolved))
+        return Edit(of)
 
 
 def _second_of(moment: datetime | None) -> datetime | None:

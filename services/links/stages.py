@@ -11,8 +11,6 @@ SWEEP_ROUNDS = 2
 class Stage(Enum):
     """What is done in a round of a sweep, in this order."""
 
-    NOTING = "noting"
-    """The hosts of links that another version made are noted; `after` is a code."""
     BLOCKING = "blocking"
     """What lists name is blocked; `after` is a host."""
     FREEING = "freeing"
@@ -29,7 +27,7 @@ class Sweep:
 
     contents: str
     round: int = 0
-    stage: Stage = Stage.NOTING
+    stage: Stage = Stage.BLOCKING
     after: str = ""
 
     @property

@@ -30,7 +30,7 @@ class AuthClient(clients.AuthClient):
         return list(reply.account_ids)
 
 
-class LinksClient(clients.LinksClient):
+class LinksClient(clients.MaintenanceClient):
     """links as the reconciler sees it."""
 
     async def take_lease(self, job: str, holder: str, seconds: int) -> bool:

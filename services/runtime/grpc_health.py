@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
@@ -12,11 +14,11 @@ _STATUS = health_pb2.HealthCheckResponse
 
 
 class GrpcHealth:
-    """Tells under the service's full name, and under none, whether the process is ready."""
+    """Reports whether the process is ready, under its services' full names and the empty one."""
 
-    def __init__(self, server: grpc.aio.Server, full_name: str) -> None:
+    def __init__(self, server: grpc.aio.Server, full_names: Sequence[str]) -> None:
         self._servicer = health.aio.HealthServicer()
-        self._names = ("", full_name)
+        self._names = ("", *full_names)
         health_pb2_grpc.add_HealthServicer_to_server(self._servicer, server)
 
     async def start(self) -> None:

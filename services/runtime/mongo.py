@@ -167,6 +167,20 @@ class Database:
         """
         return await self._run(name, lambda _: self._in_transaction(work))
 
+    async def read_in_thread(self, name: str, work: Callable[[PyMongoDatabase[Document]], T]) -> T:
+        """Run `work`, which changes nothing, in a thread with PyMongo. Raises Unavailable.
+
+        It may take several commands, which share the deadline of an operation, and reads what a
+        majority has.
+        """
+        db: PyMongoDatabase[Document] = self._by_majority.delegate
+
+        def run() -> T:
+            with pymongo.timeout(_SECONDS):
+                return work(db)
+
+        return await self._run(name, lambda _: asyncio.to_thread(run))
+
     async def close(self) -> None:
         """Leave the server."""
         for task in (self._upgrading, self._probing, self._trying):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -62,7 +62,7 @@ class Servicers:
     """What a process serves: to its callers, and on a port of its own to the operator."""
 
     calls: Servicer
-    admin: Servicer
+    admin: Sequence[Servicer]
 
 
 Opening = AbstractAsyncContextManager[tuple[Servicers, Store]]
@@ -104,7 +104,7 @@ async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None
         measuring = background.run(store_size.watch(store), "store_size")
         await _await_unless(stop, store.prepared())
         if not stop.is_set():
-            listeners.append(Listener(servicers.calls, settings.listen))
+            listeners.append(Listener([servicers.calls], settings.listen))
             listeners.append(Listener(servicers.admin, settings.admin_listen))
             calls, admin = (listener.address for listener in listeners)
             for listener in listeners:
@@ -138,14 +138,15 @@ async def _await_unless(stop: asyncio.Event, work: Awaitable[None]) -> None:
 class Listener:
     """A port and what is served there, with health and reflection."""
 
-    def __init__(self, servicer: Servicer, listen: str) -> None:
+    def __init__(self, servicers: Sequence[Servicer], listen: str) -> None:
         interceptors = [*tracing.server_interceptors(), CallInterceptor()]
         self.server = grpc.aio.server(interceptors=interceptors, options=_OPTIONS)
-        servicer.add_to(self.server)
-        full_name = servicer.descriptor.full_name
-        self.health = GrpcHealth(self.server, full_name)
+        for servicer in servicers:
+            servicer.add_to(self.server)
+        names = [servicer.descriptor.full_name for servicer in servicers]
+        self.health = GrpcHealth(self.server, names)
         reflection.enable_server_reflection(
-            (full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), self.server
+            (*names, health.SERVICE_NAME, reflection.SERVICE_NAME), self.server
         )
         self.address = _bind(self.server, listen)
 

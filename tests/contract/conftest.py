@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import pytest
 
+from services.links.application.ports import LinkStore
 from services.links.domain import Link
-from services.links.store import LinkStore
 from services.runtime import stores
 from tests.contract import stored
 from tests.mongo import server
@@ -77,4 +77,4 @@ async def opened_anew(
 async def add_all(store: LinkStore, links: Sequence[Link]) -> None:
     """Add links, some at once: a write has two seconds, in which it waits for its turn, too."""
     for start in range(0, len(links), 50):
-        await asyncio.gather(*(store.add(link) for link in links[start : start + 50]))
+        await asyncio.gather(*(store.links.add(link) for link in links[start : start + 50]))

@@ -14,9 +14,9 @@ import pymongo
 
 from services.analytics.domain import Batch, Dimension, VisitCount, VisitKind
 from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
-from services.links.documents_mongo import link_of
-from services.links.schema_mongo import SCHEMA as LINKS_SCHEMA
-from services.links.store_mongo import MongoLinkStore
+from services.links.storage.mongo import SCHEMA as LINKS_SCHEMA
+from services.links.storage.mongo import open_store
+from services.links.storage.mongo.documents import link_of
 from services.runtime import mongo
 from services.runtime.mongo import Document
 from tests.load import fill_mongo, visits
@@ -61,10 +61,10 @@ async def test_links(mongo_url: str) -> None:
         documents.links.delete_many({})
     async with mongo.opened(mongo_url, "", LINKS_SCHEMA) as database:
         await database.prepared()
-        store = MongoLinkStore(database)
+        store = open_store(database)
         for link in links:
-            assert await store.add(link) == link
-        await store.rank({code: one.get("people", 0) for code, one in held.items()}, None)
+            assert await store.links.add(link) == link
+        await store.views.note({code: one.get("people", 0) for code, one in held.items()}, None)
     assert len(held) == 23
     with _opened(mongo_url) as documents:
         assert {one["_id"]: bson.encode(one) for one in documents.links.find()} == {

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.application.enforcement import LINKS
+from services.links.application.gate import Gate
+from services.links.application.links import edit_links
+from services.links.application.moderation import Moderation
+from services.links.application.ports import LinkStore, UnitOfWork
+from services.links.application.rescan import LEASE, Rescanner
 from services.links.blocks import (
     BlockReason,
     InvalidAddress,
@@ -26,20 +32,13 @@ from services.links.decisions import (
     DecisionKind,
 )
 from services.links.domain import RESTORABLE_FOR, Account, LinkState, NoLink, Resolution
-from services.links.edits import LinkChanges, removal
-from services.links.gate import Gate
-from services.links.heeding import LINKS
+from services.links.edits import LinkChanges, block, removal
 from services.links.hosts import host_at
-from services.links.moderation import Moderation
 from services.links.reports import NoReport
-from services.links.service import LinksService
-from services.links.store import LinkStore
-from services.links.store_sqlite import SqliteLinkStore
-from services.links.sweep import LEASE, Sweeper
 from services.links.urls import UrlPolicy, UrlRefused
 from services.runtime.errors import Unavailable
+from tests.contract import units
 from tests.contract.conftest import NewStore, opened_anew
-from tests.contract.faulty import Crash, Faulty
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
 ONE = Account("one")
@@ -80,10 +79,10 @@ class Replica:
     def __init__(self, store: LinkStore, *named: str) -> None:
         self.store = store
         self.files = Files(*named)
-        self.gate = Gate(self.files, store)
+        self.gate = Gate(self.files, store.decisions)
         self.urls = UrlPolicy("https://atajo.example", self.gate)
         self.moderation = Moderation(store, self.gate, self.urls, self.now)
-        self.service = LinksService(store, self.urls, self.now)
+        self.service = units.Service(store, self.urls, self.now)
 
     def now(self) -> datetime:
         Replica.moment += timedelta(seconds=1)
@@ -91,22 +90,22 @@ class Replica:
 
     async def make(self, code: str, url: str) -> None:
         await self.gate.look()
-        await self.service.create(code, url, ONE)
+        await self.service.commands.create(code, url, ONE)
 
     async def swept(self) -> None:
         """All links looked through by a process that was just started."""
         await self.gate.look()
         Replica.moment += LEASE
         # By this clock every other process knows all of it, too, and a step ends when all is done.
-        assert not await Sweeper(self.store, self.gate, self.now, lambda: 1e12).step()
-        sweep = await self.store.sweep()
+        assert not await Rescanner(self.store, self.gate, self.now, lambda: 1e12).step()
+        sweep = await self.store.sweep.get()
         assert sweep is not None
         assert sweep.contents == self.gate.contents
         assert sweep.is_done
 
     async def blocked(self) -> dict[str, str]:
         """The codes that are blocked, each with the list that did it."""
-        links = [one async for page in self.store.by_owner(ONE, 100) for one in page]
+        links = [one async for page in self.store.links.by_owner(ONE, 100) for one in page]
         return {one.code: one.listed for one in links if one.blocked}
 
 
@@ -128,27 +127,27 @@ async def test_a_blocked_address_names_its_links_from_the_answer_on(opened: Open
             ("innocent", "http://notevil.example/"),
         ):
             await one.make(code, url)
-        mark = (await store.announcements(None)).mark
+        cursor = (await store.changes.read_since(None)).cursor
         await one.moderation.block_address("Evil.Example", PHISHING, "reported")
         await one.moderation.block_address("https://pages.example/%73hop/#x", SPAM, "")
         by = "operator/evil.example"
         page = {"pages001": "operator/pages.example/shop"}
         at_once = {"thehost1": by, "port0001": by, "www00001": by, "below001": by, **page}
         assert await one.blocked() == at_once
-        assert set((await store.announcements(mark)).keys) == at_once.keys()
-        assert await store.resolve(["thehost1"]) == [
+        assert set((await store.changes.read_since(cursor)).codes) == at_once.keys()
+        assert await store.links.resolve(["thehost1"]) == [
             Resolution("thehost1", LinkState.BLOCKED, reason=PHISHING)
         ]
         for url in ("http://evil.example", "http://x.evil.example/", "http://pages.example/shop/"):
             with pytest.raises(UrlRefused):
-                await one.service.create("newlink1", url, ONE)
-        await one.service.create("newlink1", "http://pages.example/", ONE)
+                await one.service.commands.create("newlink1", url, ONE)
+        await one.service.commands.create("newlink1", "http://pages.example/", ONE)
         await one.swept()
         assert await one.blocked() == at_once
 
         await one.moderation.unblock_address("EVIL.example.", "sorry")
         assert await one.blocked() == page
-        await one.service.create("newlink2", "http://evil.example", ONE)
+        await one.service.commands.create("newlink2", "http://evil.example", ONE)
         await one.swept()
         assert await one.blocked() == page
         assert [told(each) for each in await one.moderation.decisions(0)] == [
@@ -168,14 +167,16 @@ async def test_a_block_reaches_what_is_below_a_host_at_once(opened: Opened) -> N
         one = Replica(store)
         await one.gate.look()
         for n in range(3 * LINKS):
-            await one.service.create(f"many{n:04}", f"http://h{n % 250}.evil.example/{n}", ONE)
+            await one.service.commands.create(
+                f"many{n:04}", f"http://h{n % 250}.evil.example/{n}", ONE
+            )
         for n, host in enumerate(below):
-            await one.service.create(f"below{n:03}", f"http://{host}/", ONE)
+            await one.service.commands.create(f"below{n:03}", f"http://{host}/", ONE)
         for n, host in enumerate(beside):
-            await one.service.create(f"beside{n:02}", f"http://{host}/", ONE)
+            await one.service.commands.create(f"beside{n:02}", f"http://{host}/", ONE)
         await one.make("ended001", "http://good.example/")
         changes = LinkChanges(ended_url="http://later.evil.example/")
-        await one.service.change(ONE, "ended001", changes)
+        await one.service.commands.change(ONE, "ended001", changes)
         await one.moderation.block_address("evil.example", PHISHING, "")
         reached = {f"many{n:04}" for n in range(3 * LINKS)} | {"ended001"}
         reached |= {f"below{n:03}" for n in range(len(below))}
@@ -189,21 +190,21 @@ async def test_every_replica_knows_it_after_a_look(opened: Opened) -> None:
     async with opened() as store:
         one, two = Replica(store), Replica(store)
         with pytest.raises(Unavailable):
-            await two.service.create("early001", "http://evil.example", ONE)
+            await two.service.commands.create("early001", "http://evil.example", ONE)
         assert two.gate.contents is None
         await two.gate.look()
         await one.moderation.block_address("evil.example", PHISHING, "")
-        await two.service.create("early001", "http://evil.example", ONE)
+        await two.service.commands.create("early001", "http://evil.example", ONE)
         await two.gate.look()
         with pytest.raises(UrlRefused):
-            await two.service.create("late0001", "http://evil.example", ONE)
+            await two.service.commands.create("late0001", "http://evil.example", ONE)
         assert two.gate.contents == one.gate.contents
         # What was made by a process that did not know it yet is found by the sweep.
         await one.swept()
         assert await one.blocked() == {"early001": "operator/evil.example"}
         await one.moderation.unblock_address("evil.example", "")
         await two.gate.look()
-        await two.service.create("late0001", "http://evil.example", ONE)
+        await two.service.commands.create("late0001", "http://evil.example", ONE)
 
 
 async def test_an_address_blocked_again_changes_its_reason(opened: Opened) -> None:
@@ -212,9 +213,9 @@ async def test_an_address_blocked_again_changes_its_reason(opened: Opened) -> No
         await one.make("thehost1", "http://evil.example/a")
         for reason in (PHISHING, SPAM):
             await one.moderation.block_address("evil.example", reason, "")
-            (found,) = await store.resolve(["thehost1"])
+            (found,) = await store.links.resolve(["thehost1"])
             assert found.reason is reason
-        assert [each.reason for each in await store.blocked_addresses()] == [SPAM]
+        assert [each.reason for each in await store.decisions.blocked_addresses()] == [SPAM]
 
 
 async def test_the_last_word_of_the_operator_holds(opened: Opened) -> None:
@@ -279,7 +280,7 @@ async def test_a_spared_link_stays_blocked_by_a_later_word_when_it_is_led_elsewh
         await one.moderation.unblock_link("spared01", "")
         await one.moderation.block_address("evil.example", PHISHING, "")
         edit = LinkChanges(url="http://good.example/").edit(one.urls, one.now())
-        assert await store.edit(ONE, ["spared01"], edit, one.now())
+        assert await units.edit(store, ["spared01"], edit, one.now())
         assert await one.blocked() == {}
 
 
@@ -312,7 +313,7 @@ async def test_what_is_no_address_is_refused(opened: Opened, given: str) -> None
         one = Replica(store)
         with pytest.raises(InvalidAddress):
             await one.moderation.block_address(given, SPAM, "")
-        assert await store.blocked_addresses() == []
+        assert await store.decisions.blocked_addresses() == []
         assert await one.moderation.decisions(0) == []
 
 
@@ -343,7 +344,7 @@ async def test_an_address_has_one_form(opened: Opened, given: str, address: str)
         one = Replica(store)
         await one.moderation.block_address(given, SPAM, "")
         await one.moderation.block_address(address, SPAM, "")
-        assert [each.address for each in await store.blocked_addresses()] == [address]
+        assert [each.address for each in await store.decisions.blocked_addresses()] == [address]
         await one.moderation.unblock_address(given, "")
         with pytest.raises(NoBlock):
             await one.moderation.unblock_address(address, "")
@@ -355,8 +356,8 @@ async def test_what_is_not_there_leaves_no_decision(opened: Opened) -> None:
         one = Replica(store)
         for code in ("gone0001", "purged01"):
             await one.make(code, "http://evil.example/")
-        await store.edit(None, ["gone0001"], removal(one.now() - RESTORABLE_FOR), one.now())
-        await store.purge(["purged01"], one.now())
+        await units.edit(store, ["gone0001"], removal(one.now() - RESTORABLE_FOR), one.now())
+        await units.purge(store, ["purged01"], one.now())
         for code in ("unknown1", "gone0001", "purged01", "no code"):
             with pytest.raises(NoLink):
                 await one.moderation.block_link(code, SPAM, "")
@@ -374,12 +375,12 @@ async def test_a_link_is_named_by_its_scan_code_too(opened: Opened) -> None:
     async with opened() as store:
         one = Replica(store)
         await one.make("abcdefgh", "http://evil.example/")
-        scan_code = await one.service.create_scan_code(ONE, "abcdefgh")
+        scan_code = (await one.service.commands.create_scan_code(ONE, "abcdefgh")).scan_code
         await one.moderation.block_link(scan_code, SPAM, "first")
         assert await one.blocked() == {"abcdefgh": ""}
         await one.moderation.unblock_link(scan_code, "second")
         assert await one.blocked() == {}
-        await one.service.report("abcdefgh", PHISHING, "", "")
+        await one.service.commands.report("abcdefgh", PHISHING, "", "")
         assert await one.moderation.dismiss(scan_code, "third") == 1
         with pytest.raises(NoReport):
             await one.moderation.dismiss(scan_code, "")
@@ -396,7 +397,7 @@ async def test_decisions_are_kept_for_good_and_told_by_the_page(opened: Opened) 
         await one.make("decided1", "http://evil.example/")
         for n in range(DECISIONS_A_PAGE + 1):
             await one.moderation.unblock_link("decided1", str(n))
-        await store.purge(["decided1"], one.now())
+        await units.purge(store, ["decided1"], one.now())
         first = await one.moderation.decisions(0)
         assert [each.cause for each in first] == [str(n) for n in range(DECISIONS_A_PAGE, 0, -1)]
         assert [told(each) for each in await one.moderation.decisions(len(first))] == [
@@ -407,25 +408,13 @@ async def test_decisions_are_kept_for_good_and_told_by_the_page(opened: Opened) 
 async def test_too_many_addresses_are_a_list(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.links.moderation.MAX_ADDRESSES", 2)
+    monkeypatch.setattr("services.links.application.moderation.MAX_ADDRESSES", 2)
     async with opened() as store:
         one = Replica(store)
         for host in ("a.example", "b.example", "b.example"):
             await one.moderation.block_address(host, SPAM, "")
         with pytest.raises(TooManyAddresses):
             await one.moderation.block_address("c.example", SPAM, "")
-
-
-async def test_with_none_blocked_the_lists_are_those_of_before(opened: Opened) -> None:
-    async with opened() as store:
-        one = Replica(store, "bad.example")
-        await one.gate.look()
-        before = one.gate.contents
-        assert before == one.files.contents
-        await one.moderation.block_address("evil.example", SPAM, "")
-        assert one.gate.contents != before
-        await one.moderation.unblock_address("evil.example", "")
-        assert one.gate.contents == before
 
 
 async def test_looks_at_once_agree_in_the_end(opened: Opened) -> None:
@@ -436,9 +425,9 @@ async def test_looks_at_once_agree_in_the_end(opened: Opened) -> None:
             *(one.gate.look() for _ in range(8)),
         )
         with pytest.raises(UrlRefused):
-            await one.service.create("newlink1", "http://h7.example", ONE)
-        assert len(await store.blocked_addresses()) == 8
-        assert isinstance((await store.blocked_addresses())[0], BlockedAddress)
+            await one.service.commands.create("newlink1", "http://h7.example", ONE)
+        assert len(await store.decisions.blocked_addresses()) == 8
+        assert isinstance((await store.decisions.blocked_addresses())[0], BlockedAddress)
         assert {each.kind for each in await one.moderation.decisions(0)} == {DecisionKind.BLOCK}
 
 
@@ -448,15 +437,15 @@ async def test_a_block_and_a_dismissal_decide_on_what_waits(opened: Opened) -> N
         for code in ("blocked1", "dismiss1", "spared01"):
             await one.make(code, "http://evil.example/")
             for reason in (PHISHING, PHISHING, SPAM):
-                await one.service.report(code, reason, "", "")
+                await one.service.commands.report(code, reason, "", "")
         await one.moderation.unblock_link("spared01", "")
-        assert await store.waiting_reports() == 6
+        assert await store.reports.count_waiting() == 6
         await one.moderation.block_link("blocked1", SPAM, "")
         assert await one.moderation.dismiss("dismiss1", "a joke") == 2
         for code in ("blocked1", "dismiss1", "unknown1"):
             with pytest.raises(NoReport):
                 await one.moderation.dismiss(code, "")
-        assert {link.code for link, _ in (await one.service.reports(""))[0]} == {"spared01"}
+        assert {link.code for link, _ in (await one.moderation.reports(""))[0]} == {"spared01"}
         assert [(*told(each), each.reports) for each in await one.moderation.decisions(0)] == [
             ("dismiss", "dismiss1", "", "a joke", 2),
             ("block", "blocked1", "spam", "", 2),
@@ -464,77 +453,33 @@ async def test_a_block_and_a_dismissal_decide_on_what_waits(opened: Opened) -> N
         ]
 
 
-Act = Callable[[Replica], Awaitable[object]]
-ACTS: dict[str, tuple[list[Act], Act]] = {
-    "block a link": ([], lambda one: one.moderation.block_link("thehost1", SPAM, "now")),
-    "unblock a link": (
-        [lambda one: one.moderation.block_link("thehost1", SPAM, "")],
-        lambda one: one.moderation.unblock_link("thehost1", "now"),
-    ),
-    "dismiss": ([], lambda one: one.moderation.dismiss("thehost1", "now")),
-    "block": ([], lambda one: one.moderation.block_address("evil.example", PHISHING, "now")),
-    "unblock": (
-        [lambda one: one.moderation.block_address("evil.example", PHISHING, "")],
-        lambda one: one.moderation.unblock_address("evil.example", "now"),
-    ),
-}
-"""Acts, each with those that go before it."""
+async def test_a_unit_of_work_that_fails_changes_nothing(opened: Opened) -> None:
+    async with opened() as store:
+        one = Replica(store)
+        await one.make("thehost1", "http://evil.example/")
+        await one.moderation.block_address("other.example", SPAM, "")
+        await one.service.commands.report("thehost1", SPAM, "", "")
+        before = (await store.links.find("thehost1"), await one.moderation.decisions(0))
+        cursor = (await store.changes.read_since(None)).cursor
+        now = one.now()
 
+        def work(unit: UnitOfWork) -> None:
+            links = unit.links.get(["thehost1"])
+            edit_links(unit, links, ["thehost1"], block(PHISHING), now)
+            assert unit.reports.decide("thehost1", now) == 1
+            unit.decisions.add(Decision(DecisionKind.BLOCK, now, "thehost1", reason=PHISHING))
+            unit.decisions.block(BlockedAddress("evil.example", PHISHING, now))
+            assert unit.decisions.unblock("other.example")
+            unit.rankings.keep(ONE, "key", ["thehost1"], now)
+            assert unit.links.get(["thehost1"])["thehost1"].blocked is PHISHING
+            assert unit.links.purge(["thehost1"], now) == ["thehost1"]
+            raise NoLink("The process ends here.")
 
-async def is_open(store: LinkStore) -> bool:
-    """Whether a decision was kept and is not known to be carried out: MongoDB's alone can be."""
-    if isinstance(store, SqliteLinkStore):
-        return False
-    database = store._database  # type: ignore[attr-defined]
-    return bool(await database.read("", lambda db: db.decisions.count_documents({"open": True})))
-
-
-async def is_broken_off(store: LinkStore, act: Act, writes: int, *, done: bool) -> bool:
-    """Do it in a process that ends at a write, where it makes so many; whether it ended there."""
-    database = Faulty(store._database)  # type: ignore[attr-defined]
-    process = Replica(type(store)(database))  # type: ignore[call-arg]
-    database.arm(writes, done=done)
-    try:
-        await act(process)
-    except Crash:
-        return True
-    return False
-
-
-@pytest.mark.parametrize("done", [False, True])
-@pytest.mark.parametrize("act", ACTS)
-async def test_what_broke_off_between_any_two_writes_is_healed_by_its_repetition(
-    opened: Opened, act: str, *, done: bool
-) -> None:
-    """The decision is kept once, with the reports that it was on, and holds."""
-    before, now = ACTS[act]
-    writes = 0
-    while True:
-        async with opened() as store:
-            one = Replica(store)
-            await one.make("thehost1", "http://evil.example/")
-            for step in before:
-                await step(one)
-            await one.service.report("thehost1", SPAM, "", "")
-            mark = (await store.announcements(None)).mark
-            if not await is_broken_off(store, now, writes, done=done):
-                break
-            kept = [each for each in await store.decisions(0, 9) if each.cause == "now"]
-            times = 1 if not kept or await is_open(store) else 2
-            try:
-                await now(one)
-            except (NoReport, NoBlock):
-                assert times == 2, "it is done and cannot be done again"
-                times = 1
-            assert not await is_open(store)
-            kept = [each for each in await store.decisions(0, 9) if each.cause == "now"]
-            assert len(kept) == times
-            if act in ("block a link", "dismiss"):
-                assert sum(each.reports for each in kept) == 1
-                assert await store.waiting_reports() == 0
-            is_blocked = (await one.blocked()).keys() == {"thehost1"}
-            assert is_blocked == act.startswith("block")
-            if act != "dismiss":
-                assert "thehost1" in (await store.announcements(mark)).keys
-        writes += 1
-    assert writes >= 1
+        with pytest.raises(NoLink):
+            await store.transactions.run("test", work)
+        assert (await store.links.find("thehost1"), await one.moderation.decisions(0)) == before
+        assert await store.reports.count_waiting() == 1
+        blocked = await store.decisions.blocked_addresses()
+        assert [each.address for each in blocked] == ["other.example"]
+        assert await store.lists.kept_ranking(ONE, "key", 0, 1, now) is None
+        assert (await store.changes.read_since(cursor)).codes == ()

@@ -14,6 +14,14 @@ from typing import Any
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.application.gate import Gate
+from services.links.application.moderation import Moderation
+from services.links.application.ports import MAX_BATCH, LinkStore
+from services.links.application.queries import (
+    MAX_SEARCHES,
+    MAX_SEARCHES_WAITING_PER_OWNER,
+    Page,
+)
 from services.links.blocks import BlockReason
 from services.links.codes import CodeTaken
 from services.links.domain import (
@@ -30,7 +38,6 @@ from services.links.domain import (
     TooManyQueries,
 )
 from services.links.edits import Expiry, LinkChanges, NoChanges
-from services.links.gate import Gate
 from services.links.listing import (
     RANKING_KEPT_FOR,
     InvalidCursor,
@@ -39,12 +46,10 @@ from services.links.listing import (
     LinkOrder,
     Wanted,
 )
-from services.links.moderation import Moderation
-from services.links.service import MAX_SEARCHES, MAX_SEARCHES_WAITING_PER_OWNER, LinksService, Page
-from services.links.store import LinkStore
 from services.links.urls import UrlPolicy
 from services.runtime.errors import AppError
 from tests.contract.conftest import NewStore, add_all, opened_anew
+from tests.contract.units import Service
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 URLS = UrlPolicy("https://atajo.example")
@@ -67,7 +72,7 @@ class Clock:
 
 @dataclass
 class Served:
-    service: LinksService
+    service: Service
     moderation: Moderation
     store: LinkStore
     clock: Clock
@@ -84,12 +89,12 @@ def opened(new_store: NewStore) -> Opened:
 
 def served(store: LinkStore) -> Served:
     clock = Clock()
-    moderation = Moderation(store, Gate(None, store), URLS, clock)
-    return Served(LinksService(store, URLS, clock), moderation, store, clock)
+    moderation = Moderation(store, Gate(None, store.decisions), URLS, clock)
+    return Served(Service(store, URLS, clock), moderation, store, clock)
 
 
 async def listed(
-    service: LinksService,
+    service: Service,
     owner: Owner = ONE,
     text: str = "",
     state: LinkState | None = None,
@@ -100,7 +105,7 @@ async def listed(
     codes: list[str] = []
     cursor = ""
     while True:
-        page = await service.query(owner, text, state, order, limit, cursor)
+        page = await service.queries.query(owner, text, state, order, limit, cursor)
         codes += [link.code for link in page.links]
         cursor = page.cursor
         if not cursor:
@@ -181,7 +186,7 @@ class History:
         """All that were ever made."""
         self.told: list[str] = []
         """What was done, for who reads of a failure."""
-        self.mark = 0
+        self.cursor = ""
         self.remembered: dict[str, Resolution] = {}
         """What a gateway remembers that hears of changes."""
 
@@ -221,13 +226,13 @@ class History:
             code = self.random.choice(self.scan_codes)
             self.told[-1] = f"create {code} {url} {owner}"
             with pytest.raises(CodeTaken):
-                await self.service.create(code, url, owner)
+                await self.service.commands.create(code, url, owner)
             return
         if code in self.purged or (held is not None and not repeated):
             with pytest.raises(CodeTaken):
-                await self.service.create(code, url, owner)
+                await self.service.commands.create(code, url, owner)
             return
-        made = await self.service.create(code, url, owner)
+        made = await self.service.commands.create(code, url, owner)
         if held is None:
             held = self.links[code] = Modelled(owner, url, url, self.clock.now)
         self.same(code, made, held)
@@ -245,7 +250,7 @@ class History:
             public_statistics=pick([None, True]),
         )
         self.told.append(f"change {code} {owner} {choices}")
-        change = self.service.change(owner, code, choices)
+        change = self.service.commands.change(owner, code, choices)
         theirs = self.of(owner, [code])
         if choices == LinkChanges():
             with pytest.raises(NoChanges):
@@ -272,9 +277,9 @@ class History:
         theirs = self.of(owner, codes)
         if theirs is None:
             with pytest.raises(NoLink):
-                await self.service.remove(owner, codes)
+                await self.service.commands.remove(owner, codes)
             return
-        await self.service.remove(owner, codes)
+        await self.service.commands.remove(owner, codes)
         for link in theirs:
             link.removed_at = link.removed_at or self.clock.now
 
@@ -284,9 +289,9 @@ class History:
         theirs = self.of(owner, codes)
         if theirs is None:
             with pytest.raises(NoLink):
-                await self.service.restore(owner, codes)
+                await self.service.commands.restore(owner, codes)
             return
-        await self.service.restore(owner, codes)
+        await self.service.commands.restore(owner, codes)
         for link in theirs:
             link.removed_at = None
 
@@ -310,7 +315,7 @@ class History:
 
     async def mark_expired(self) -> None:
         self.told.append("mark expired links")
-        await self.service.mark_expired()
+        await self.served.store.lists.mark_expired(self.clock.now, 1000)
 
     async def scan(self) -> None:
         code, owner = self.some()
@@ -318,9 +323,9 @@ class History:
         theirs = self.of(owner, [code])
         if theirs is None:
             with pytest.raises(NoLink):
-                await self.service.create_scan_code(owner, code)
+                await self.service.commands.create_scan_code(owner, code)
             return
-        made = await self.service.create_scan_code(owner, code)
+        made = (await self.service.commands.create_scan_code(owner, code)).scan_code
         if not theirs[0].scan_code:
             assert re.fullmatch("[0-9A-Z][0-9A-Z-]{6}[0-9A-Z]", made)
             assert made not in self.scan_codes
@@ -332,13 +337,13 @@ class History:
         guest, account = self.random.choice(GUESTS), self.random.choice(ACCOUNTS)
         self.told.append(f"claim {guest} {account}")
         theirs = [link for link in self.links.values() if link.owner == guest]
-        assert await self.service.claim(guest, account) == (len(theirs), False)
+        assert await self.service.commands.claim(guest, account) == (len(theirs), False)
         for link in theirs:
             link.owner = account
 
     async def purge(self) -> None:
         """As the reconciler does it, and now and then as the operator does."""
-        codes = await self.service.purgeable()
+        codes = await self.service.maintenance.purgeable()
         late = self.clock.now - 30 * DAY - timedelta(hours=1)
         due = [c for c, one in self.links.items() if one.removed_at and one.removed_at <= late]
         assert sorted(codes) == sorted(due)
@@ -350,7 +355,7 @@ class History:
         for code in named:
             if link := self.links.pop(code, None):
                 self.purged |= {code, link.scan_code}
-        assert set(await self.service.purge(codes)) == self.purged & named
+        assert set(await self.service.maintenance.purge(codes)) == self.purged & named
 
     async def remove_account(self) -> None:
         account = self.random.choice(ACCOUNTS)
@@ -358,14 +363,14 @@ class History:
         now = self.clock.now
         theirs = [one for one in self.links.values() if one.owner == account]
         theirs = [one for one in theirs if not one.is_gone(now)]
-        assert await self.service.remove_account_links(account) == (len(theirs), False)
+        assert await self.service.maintenance.remove_account_links(account) == (len(theirs), False)
         for link in theirs:
             link.removed_at = now - 30 * DAY - 1800 * SECOND
 
     async def visit(self) -> None:
         people = {code: self.random.randint(0, 5) for code in self.random.sample(self.codes, 3)}
         self.told.append(f"rank {people}")
-        await self.service.rank(people, None)
+        await self.service.maintenance.rank(people, None)
         for code, count in people.items():
             link = self.links.get(code)
             if link is not None and link.owner is not NOBODY:
@@ -397,17 +402,17 @@ class History:
     async def compare(self) -> None:
         """All that anybody can see, with the model."""
         now = self.clock.now
-        resolved = await self.service.resolve([*self.codes, *self.scan_codes])
+        resolved = await self.service.queries.resolve([*self.codes, *self.scan_codes])
         answers = {code: link.answer(now) for code, link in self.links.items()}
         scanned = {link.scan_code: code for code, link in self.links.items() if link.scan_code}
         answers |= {scan_code: answers[code] for scan_code, code in scanned.items()}
         assert {one.code: answer(one, now) for one in resolved} == answers
         assert {one.code: one.link_code for one in resolved if one.link_code} == scanned
 
-        told = await self.service.changes(self.mark)
-        assert not told.lost
+        told = await self.service.queries.changes(self.cursor or None)
+        assert not told.truncated
         assert not told.more
-        self.mark = told.mark
+        self.cursor = told.cursor
         self.remembered.update({one.code: one for one in told.resolutions})
         for code in told.gone:
             self.remembered.pop(code, None)
@@ -420,9 +425,9 @@ class History:
         theirs = self.of(owner, [code])
         if theirs is None:
             with pytest.raises(NoLink):
-                await self.service.get(owner, code)
+                await self.service.queries.get(owner, code)
         else:
-            link, history = await self.service.get(owner, code)
+            link, history = await self.service.queries.get(owner, code)
             self.same(code, link, theirs[0])
             assert [(one.url, one.until) for one in history] == theirs[0].led
         await self.compare_lists()
@@ -447,7 +452,7 @@ class History:
         told = (owner, text, state, order)
         assert await listed(self.service, *told, limit=pick([1, 2, 100])) == codes, told
 
-        page = await self.service.query(*told, limit=2, cursor="", without_total=True)
+        page = await self.service.queries.query(*told, limit=2, cursor="", without_total=True)
         assert [link.code for link in page.links] == codes[:2]
 
 
@@ -474,7 +479,7 @@ async def make(served: Served, count: int, first: int = 0, owner: Owner = ONE) -
     """Links, each a second older than the one after."""
     codes = [f"code{n:04}" for n in range(first, first + count)]
     for n, code in enumerate(codes, first):
-        await served.store.add(Link(code, "http://a.example", owner, NOW + n * SECOND))
+        await served.store.links.add(Link(code, "http://a.example", owner, NOW + n * SECOND))
     return codes
 
 
@@ -491,20 +496,22 @@ async def test_paging_shows_once_what_is_there_throughout_whatever_goes_on(
         seen: list[str] = []
         cursor, made = "", 60
         while True:
-            page = await one.service.query(ONE, "", None, order, 7, cursor)
+            page = await one.service.queries.query(ONE, "", None, order, 7, cursor)
             seen += [link.code for link in page.links]
             cursor = page.cursor
             if not cursor:
                 break
             assert len(page.links) == 7
             # Between two pages: visits, new links, links removed, some restored, links changed.
-            await one.service.rank({code: rnd.randint(0, 99) for code in rnd.sample(codes, 30)}, 1)
+            await one.service.maintenance.rank(
+                {code: rnd.randint(0, 99) for code in rnd.sample(codes, 30)}, 1
+            )
             made += len(await make(one, rnd.randint(0, 3), made))
             left = rnd.sample(sorted(throughout), 3)
-            await one.service.remove(ONE, left)
-            await one.service.restore(ONE, left[:1])
+            await one.service.commands.remove(ONE, left)
+            await one.service.commands.restore(ONE, left[:1])
             throughout -= set(left)
-            await one.service.change(ONE, rnd.choice(codes), LinkChanges(url="b.example"))
+            await one.service.commands.change(ONE, rnd.choice(codes), LinkChanges(url="b.example"))
 
         assert len(seen) == len(set(seen))
         assert throughout <= set(seen)
@@ -514,13 +521,13 @@ async def test_paging_shows_once_what_is_there_throughout_whatever_goes_on(
 async def test_the_last_page_says_that_it_is_the_last(opened: Opened, order: LinkOrder) -> None:
     async with opened() as store:
         one = served(store)
-        assert await one.service.query(ONE, "", None, order, 5, "") == Page([], 0, "")
+        assert await one.service.queries.query(ONE, "", None, order, 5, "") == Page([], 0, "")
         await make(one, 10)
-        page = await one.service.query(ONE, "", None, order, 5, "")
+        page = await one.service.queries.query(ONE, "", None, order, 5, "")
         assert (len(page.links), page.total, bool(page.cursor)) == (5, 10, True)
-        page = await one.service.query(ONE, "", None, order, 5, page.cursor)
+        page = await one.service.queries.query(ONE, "", None, order, 5, page.cursor)
         assert (len(page.links), page.total, page.cursor) == (5, 10, "")
-        page = await one.service.query(ONE, "", None, order, 10, "")
+        page = await one.service.queries.query(ONE, "", None, order, 10, "")
         assert (len(page.links), page.total, page.cursor) == (10, 10, "")
 
 
@@ -529,44 +536,27 @@ async def test_later_pages_of_a_ranking_are_full_though_most_links_left(opened: 
         one = served(store)
         codes = await make(one, 100)
         order = LinkOrder.MOST_VIEWED
-        first = await one.service.query(ONE, "", None, order, 10, "")
+        first = await one.service.queries.query(ONE, "", None, order, 10, "")
         assert [link.code for link in first.links] == codes[:-11:-1]
-        await one.service.remove(ONE, codes[10:90])
+        await one.service.commands.remove(ONE, codes[10:90])
 
-        page = await one.service.query(ONE, "", None, order, 6, first.cursor)
+        page = await one.service.queries.query(ONE, "", None, order, 6, first.cursor)
 
         assert [link.code for link in page.links] == codes[9:3:-1]
         assert page.total == 20
-        page = await one.service.query(ONE, "", None, order, 6, page.cursor)
+        page = await one.service.queries.query(ONE, "", None, order, 6, page.cursor)
         assert [link.code for link in page.links] == codes[3::-1]
         assert page.cursor == ""
-
-
-async def test_a_ranking_is_kept_for_further_pages_alone(opened: Opened) -> None:
-    async with opened() as store:
-        kept: list[int] = []
-        keep_ranking = store.keep_ranking
-
-        async def keep(*args: object) -> None:
-            kept.append(1)
-            await keep_ranking(*args)  # type: ignore[arg-type]
-
-        store.keep_ranking = keep  # type: ignore[method-assign, assignment]
-        one = served(store)
-        await make(one, 10)
-        for limit, count in ((10, 0), (100, 0), (9, 1)):
-            await one.service.query(ONE, "", None, LinkOrder.MOST_VIEWED, limit, "")
-            assert len(kept) == count
 
 
 async def test_a_ranking_that_is_not_kept_any_more_is_no_cursor(opened: Opened) -> None:
     async with opened() as store:
         one = served(store)
         await make(one, 10)
-        page = await one.service.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, "")
+        page = await one.service.queries.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, "")
         one.clock.now += RANKING_KEPT_FOR
         with pytest.raises(InvalidCursor):
-            await one.service.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, page.cursor)
+            await one.service.queries.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, page.cursor)
 
 
 @pytest.mark.parametrize("order", LinkOrder)
@@ -591,9 +581,9 @@ async def test_a_cursor_is_good_for_what_it_was_made_for_alone(
 
         async def page(cursor: str, **asked: object) -> list[Link]:
             query = made_for | asked
-            return (await service.query(limit=4, cursor=cursor, **query)).links  # type: ignore[arg-type]
+            return (await service.queries.query(limit=4, cursor=cursor, **query)).links  # type: ignore[arg-type]
 
-        cursor = (await service.query(limit=4, cursor="", **made_for)).cursor  # type: ignore[arg-type]
+        cursor = (await service.queries.query(limit=4, cursor="", **made_for)).cursor  # type: ignore[arg-type]
         assert len(await page(cursor)) == 4
         assert await page(cursor, text="CODE") == await page(cursor)
         for other in others:
@@ -625,11 +615,12 @@ async def test_bad_input_is_refused_and_changes_nothing(opened: Opened) -> None:
         one = served(store)
         service = one.service
         await make(one, 2)
-        before = await service.get(ONE, "code0000")
+        before = await service.queries.get(ONE, "code0000")
+        cursor = (await service.queries.changes(None)).cursor
         for reason, bad in tests:
             for order in LinkOrder:
                 with pytest.raises((InvalidQuery, InvalidLimit, InvalidOwner)) as refused:
-                    await service.query(order=order, **(whole | bad))  # type: ignore[arg-type]
+                    await service.queries.query(order=order, **(whole | bad))  # type: ignore[arg-type]
                 assert refused.value.reason == reason
 
         title = LinkChanges(title="new")
@@ -642,9 +633,9 @@ async def test_bad_input_is_refused_and_changes_nothing(opened: Opened) -> None:
         }
         for reason, change in changes.items():
             with pytest.raises(AppError) as told:
-                await service.change(ONE, "code0000", change)
+                await service.commands.change(ONE, "code0000", change)
             assert told.value.reason == reason
-        for call in (service.remove, service.restore):
+        for call in (service.commands.remove, service.commands.restore):
             with pytest.raises(TooManyCodes):
                 await call(ONE, ["code0000"] * 101)
             with pytest.raises(InvalidOwner):
@@ -652,10 +643,11 @@ async def test_bad_input_is_refused_and_changes_nothing(opened: Opened) -> None:
             with pytest.raises(NoLink):
                 await call(ONE, ["code0000", "malformed", "code0001"])
         with pytest.raises(TooManyCodes):
-            await service.rank({f"code{n:04}": 1 for n in range(1001)}, 1)
-        assert await service.rank_mark() is None
-        assert await service.get(ONE, "code0000") == before
-        assert (await service.changes(0)).mark == 0
+            await service.maintenance.rank({f"code{n:04}": 1 for n in range(1001)}, 1)
+        assert await service.maintenance.rank_mark() is None
+        assert await service.queries.get(ONE, "code0000") == before
+        changed = await service.queries.changes(cursor)
+        assert (changed.resolutions, changed.gone) == ([], [])
 
 
 async def test_what_was_done_can_be_done_again(opened: Opened) -> None:
@@ -664,56 +656,58 @@ async def test_what_was_done_can_be_done_again(opened: Opened) -> None:
         service, codes = one.service, await make(one, 3)
         for days in (0, 29):
             one.clock.now = NOW + days * DAY
-            await service.remove(ONE, [*codes, codes[0]])
-        removed, _ = await service.get(ONE, codes[0])
+            await service.commands.remove(ONE, [*codes, codes[0]])
+        removed, _ = await service.queries.get(ONE, codes[0])
         assert removed.removed_at == NOW, "to remove it again does not put its end off"
-        assert (await service.changes(0)).mark == 2, "and is announced all the same"
         one.clock.now = NOW + 30 * DAY
         with pytest.raises(NoLink):
-            await service.restore(ONE, codes)
+            await service.commands.restore(ONE, codes)
         one.clock.now = NOW + 29 * DAY
         for _ in range(2):
-            await service.restore(ONE, codes)
+            await service.commands.restore(ONE, codes)
             assert await listed(service) == codes[::-1]
 
 
-async def test_a_change_is_announced_where_it_changes_what_is_answered(opened: Opened) -> None:
+async def test_what_changes_an_answer_is_in_the_change_feed_and_nothing_else(
+    opened: Opened,
+) -> None:
     async with opened() as store:
         one = served(store)
         (code,) = await make(one, 1)
-        announced = [
-            LinkChanges(url="b.example"),
-            LinkChanges(url="b.example"),
-            LinkChanges(expiry=Expiry(NOW)),
-            LinkChanges(expiry=Expiry(None)),
-            LinkChanges(ended_url="c.example"),
-            LinkChanges(ended_url=""),
-        ]
-        for n, changes in enumerate(announced, 1):
-            await one.service.change(ONE, code, changes)
-            told = await one.service.changes(n - 1)
-            assert (told.mark, [link.code for link in told.resolutions]) == (n, [code])
-        for changes in (
-            LinkChanges(title="b"),
-            LinkChanges(tags=["b"]),
-            LinkChanges(public_statistics=True),
+        cursor = (await one.service.queries.changes(None)).cursor
+        for changes, is_published in (
+            (LinkChanges(url="b.example"), True),
+            (LinkChanges(url="b.example"), False),
+            (LinkChanges(expiry=Expiry(NOW)), True),
+            (LinkChanges(expiry=Expiry(None)), True),
+            (LinkChanges(ended_url="c.example"), True),
+            (LinkChanges(ended_url=""), True),
+            (LinkChanges(title="b"), False),
+            (LinkChanges(tags=["b"]), False),
+            (LinkChanges(public_statistics=True), False),
         ):
-            await one.service.change(ONE, code, changes)
-        assert (await one.service.changes(None)).mark == len(announced)
+            await one.service.commands.change(ONE, code, changes)
+            told = await one.service.queries.changes(cursor)
+            assert [link.code for link in told.resolutions] == [code] * is_published, changes
+            cursor = told.cursor
 
 
-async def test_removing_an_accounts_links_takes_a_thousand_at_a_time(opened: Opened) -> None:
+async def test_the_links_of_an_account_are_withdrawn_in_batches(opened: Opened) -> None:
     async with opened() as store:
         one = served(store)
-        links = [Link(f"code{n:04}", "http://a.example", ONE, NOW) for n in range(1001)]
+        links = [
+            Link(f"code{n:04}", "http://a.example", ONE, NOW) for n in range(2 * MAX_BATCH + 1)
+        ]
         await add_all(store, links)
         await make(one, 1, 5000, TWO)
-        assert await one.service.remove_account_links(ONE) == (1000, True)
-        assert await one.service.remove_account_links(ONE) == (1, False)
-        assert await one.service.remove_account_links(ONE) == (0, False)
+        cursor = (await one.service.queries.changes(None)).cursor
+        assert await one.service.maintenance.remove_account_links(ONE) == (MAX_BATCH, True)
+        assert await one.service.maintenance.remove_account_links(ONE) == (MAX_BATCH, True)
+        assert await one.service.maintenance.remove_account_links(ONE) == (1, False)
+        assert await one.service.maintenance.remove_account_links(ONE) == (0, False)
         assert await listed(one.service, TWO) == ["code5000"]
-        told = await one.service.changes(0)
-        assert told.more, "they are announced in bounded groups"
+        told = await one.service.queries.changes(cursor)
+        assert told.more, "a page of the feed is bounded"
 
 
 async def test_links_of_a_closed_account_are_shown_to_nobody(opened: Opened) -> None:
@@ -723,52 +717,54 @@ async def test_links_of_a_closed_account_are_shown_to_nobody(opened: Opened) -> 
         service, codes = one.service, await make(one, 5)
         active, removed, blocked, ended, both = codes
         for code in codes:
-            await service.change(ONE, code, LinkChanges(public_statistics=True))
-        await service.change(ONE, ended, LinkChanges(expiry=Expiry(NOW), ended_url="b.example"))
-        await service.remove(ONE, [removed, both])
+            await service.commands.change(ONE, code, LinkChanges(public_statistics=True))
+        await service.commands.change(
+            ONE, ended, LinkChanges(expiry=Expiry(NOW), ended_url="b.example")
+        )
+        await service.commands.remove(ONE, [removed, both])
         for code in (blocked, both):
             await one.moderation.block_link(code, BlockReason.SPAM, "")
-        scan_code = await service.create_scan_code(ONE, active)
-        mark = (await service.changes(None)).mark
+        scan_code = (await service.commands.create_scan_code(ONE, active)).scan_code
+        cursor = (await service.queries.changes(None)).cursor
         one.clock.now = NOW + DAY
 
-        assert await service.remove_account_links(ONE) == (5, False)
-        assert await service.remove_account_links(ONE) == (0, False)
-        told = await service.changes(mark)
+        assert await service.maintenance.remove_account_links(ONE) == (5, False)
+        assert await service.maintenance.remove_account_links(ONE) == (0, False)
+        told = await service.queries.changes(cursor)
         assert {link.code for link in told.resolutions} == {*codes, scan_code}
         for minutes in (-29, 0, 29):
             one.clock.now = NOW + DAY + minutes * 60 * SECOND
             for code in (*codes, scan_code):
                 for call in (
-                    service.preview(code),
-                    service.get(ONE, code),
-                    service.restore(ONE, [code]),
-                    service.change(ONE, code, LinkChanges(title="mine")),
-                    service.check_statistics_access(ONE, code),
-                    service.check_statistics_access(NOBODY, code),
-                    service.report(code, BlockReason.SPAM, "", ""),
+                    service.queries.preview(code),
+                    service.queries.get(ONE, code),
+                    service.commands.restore(ONE, [code]),
+                    service.commands.change(ONE, code, LinkChanges(title="mine")),
+                    service.queries.check_statistics_access(ONE, code),
+                    service.queries.check_statistics_access(NOBODY, code),
+                    service.commands.report(code, BlockReason.SPAM, "", ""),
                 ):
                     with pytest.raises(NoLink):
                         await call
             for state in (None, *LinkState):
                 assert await listed(service, ONE, state=state) == []
-            resolved = await service.resolve([*codes, scan_code])
+            resolved = await service.queries.resolve([*codes, scan_code])
             assert len(resolved) == 6
             assert not [one for one in resolved if one.url or one.ended_url]
-            assert not await service.purgeable(), "its counts settle first"
-            assert len(await service.account_codes(ONE)) == 5
+            assert not await service.maintenance.purgeable(), "its counts settle first"
+            assert len(await service.maintenance.account_codes(ONE)) == 5
 
 
-async def test_a_closed_account_s_removed_links_are_part_of_a_thousand(opened: Opened) -> None:
+async def test_a_closed_account_s_removed_links_are_part_of_a_batch(opened: Opened) -> None:
     async with opened() as store:
         one = served(store)
         links = [
             Link(f"code{n:04}", "http://a.example", ONE, NOW, removed_at=NOW if n % 2 else None)
-            for n in range(2001)
+            for n in range(2 * MAX_BATCH + 1)
         ]
         await add_all(store, links)
-        for expected in ((1000, True), (1000, True), (1, False), (0, False)):
-            assert await one.service.remove_account_links(ONE) == expected
+        for expected in ((MAX_BATCH, True), (MAX_BATCH, True), (1, False), (0, False)):
+            assert await one.service.maintenance.remove_account_links(ONE) == expected
 
 
 # Searches at once.
@@ -782,7 +778,7 @@ class Held:
         self.broken_off = 0
         self.started = asyncio.Semaphore(0)
         self.go = asyncio.Semaphore(0)
-        page = store.page
+        page = store.lists.page
 
         async def held(owner: Account | Guest, wanted: Wanted, *rest: Any) -> list[Link]:
             if wanted.text:
@@ -798,10 +794,10 @@ class Held:
                     self.running -= 1
             return await page(owner, wanted, *rest)
 
-        monkeypatch.setattr(store, "page", held)
+        monkeypatch.setattr(store.lists, "page", held)
 
 
-def searches(service: LinksService, count: int) -> Iterator[asyncio.Task[list[str]]]:
+def searches(service: Service, count: int) -> Iterator[asyncio.Task[list[str]]]:
     for _ in range(count):
         yield asyncio.create_task(listed(service, text="code", limit=100))
 
@@ -823,7 +819,7 @@ async def test_a_few_searches_run_a_few_wait_and_the_rest_is_refused(
         with pytest.raises(TooManyQueries):
             await listed(one.service, order=LinkOrder.MOST_VIEWED)
         assert await listed(one.service) == codes[::-1], "a list by age is no search"
-        assert len(await one.service.resolve(codes)) == 3
+        assert len(await one.service.queries.resolve(codes)) == 3
 
         for _ in tasks:
             held.go.release()

@@ -144,9 +144,9 @@ async def test_a_thousand_codes_are_the_most_of_one_look_up(links: Links) -> Non
 
 async def test_changes_are_told_from_a_mark_on_and_a_new_link_is_none(links: Links) -> None:
     first = await links.changes(None)
-    assert first == Changes(first.mark, {}, frozenset(), more=False, lost=False)
+    assert first == Changes(first.cursor, {}, frozenset(), more=False, truncated=False)
     await links.create("abcdefgh", "a.example", None)
-    assert await links.changes(first.mark) == first
+    assert await links.changes(first.cursor) == first
 
 
 async def all_pages(links: Links, owner: Owner, query: Query) -> list[Page]:
@@ -299,12 +299,12 @@ async def test_what_is_not_the_owners_is_not_there_and_nothing_changes(links: Li
 async def test_a_removal_and_its_undo_may_be_repeated(links: Links, owner: Owner) -> None:
     for code in ("abcdefgh", "zyxwvuts"):
         await links.create(code, "a.example", owner)
-    mark = (await links.changes(None)).mark
+    cursor = (await links.changes(None)).cursor
     for _ in range(2):
         await links.remove(owner, ["abcdefgh", "abcdefgh"])
         gone = {"abcdefgh": Resolution(LinkState.REMOVED)}
         assert await links.resolve(["abcdefgh"]) == gone
-        told = await links.changes(mark)
+        told = await links.changes(cursor)
         assert (told.resolutions, told.gone) == (gone, frozenset())
         assert await codes_of(links, owner) == ["zyxwvuts"]
         removed = await links.query(owner, Query(state=LinkState.REMOVED))
@@ -315,7 +315,7 @@ async def test_a_removal_and_its_undo_may_be_repeated(links: Links, owner: Owner
     for _ in range(2):
         await links.restore(owner, ["zyxwvuts", "abcdefgh", "zyxwvuts"])
         assert await codes_of(links, owner) == ["zyxwvuts", "abcdefgh"]
-        assert (await links.changes(mark)).resolutions["abcdefgh"].state is LinkState.ACTIVE
+        assert (await links.changes(cursor)).resolutions["abcdefgh"].state is LinkState.ACTIVE
 
 
 async def test_a_hundred_codes_are_the_most_of_one_edit(links: Links) -> None:
@@ -500,12 +500,12 @@ async def test_nobody_sees_statistics_of_a_link_of_nobody_or_of_none(links: Link
 
 async def test_a_scan_code_is_made_once_for_its_owner(links: Links) -> None:
     await links.create("abcdefgh", "a.example", GUEST)
-    mark = (await links.changes(None)).mark
+    cursor = (await links.changes(None)).cursor
     scan_code, _ = await links.create_scan_code(GUEST, "abcdefgh")
     assert (await links.create_scan_code(GUEST, "abcdefgh"))[0] == scan_code
     link, _ = await links.get(GUEST, "abcdefgh")
     assert link.scan_code == scan_code
-    assert scan_code in (await links.changes(mark)).resolutions
+    assert scan_code in (await links.changes(cursor)).resolutions
     for owner, code in ((ONE, "abcdefgh"), (GUEST, "unknown-"), (GUEST, scan_code)):
         with pytest.raises(NotFound) as refused:
             await links.create_scan_code(owner, code)
@@ -551,11 +551,11 @@ async def test_a_scan_code_answers_what_its_link_answers(links: Links) -> None:
         return found["abcdefgh"]
 
     assert await answers() == Resolution.active("http://a.example")
-    mark = (await links.changes(None)).mark
+    cursor = (await links.changes(None)).cursor
     await links.change(ONE, "abcdefgh", {"expires_at": EARLIER, "ended_url": "b.example"})
     ended = Resolution(LinkState.ACTIVE, "http://a.example", EARLIER, "http://b.example")
     assert await answers() == ended
-    assert (await links.changes(mark)).resolutions == {
+    assert (await links.changes(cursor)).resolutions == {
         "abcdefgh": ended,
         scan_code: ended._replace(link_code="abcdefgh"),
     }

@@ -10,13 +10,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.application.gate import Gate
+from services.links.application.moderation import Moderation
+from services.links.application.ports import LinkStore
 from services.links.blocks import BlockReason
-from services.links.decisions import Decision, DecisionKind
 from services.links.domain import NOBODY, RESTORABLE_FOR, Account, Link, NoLink
 from services.links.edits import LinkChanges, block, removal
-from services.links.gate import Gate
 from services.links.listing import InvalidCursor
-from services.links.moderation import Moderation
 from services.links.reports import (
     KEPT_AFTER_DECISION,
     MAX_STATEMENTS,
@@ -24,9 +24,8 @@ from services.links.reports import (
     Report,
     Statement,
 )
-from services.links.service import LinksService
-from services.links.store import LinkStore
 from services.links.urls import UrlPolicy
+from tests.contract import units
 from tests.contract.conftest import NewStore, opened_anew, opened_at
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
@@ -51,42 +50,41 @@ def said(details: str = "", contact: str = "", minute: int = 0) -> Statement:
     return Statement(details, contact, NOW + minute * MINUTE)
 
 
-async def dismiss(store: LinkStore, code: str, now: datetime) -> int:
-    return await store.dismiss(Decision(DecisionKind.DISMISS, now, code))
+dismiss = units.decide_reports
 
 
 async def waiting(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
     """How often each report that waits was made, in their order."""
-    found, after = await store.reports(None, 100)
+    found, after = await store.reports.waiting(None, 100)
     assert after is None
     assert all(link.code == report.code for link, report in found)
-    assert await store.waiting_reports() == len(found)
+    assert await store.reports.count_waiting() == len(found)
     return {(report.code, report.reason): report.count for _, report in found}
 
 
 async def test_reports_of_a_link_for_one_reason_are_one(opened: Opened) -> None:
     async with opened() as store:
-        await store.add(link())
+        await store.links.add(link())
         first = said("It asks for my password.", "ana@b.example", 1)
-        assert await store.report("abcdefgh", PHISHING, first, "first") == "first"
-        assert await store.report("abcdefgh", PHISHING, said(minute=2), "second") == "first"
+        assert await units.report(store, "abcdefgh", PHISHING, first, "first") == "first"
+        assert await units.report(store, "abcdefgh", PHISHING, said(minute=2), "second") == "first"
         last = said("¡Es falso! \U0001f600", minute=3)
-        assert await store.report("abcdefgh", PHISHING, last, "third") == "first"
-        assert await store.report("abcdefgh", SPAM, said(minute=4), "spam") == "spam"
+        assert await units.report(store, "abcdefgh", PHISHING, last, "third") == "first"
+        assert await units.report(store, "abcdefgh", SPAM, said(minute=4), "spam") == "spam"
         of_phishing = Report("first", "abcdefgh", PHISHING, 3, first.at, last.at, (first, last))
         at = said(minute=4).at
         of_spam = Report("spam", "abcdefgh", SPAM, 1, at, at)
-        found, _ = await store.reports(None, 100)
+        found, _ = await store.reports.waiting(None, 100)
         assert found == [(link(), of_phishing), (link(), of_spam)]
-        assert await store.waiting_reports() == 2
+        assert await store.reports.count_waiting() == 2
 
 
 async def test_a_clock_that_goes_back_takes_no_time_from_a_report(opened: Opened) -> None:
     async with opened() as store:
-        await store.add(link())
+        await store.links.add(link())
         for minute in (2, 1, 3, 0):
-            await store.report("abcdefgh", SPAM, said(minute=minute), "one")
-        [(_, report)], _ = await store.reports(None, 100)
+            await units.report(store, "abcdefgh", SPAM, said(minute=minute), "one")
+        [(_, report)], _ = await store.reports.waiting(None, 100)
         assert (report.first_at, report.last_at) == (said(minute=0).at, said(minute=3).at)
 
 
@@ -95,33 +93,23 @@ async def test_a_link_in_whatever_state_is_reported(opened: Opened) -> None:
     async with opened() as store:
         for number, edit in enumerate((block(SPAM), removal(NOW), ended)):
             code = f"code000{number}"
-            await store.add(link(code))
-            edited = await store.edit(None, [code], edit, NOW)
-            assert await store.report(code, OTHER, said(), code) == code
-            assert edited is not None
-            assert (await store.find(code)) == edited[0], "a report alone changes nothing of it"
+            await store.links.add(link(code))
+            edited = await units.edit(store, [code], edit, NOW)
+            assert await units.report(store, code, OTHER, said(), code) == code
+            assert [await store.links.find(code)] == edited, "a report alone changes nothing of it"
         assert set(await waiting(store)) == {(f"code000{number}", OTHER) for number in range(3)}
-
-
-async def test_what_never_was_or_was_purged_is_not_reported(opened: Opened) -> None:
-    async with opened() as store:
-        await store.add(link())
-        await store.purge(["abcdefgh"], NOW)
-        for code in ("abcdefgh", "unknown-"):
-            assert await store.report(code, OTHER, said("a", "b@c"), "one") is None
-        assert await waiting(store) == {}
 
 
 async def test_a_purged_link_takes_its_reports_along(opened: Opened) -> None:
     async with opened() as store:
         for code in ("abcdefgh", "other---", "decided-"):
-            await store.add(link(code))
-            await store.report(code, SPAM, said("Spam.", "ana@b.example"), code)
+            await store.links.add(link(code))
+            await units.report(store, code, SPAM, said("Spam.", "ana@b.example"), code)
         await dismiss(store, "decided-", NOW)
-        await store.purge(["abcdefgh", "decided-"], NOW)
+        await units.purge(store, ["abcdefgh", "decided-"], NOW)
         assert await waiting(store) == {("other---", SPAM): 1}
         assert await dismiss(store, "abcdefgh", NOW) == 0
-        assert not await store.forget_reports(NOW, 1), "those of the purged link are gone already"
+        assert not await store.reports.forget(NOW, 1), "those of the purged link are gone already"
 
 
 async def test_the_most_often_reported_links_come_first(opened: Opened) -> None:
@@ -132,10 +120,10 @@ async def test_the_most_often_reported_links_come_first(opened: Opened) -> None:
             "three---": {OTHER: 1},
             "four----": {OTHER: 4},
         }.items():
-            await store.add(link(code))
+            await store.links.add(link(code))
             for reason, count in counts.items():
                 for _ in range(count):
-                    await store.report(code, reason, said(), f"{code} {reason.value}")
+                    await units.report(store, code, reason, said(), f"{code} {reason.value}")
         ordered = [
             (("two-----", PHISHING), 3),
             (("two-----", SPAM), 2),
@@ -148,7 +136,7 @@ async def test_the_most_often_reported_links_come_first(opened: Opened) -> None:
         for most in (3, 4, 5, 100):
             pages, after = [], None
             while True:
-                found, after = await store.reports(after, most)
+                found, after = await store.reports.waiting(after, most)
                 pages.append([((one.code, one.reason), one.count) for _, one in found])
                 if after is None:
                     break
@@ -163,42 +151,42 @@ async def test_pages_repeat_nothing_and_skip_nothing_while_people_report(opened:
     async with opened() as store:
         codes = [f"code{n:04}" for n in range(30)]
         for n, code in enumerate(codes):
-            await store.add(link(code))
+            await store.links.add(link(code))
             for _ in range(1 + n % 4):
-                await store.report(code, SPAM, said(), f"id {code}")
+                await units.report(store, code, SPAM, said(), f"id {code}")
         for code in ("new-----", "raised--"):
-            await store.add(link(code))
-        await store.report("raised--", SPAM, said(), "raised")
+            await store.links.add(link(code))
+        await units.report(store, "raised--", SPAM, said(), "raised")
         seen: list[str] = []
         after, turn = None, 0
         while True:
-            found, after = await store.reports(after, 5)
+            found, after = await store.reports.waiting(after, 5)
             seen += [report.code for _, report in found]
             if after is None:
                 break
             # Of what was seen some is decided on, and some is reported again and for more.
             await dismiss(store, seen[-1], NOW)
-            await store.report(seen[-2], SPAM, said(), "again")
-            await store.report(seen[-3], PHISHING, said(), f"more {turn}")
+            await units.report(store, seen[-2], SPAM, said(), "again")
+            await units.report(store, seen[-3], PHISHING, said(), f"more {turn}")
             if turn == 1:
                 for _ in range(9):
-                    await store.report("new-----", SPAM, said(), "new")
-                    await store.report("raised--", SPAM, said(), "raised")
+                    await units.report(store, "new-----", SPAM, said(), "new")
+                    await units.report(store, "raised--", SPAM, said(), "raised")
             turn += 1
         assert turn > 5
         assert sorted(seen) == codes
-        found, _ = await store.reports(None, 5)
+        found, _ = await store.reports.waiting(None, 5)
         assert [report.code for _, report in found][:2] == ["raised--", "new-----"]
 
 
 async def test_statements_are_kept_while_there_is_room(opened: Opened) -> None:
     every = [said(f"Statement {number}", minute=number) for number in range(2 * MAX_STATEMENTS)]
     async with opened() as store:
-        await store.add(link())
+        await store.links.add(link())
         for statement in every:
-            await store.report("abcdefgh", SPAM, statement, "one")
-            await store.report("abcdefgh", SPAM, said(), "one")
-        [(_, report)], _ = await store.reports(None, 100)
+            await units.report(store, "abcdefgh", SPAM, statement, "one")
+            await units.report(store, "abcdefgh", SPAM, said(), "one")
+        [(_, report)], _ = await store.reports.waiting(None, 100)
         assert report.statements == tuple(every[:MAX_STATEMENTS])
         assert report.count == 4 * MAX_STATEMENTS
 
@@ -206,19 +194,21 @@ async def test_statements_are_kept_while_there_is_room(opened: Opened) -> None:
 async def test_what_is_decided_on_waits_no_more_and_then_anew(opened: Opened) -> None:
     async with opened() as store:
         for code in ("abcdefgh", "other---"):
-            await store.add(link(code))
+            await store.links.add(link(code))
             for reason in (SPAM, PHISHING):
                 for _ in range(2):
-                    await store.report(code, reason, said("Before."), f"{code} {reason.value}")
+                    await units.report(
+                        store, code, reason, said("Before."), f"{code} {reason.value}"
+                    )
         assert await dismiss(store, "abcdefgh", NOW) == 2
         assert await dismiss(store, "abcdefgh", NOW) == 0, "none of them waits any more"
         assert await dismiss(store, "unknown-", NOW) == 0
         assert await waiting(store) == {("other---", PHISHING): 2, ("other---", SPAM): 2}
 
         anew = said("After.", minute=7)
-        assert await store.report("abcdefgh", SPAM, anew, "new") == "abcdefgh spam"
-        assert await store.report("abcdefgh", SPAM, said(minute=8), "new") == "abcdefgh spam"
-        reports, _ = await store.reports(None, 100)
+        assert await units.report(store, "abcdefgh", SPAM, anew, "new") == "abcdefgh spam"
+        assert await units.report(store, "abcdefgh", SPAM, said(minute=8), "new") == "abcdefgh spam"
+        reports, _ = await store.reports.waiting(None, 100)
         found = [report for _, report in reports if report.code == "abcdefgh"]
         at = said(minute=8).at
         assert found == [Report("abcdefgh spam", "abcdefgh", SPAM, 2, anew.at, at, (anew,))]
@@ -228,23 +218,23 @@ async def test_what_is_decided_on_waits_no_more_and_then_anew(opened: Opened) ->
 async def test_what_was_decided_on_is_forgotten_in_time(opened: Opened) -> None:
     async with opened() as store:
         for number in range(4):
-            await store.add(link(f"code000{number}"))
-            await store.report(f"code000{number}", SPAM, said("a", "b@c"), f"id{number}")
+            await store.links.add(link(f"code000{number}"))
+            await units.report(store, f"code000{number}", SPAM, said("a", "b@c"), f"id{number}")
         for number in range(3):
             await dismiss(store, f"code000{number}", NOW + number * MINUTE)
-        await store.report("code0000", OTHER, said("b", "c@d"), "other")
+        await units.report(store, "code0000", OTHER, said("b", "c@d"), "other")
         # The first of them waits anew, and so what was decided on is there no more.
-        await store.report("code0001", SPAM, said("Anew."), "new")
+        await units.report(store, "code0001", SPAM, said("Anew."), "new")
         until = NOW + MINUTE
         rounds = 0
-        while await store.forget_reports(until, 1):
+        while await store.reports.forget(until, 1):
             rounds += 1
             assert rounds < 4, "it comes to an end"
         kept = {("code0000", OTHER): 1, ("code0001", SPAM): 1, ("code0003", SPAM): 1}
         assert await waiting(store) == kept
         ids = {}
         for code in ("code0000", "code0001", "code0002", "code0003"):
-            ids[code] = await store.report(code, SPAM, said(), "new")
+            ids[code] = await units.report(store, code, SPAM, said(), "new")
         assert ids == {
             "code0000": "new",
             "code0001": "id1",
@@ -255,28 +245,28 @@ async def test_what_was_decided_on_is_forgotten_in_time(opened: Opened) -> None:
 
 async def test_all_who_report_at_once_are_counted_and_told_one_id(opened: Opened) -> None:
     async with opened() as store:
-        await store.add(link())
+        await store.links.add(link())
         calls = [
-            store.report("abcdefgh", reason, said("At once."), f"{reason.value} {number}")
-            for number in range(40)
+            units.report(store, "abcdefgh", reason, said("At once."), f"{reason.value} {number}")
+            for number in range(10)
             for reason in (SPAM, PHISHING)
         ]
         ids = await asyncio.gather(*calls)
         assert len(set(ids[::2])) == len(set(ids[1::2])) == 1
         assert ids[0] != ids[1]
-        assert await waiting(store) == {("abcdefgh", PHISHING): 40, ("abcdefgh", SPAM): 40}
+        assert await waiting(store) == {("abcdefgh", PHISHING): 10, ("abcdefgh", SPAM): 10}
 
 
 async def test_no_report_is_lost_to_decisions_meanwhile(opened: Opened) -> None:
     """What was decided on and what waits are all that was reported."""
     async with opened() as store:
-        await store.add(link())
+        await store.links.add(link())
         told = decided = 0
 
         async def report(reason: BlockReason) -> None:
             nonlocal told
             for _ in range(20):
-                assert await store.report("abcdefgh", reason, said(), reason.value)
+                assert await units.report(store, "abcdefgh", reason, said(), reason.value)
                 told += 1
 
         async def decide() -> None:
@@ -291,59 +281,61 @@ async def test_no_report_is_lost_to_decisions_meanwhile(opened: Opened) -> None:
         assert await dismiss(store, "abcdefgh", NOW) == len(left)
         assert await waiting(store) == {}
         for reason in BlockReason:
-            await store.report("abcdefgh", reason, said(), "new")
+            await units.report(store, "abcdefgh", reason, said(), "new")
         assert set((await waiting(store)).values()) == {1}
 
 
 async def test_reports_are_there_after_a_restart(new_store: NewStore) -> None:
     with new_store() as setting:
         async with opened_at(setting, "links", ADAPTERS) as store:
-            await store.add(link())
-            await store.report("abcdefgh", SPAM, said("Spam.", "ana@b.example"), "one")
+            await store.links.add(link())
+            await units.report(store, "abcdefgh", SPAM, said("Spam.", "ana@b.example"), "one")
         async with opened_at(setting, "links", ADAPTERS) as store:
             assert await waiting(store) == {("abcdefgh", SPAM): 1}
-            assert await store.report("abcdefgh", SPAM, said(), "two") == "one"
+            assert await units.report(store, "abcdefgh", SPAM, said(), "two") == "one"
 
 
 async def test_the_service_reports_lists_and_dismisses(opened: Opened) -> None:
     clock = [NOW]
     async with opened() as store:
-        service = LinksService(store, URLS, lambda: clock[0])
-        await service.create("abcdefgh", "a.example", NOBODY)
-        one = await service.report("abcdefgh", SPAM, " Spam. ", " ana@b.example ")
-        assert await service.report("abcdefgh", SPAM, "", "") == one
-        other = await service.report("abcdefgh", OTHER, "", " ")
+        service = units.Service(store, URLS, lambda: clock[0])
+        moderation = Moderation(store, Gate(None, store.decisions), URLS, lambda: clock[0])
+        await service.commands.create("abcdefgh", "a.example", NOBODY)
+        one = await service.commands.report("abcdefgh", SPAM, " Spam. ", " ana@b.example ")
+        assert await service.commands.report("abcdefgh", SPAM, "", "") == one
+        other = await service.commands.report("abcdefgh", OTHER, "", " ")
         assert len({one, other}) == 2
-        for code in ("unknown-", "no code at all", ""):
+        await service.commands.create("purged--", "a.example", NOBODY)
+        await units.purge(store, ["purged--"], NOW)
+        for code in ("unknown-", "purged--", "no code at all", ""):
             with pytest.raises(NoLink):
-                await service.report(code, SPAM, "", "")
-        found, after, count = await service.reports("")
+                await service.commands.report(code, SPAM, "", "")
+        found, after, count = await moderation.reports("")
         assert (after, count) == ("", 2)
         assert [(report.id, report.statements) for _, report in found] == [
             (one, (said("Spam.", "ana@b.example"),)),
             (other, ()),
         ]
-        moderation = Moderation(store, Gate(None, store), URLS, lambda: clock[0])
         assert await moderation.dismiss("abcdefgh", "") == 2
         with pytest.raises(NoReport):
             await moderation.dismiss("abcdefgh", "")
-        assert await service.reports("") == ([], "", 0)
-        assert await service.reports("7.abcdefgh") == ([], "", 0)
+        assert await moderation.reports("") == ([], "", 0)
+        assert await moderation.reports("7.abcdefgh") == ([], "", 0)
         for wrong in ("7", "0.abcdefgh", "-1.abcdefgh", "7.abc", ".abcdefgh", "7." + "a" * 99):
             with pytest.raises(InvalidCursor):
-                await service.reports(wrong)
+                await moderation.reports(wrong)
 
-        await service.create("removed-", "a.example", NOBODY)
-        await store.edit(None, ["removed-"], removal(NOW), NOW)
+        await service.commands.create("removed-", "a.example", NOBODY)
+        await units.edit(store, ["removed-"], removal(NOW), NOW)
         clock[0] = NOW + RESTORABLE_FOR - MINUTE
-        assert await service.report("removed-", SPAM, "", "")
+        assert await service.commands.report("removed-", SPAM, "", "")
         clock[0] = NOW + RESTORABLE_FOR
         with pytest.raises(NoLink):
-            await service.report("removed-", SPAM, "", "")
+            await service.commands.report("removed-", SPAM, "", "")
 
         clock[0] = NOW + KEPT_AFTER_DECISION - MINUTE
-        assert not await service.forget_reports()
-        assert await service.report("abcdefgh", OTHER, "", "") == other
+        assert not await store.reports.forget(clock[0] - KEPT_AFTER_DECISION, 100)
+        assert await service.commands.report("abcdefgh", OTHER, "", "") == other
         clock[0] = NOW + KEPT_AFTER_DECISION
-        assert not await service.forget_reports()
-        assert await service.report("abcdefgh", SPAM, "", "") != one
+        assert not await store.reports.forget(clock[0] - KEPT_AFTER_DECISION, 100)
+        assert await service.commands.report("abcdefgh", SPAM, "", "") != one

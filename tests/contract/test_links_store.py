@@ -11,18 +11,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.links.__main__ import ADAPTERS
+from services.links.application import links as commands
+from services.links.application.ports import LinkStore
 from services.links.blocks import BlockReason
 from services.links.codes import CodeTaken, NoFreeCode
 from services.links.domain import (
-    MAX_FORMER_URLS,
     NOBODY,
     RESTORABLE_FOR,
     Account,
     FormerUrl,
     Guest,
-    InvalidOwner,
     Link,
     LinkState,
+    NoLink,
     Owner,
     Resolution,
     TooManyCodes,
@@ -30,10 +31,9 @@ from services.links.domain import (
 )
 from services.links.edits import Edit, Expiry, LinkChanges, block, removal, restoration
 from services.links.listing import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Position, Wanted
-from services.links.service import LinksService
-from services.links.store import LinkStore
 from services.links.texts import folded
 from services.links.urls import UrlPolicy
+from tests.contract import units
 from tests.contract.conftest import NewStore, add_all, opened_anew
 
 Opened = Callable[[], AbstractAsyncContextManager[LinkStore]]
@@ -58,9 +58,9 @@ def link(
     return Link(code, url, owner, NOW - timedelta(microseconds=age))
 
 
-async def urls(links: LinkStore | LinksService, codes: Sequence[str]) -> dict[str, str]:
+async def urls(store: LinkStore, codes: Sequence[str]) -> dict[str, str]:
     """Where those of the codes lead that answer, each of which must be active."""
-    found = await links.resolve(codes)
+    found = await store.links.resolve(codes)
     assert found == [Resolution.active(one.code, one.url) for one in found]
     return {one.code: one.url for one in found}
 
@@ -68,20 +68,20 @@ async def urls(links: LinkStore | LinksService, codes: Sequence[str]) -> dict[st
 async def test_a_link_is_kept_as_it_was_given(opened: Opened) -> None:
     one = link(url="https://example.com/%C3%B1?q=a%20b#ñ\U0001f600", owner=ONE)
     async with opened() as store:
-        assert await store.add(one) == one
+        assert await store.links.add(one) == one
         assert await urls(store, ["abcdefgh"]) == {"abcdefgh": one.url}
-        assert [page async for page in store.by_owner(ONE, 10)] == [[one]]
+        assert [page async for page in store.links.by_owner(ONE, 10)] == [[one]]
 
 
 async def test_a_held_code_stays_with_its_link(opened: Opened) -> None:
     first = link(owner=ONE)
     async with opened() as store:
-        await store.add(first)
-        assert await store.add(link(url="http://b.example", owner=TWO, age=-5)) == first
-        assert await store.add(link(owner=ONE, age=-5)) == first
+        await store.links.add(first)
+        assert await store.links.add(link(url="http://b.example", owner=TWO, age=-5)) == first
+        assert await store.links.add(link(owner=ONE, age=-5)) == first
 
         assert await urls(store, ["abcdefgh"]) == {"abcdefgh": "http://a.example"}
-        assert [page async for page in store.by_owner(TWO, 10)] == []
+        assert [page async for page in store.links.by_owner(TWO, 10)] == []
 
 
 async def test_a_link_is_found_with_its_owner(opened: Opened) -> None:
@@ -90,112 +90,121 @@ async def test_a_link_is_found_with_its_owner(opened: Opened) -> None:
     links = [link(f"code{n:04}", owner=owner) for n, owner in enumerate(owners)]
     async with opened() as store:
         for one in links:
-            assert await store.add(one) == one
-        assert [await store.find(one.code) for one in links] == links
-        assert await store.find("unknown-") is None
+            assert await store.links.add(one) == one
+        assert [await store.links.find(one.code) for one in links] == links
+        assert await store.links.find("unknown-") is None
 
-        await store.purge(["code0001"], NOW)
-        assert await store.find("code0001") is None
+        await units.purge(store, ["code0001"], NOW)
+        assert await store.links.find("code0001") is None
 
 
-async def test_a_scan_code_is_the_first_of_those_drawn_that_is_free(opened: Opened) -> None:
+async def test_a_scan_code_is_the_first_of_those_drawn_that_is_free(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = ["ABCDEFGH", "PURGED-1", "SCAN0001", "SCAN0002"]
+    monkeypatch.setattr(commands, "drawn_scan_codes", lambda: iter(drawn))
     async with opened() as store:
+        service = units.Service(store, URLS, lambda: NOW)
         for code, owner in (("ABCDEFGH", NOBODY), ("PURGED-1", TWO), ("code0001", ONE)):
-            await store.add(link(code, owner=owner))
-        await store.add(link("code0002", owner=GUEST))
-        await store.purge(["PURGED-1"], NOW)
-        drawn = ["ABCDEFGH", "PURGED-1", "SCAN0001", "SCAN0002"]
-        assert await store.give_scan_code(ONE, "code0001", iter(drawn), NOW) == "SCAN0001"
-        assert await store.give_scan_code(GUEST, "code0002", iter(drawn), NOW) == "SCAN0002"
-        assert await store.give_scan_code(ONE, "code0001", iter(["SCAN0003"]), NOW) == "SCAN0001"
+            await store.links.add(link(code, owner=owner))
+        for code in ("code0002", "code0003"):
+            await store.links.add(link(code, owner=GUEST))
+        await units.purge(store, ["PURGED-1"], NOW)
+
+        async def given(owner: Owner, code: str) -> str:
+            return (await service.commands.create_scan_code(owner, code)).scan_code
+
+        assert await given(ONE, "code0001") == "SCAN0001"
+        assert await given(GUEST, "code0002") == "SCAN0002"
+        assert await given(ONE, "code0001") == "SCAN0001"
         for owner, code in ((TWO, "code0001"), (ONE, "unknown-"), (ONE, "SCAN0001")):
-            assert await store.give_scan_code(owner, code, iter(["SCAN0003"]), NOW) is None
-        await store.add(link("code0003", owner=ONE))
+            with pytest.raises(NoLink):
+                await given(owner, code)
         with pytest.raises(NoFreeCode):
-            await store.give_scan_code(ONE, "code0003", iter(drawn), NOW)
-        assert (await store.find_all(ONE, ["code0003"]))[0].scan_code == ""
-        assert await store.give_scan_code(ONE, "code0003", iter(["SCAN0003"]), NOW) == "SCAN0003"
+            await given(GUEST, "code0003")
+        assert (await store.links.find_all(GUEST, ["code0003"]))[0].scan_code == ""
+        drawn.append("SCAN0003")
+        assert await given(GUEST, "code0003") == "SCAN0003"
+
+
+async def test_a_scan_code_given_at_once_is_one(opened: Opened) -> None:
+    async with opened() as store:
+        service = units.Service(store, URLS, lambda: NOW)
+        await store.links.add(link(owner=ONE))
+        given = await asyncio.gather(
+            *(service.commands.create_scan_code(ONE, "abcdefgh") for _ in range(10))
+        )
+        assert len({one.scan_code for one in given}) == 1
+        (found,) = await store.links.resolve([given[0].scan_code])
+        assert found.link_code == "abcdefgh"
 
 
 async def test_a_scan_code_finds_its_link_and_stays_taken_when_that_is_purged(
     opened: Opened,
 ) -> None:
     async with opened() as store:
-        await store.add(link(owner=ONE))
-        await store.give_scan_code(ONE, "abcdefgh", iter(["SCAN0001"]), NOW)
+        await store.links.add(link(owner=ONE))
+        await units.give_scan_code(store, "abcdefgh", "SCAN0001", NOW)
         with_scan_code = replace(link(owner=ONE), scan_code="SCAN0001")
         for code in ("abcdefgh", "SCAN0001"):
-            assert await store.find(code) == with_scan_code
-        assert await store.add(link("SCAN0001", owner=ONE)) is None
-        assert await store.purge(["SCAN0001"], NOW) == [], "it is no link of its own"
-        found = {one.code: one.link_code for one in await store.resolve(["SCAN0001", "abcdefgh"])}
+            assert await store.links.find(code) == with_scan_code
+        assert await store.links.add(link("SCAN0001", owner=ONE)) is None
+        assert await units.purge(store, ["SCAN0001"], NOW) == [], "it is no link of its own"
+        found = {
+            one.code: one.link_code for one in await store.links.resolve(["SCAN0001", "abcdefgh"])
+        }
         assert found == {"SCAN0001": "abcdefgh", "abcdefgh": ""}
 
-        mark = (await store.announcements(None)).mark
-        assert await store.purge(["abcdefgh"], NOW) == ["abcdefgh"]
-        assert set((await store.announcements(mark)).keys) == {"abcdefgh", "SCAN0001"}
-        assert await store.resolve(["SCAN0001", "abcdefgh"]) == []
-        assert await store.find("SCAN0001") is None
-        assert await store.add(link("SCAN0001", owner=ONE)) is None
+        cursor = (await store.changes.read_since(None)).cursor
+        assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
+        page = await store.changes.read_since(cursor)
+        assert set(page.codes) == {"abcdefgh", "SCAN0001"}
+        assert await store.links.resolve(["SCAN0001", "abcdefgh"]) == []
+        assert await store.links.find("SCAN0001") is None
+        assert await store.links.add(link("SCAN0001", owner=ONE)) is None
 
 
 async def test_the_codes_of_an_owner_leave_out_what_was_removed(opened: Opened) -> None:
     async with opened() as store:
         for owner in (ONE, GUEST):
-            assert await store.owned_codes(owner, 10) == []
+            assert await store.links.owned_codes(owner, 10) == []
         for n in range(4):
-            await store.add(link(f"ones{n:04}", owner=ONE, age=n))
-        await store.add(link("guests--", owner=GUEST))
-        await store.add(link("nobodys-"))
-        await store.edit(ONE, ["ones0001"], removal(NOW), NOW)
-        await store.edit(None, ["ones0002"], block(BlockReason.SPAM), NOW)
-        await store.edit(None, ["ones0000"], block(BlockReason.SPAM), NOW)
-        await store.edit(ONE, ["ones0000"], removal(NOW), NOW)
+            await store.links.add(link(f"ones{n:04}", owner=ONE, age=n))
+        await store.links.add(link("guests--", owner=GUEST))
+        await store.links.add(link("nobodys-"))
+        await units.edit(store, ["ones0001"], removal(NOW), NOW)
+        await units.edit(store, ["ones0002"], block(BlockReason.SPAM), NOW)
+        await units.edit(store, ["ones0000"], block(BlockReason.SPAM), NOW)
+        await units.edit(store, ["ones0000"], removal(NOW), NOW)
 
-        assert sorted(await store.owned_codes(ONE, 10)) == ["ones0002", "ones0003"]
-        assert len(await store.owned_codes(ONE, 1)) == 1
-        assert await store.owned_codes(GUEST, 10) == ["guests--"]
-        await store.purge(["guests--"], NOW)
-        assert await store.owned_codes(GUEST, 10) == []
-
-
-async def test_lists_of_a_guest_and_of_an_account_have_their_own_links(opened: Opened) -> None:
-    owners: list[Account | Guest]
-    owners = [ONE, GUEST, Account(GUEST.key_hash.decode()), Guest(bytes(32))]
-    links = [link(f"code{n:04}", owner=owners[n % 4], age=n) for n in range(40)]
-    async with opened() as store:
-        for one in links:
-            await store.add(one)
-        await store.add(link("nobody--"))
-
-        for n, owner in enumerate(owners):
-            pages = [page async for page in store.by_owner(owner, 4)]
-            assert [one for page in pages for one in page] == links[n::4]
+        assert sorted(await store.links.owned_codes(ONE, 10)) == ["ones0002", "ones0003"]
+        assert len(await store.links.owned_codes(ONE, 1)) == 1
+        assert await store.links.owned_codes(GUEST, 10) == ["guests--"]
+        await units.purge(store, ["guests--"], NOW)
+        assert await store.links.owned_codes(GUEST, 10) == []
 
 
 async def test_a_creation_is_repeated_by_its_owner_alone(opened: Opened) -> None:
     owners: list[Owner] = [ONE, GUEST, NOBODY]
     async with opened() as store:
-        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+        service = units.Service(store, URLS, lambda: NOW)
         for n, owner in enumerate(owners):
             code = f"code{n:04}"
-            first = await service.create(code, "a.example", owner)
+            first = await service.commands.create(code, "a.example", owner)
             for other in owners:
                 if other == owner:
-                    assert await service.create(code, "a.example", other) == first
+                    assert await service.commands.create(code, "a.example", other) == first
                 else:
                     with pytest.raises(CodeTaken):
-                        await service.create(code, "a.example", other)
-        with pytest.raises(InvalidOwner):
-            await service.owned_codes(NOBODY)
+                        await service.commands.create(code, "a.example", other)
 
 
 async def test_codes_differ_by_case(opened: Opened) -> None:
     async with opened() as store:
-        await store.add(link("abcdefgh"))
+        await store.links.add(link("abcdefgh"))
         assert await urls(store, ["ABCDEFGH"]) == {}
         upper = link("ABCDEFGH", "http://b.example")
-        assert await store.add(upper) == upper
+        assert await store.links.add(upper) == upper
 
 
 async def test_a_thousand_codes_are_looked_up_at_once_unknown_ones_left_out(opened: Opened) -> None:
@@ -212,10 +221,10 @@ async def test_pages_are_newest_first_and_miss_nothing_made_at_one_moment(opened
     links = [link(f"code{n:04}", owner=ONE, age=n // 7) for n in range(1201)]
     async with opened() as store:
         await add_all(store, links[::-1])
-        await store.add(link("other---", owner=TWO))
-        await store.add(link("nobody--"))
+        await store.links.add(link("other---", owner=TWO))
+        await store.links.add(link("nobody--"))
 
-        pages = [page async for page in store.by_owner(ONE, 500)]
+        pages = [page async for page in store.links.by_owner(ONE, 500)]
 
         assert [len(page) for page in pages] == [500, 500, 201]
         found = [one for page in pages for one in page]
@@ -223,128 +232,98 @@ async def test_pages_are_newest_first_and_miss_nothing_made_at_one_moment(opened
         assert sorted(one.code for one in found) == [one.code for one in links]
 
 
-@pytest.mark.parametrize("count", [0, 4, 5, 10])
-async def test_no_page_is_empty(opened: Opened, count: int) -> None:
-    async with opened() as store:
-        for n in range(count):
-            await store.add(link(f"code{n:04}", owner=ONE))
-
-        pages = [page async for page in store.by_owner(ONE, 5)]
-
-        assert all(pages)
-        assert sum(len(page) for page in pages) == count
-
-
 async def test_links_made_while_pages_are_read_do_not_move_them(opened: Opened) -> None:
     links = [link(f"code{n:04}", owner=ONE, age=n) for n in range(6)]
     async with opened() as store:
         for one in links:
-            await store.add(one)
-        pages = store.by_owner(ONE, 3)
+            await store.links.add(one)
+        pages = store.links.by_owner(ONE, 3)
 
         first = await anext(pages)
-        await store.add(link("newest--", owner=ONE, age=-1))
+        await store.links.add(link("newest--", owner=ONE, age=-1))
 
         assert first + [one async for page in pages for one in page] == links
 
 
 async def test_of_fifty_links_for_one_code_at_once_one_wins(opened: Opened) -> None:
     async with opened() as store:
-        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+        service = units.Service(store, URLS, lambda: NOW)
         results = await asyncio.gather(
-            *(service.create("abcdefgh", f"http://{n}.example", NOBODY) for n in range(50)),
+            *(
+                service.commands.create("abcdefgh", f"http://{n}.example", NOBODY)
+                for n in range(50)
+            ),
             return_exceptions=True,
         )
 
         won = [result for result in results if isinstance(result, Link)]
         lost = [result for result in results if isinstance(result, CodeTaken)]
         assert (len(won), len(lost)) == (1, 49)
-        assert await urls(service, ["abcdefgh"]) == {"abcdefgh": won[0].url}
+        assert await urls(store, ["abcdefgh"]) == {"abcdefgh": won[0].url}
 
 
 async def test_one_link_fifty_times_at_once_is_fifty_successes(opened: Opened) -> None:
     async with opened() as store:
-        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+        service = units.Service(store, URLS, lambda: NOW)
         results = await asyncio.gather(
-            *(service.create("abcdefgh", "a.example", ONE) for _ in range(50))
+            *(service.commands.create("abcdefgh", "a.example", ONE) for _ in range(50))
         )
 
         assert set(results) == {link(owner=ONE)}
-        assert [page async for page in store.by_owner(ONE, 3)] == [[link(owner=ONE)]]
+        assert [page async for page in store.links.by_owner(ONE, 5)] == [[link(owner=ONE)]]
 
 
 async def test_a_purged_link_is_gone_and_its_code_is_never_free_again(opened: Opened) -> None:
     one, other = link(owner=ONE), link("other---", owner=ONE, age=1)
     async with opened() as store:
-        await store.add(one)
-        await store.add(other)
+        await store.links.add(one)
+        await store.links.add(other)
         for _ in range(2):
-            assert await store.purge(["abcdefgh", "unknown-"], NOW) == ["abcdefgh"]
+            assert await units.purge(store, ["abcdefgh", "unknown-"], NOW) == ["abcdefgh"]
 
             assert await urls(store, ["abcdefgh", "other---"]) == {"other---": other.url}
-            assert [page async for page in store.by_owner(ONE, 10)] == [[other]]
-            assert await store.add(one) is None
-            assert await store.add(link(url="http://b.example", owner=TWO)) is None
+            assert [page async for page in store.links.by_owner(ONE, 10)] == [[other]]
+            assert await store.links.add(one) is None
+            assert await store.links.add(link(url="http://b.example", owner=TWO)) is None
         free = link("unknown-")
-        assert await store.add(free) == free
-
-
-async def test_links_purged_while_pages_are_read_do_not_move_them(opened: Opened) -> None:
-    links = [link(f"code{n:04}", owner=ONE, age=n) for n in range(7)]
-    async with opened() as store:
-        for one in links:
-            await store.add(one)
-
-        async for page in store.by_owner(ONE, 3):
-            codes = [one.code for one in page]
-            assert sorted(await store.purge(codes, NOW)) == codes
-
-        assert [page async for page in store.by_owner(ONE, 3)] == []
-        assert await urls(store, [one.code for one in links]) == {}
-
-
-async def test_a_thousand_links_are_purged_at_once(opened: Opened) -> None:
-    codes = [f"code{n:04}" for n in range(1000)]
-    async with opened() as store:
-        await add_all(store, [link(code) for code in codes])
-
-        assert sorted(await store.purge(codes, NOW)) == codes
-        assert await urls(store, codes) == {}
+        assert await store.links.add(free) == free
 
 
 async def test_a_link_made_and_purged_at_once_is_there_or_was_purged(opened: Opened) -> None:
     one = link()
     async with opened() as store:
         for _ in range(20):
-            await asyncio.gather(store.add(one), store.purge(["abcdefgh"], NOW))
+            await asyncio.gather(store.links.add(one), units.purge(store, ["abcdefgh"], NOW))
 
-        assert await store.purge(["abcdefgh"], NOW) == ["abcdefgh"]
-        assert await store.add(one) is None
+        assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
+        assert await store.links.add(one) is None
 
 
 async def test_a_link_is_purged_by_its_scan_code_too(opened: Opened) -> None:
     async with opened() as store:
-        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+        service = units.Service(store, URLS, lambda: NOW)
         for code in ("abcdefgh", "stays---"):
-            await service.create(code, "a.example", ONE)
-        scan_code = await service.create_scan_code(ONE, "abcdefgh")
-        assert await service.purge([scan_code, "abcdefgh"]) == ["abcdefgh"]
-        found = await service.resolve(["abcdefgh", scan_code, "stays---"])
+            await service.commands.create(code, "a.example", ONE)
+        scan_code = (await service.commands.create_scan_code(ONE, "abcdefgh")).scan_code
+        assert await service.maintenance.purge([scan_code, "abcdefgh"]) == ["abcdefgh"]
+        found = await service.queries.resolve(["abcdefgh", scan_code, "stays---"])
         assert [one.code for one in found] == ["stays---"]
-        assert await service.purge([scan_code]) == [scan_code], "it is gone, whoever asks"
+        assert await service.maintenance.purge([scan_code]) == [scan_code], (
+            "it is gone, whoever asks"
+        )
 
 
 async def test_a_purged_code_is_taken_for_whoever_asks(opened: Opened) -> None:
     async with opened() as store:
-        service = LinksService(store, UrlPolicy("https://atajo.example"), lambda: NOW)
-        await service.create("abcdefgh", "a.example", ONE)
-        assert await service.purge(["abcdefgh", "malformed"]) == ["abcdefgh"]
+        service = units.Service(store, URLS, lambda: NOW)
+        await service.commands.create("abcdefgh", "a.example", ONE)
+        assert await service.maintenance.purge(["abcdefgh", "malformed"]) == ["abcdefgh"]
 
         for owner in (ONE, NOBODY):
             with pytest.raises(CodeTaken):
-                await service.create("abcdefgh", "a.example", owner)
+                await service.commands.create("abcdefgh", "a.example", owner)
         with pytest.raises(TooManyCodes):
-            await service.purge(["abcdefgh"] * 1001)
+            await service.maintenance.purge(["abcdefgh"] * 1001)
 
 
 URLS = UrlPolicy("https://atajo.example")
@@ -368,16 +347,14 @@ async def codes_of(
     now: datetime = NOW,
 ) -> list[str]:
     """The codes of an owner's links that are wanted; as many as are counted and ranked."""
-    codes = [one.code for one in await store.page(owner, wanted, order, None, 100, now)]
-    assert await store.count(owner, wanted, now) == len(codes)
-    assert sorted(await store.ranking(owner, wanted, now)) == sorted(codes)
+    codes = [one.code for one in await store.lists.page(owner, wanted, order, None, 100, now)]
+    assert await store.lists.count(owner, wanted, now) == len(codes)
+    assert sorted(await store.lists.ranking(owner, wanted, now)) == sorted(codes)
     return codes
 
 
 async def edited(store: LinkStore, code: str, edit: Edit, now: datetime = NOW) -> Link:
-    links = await store.edit(None, [code], edit, now)
-    assert links is not None
-    return links[0]
+    return (await units.edit(store, [code], edit, now))[0]
 
 
 @pytest.mark.parametrize("owner", [ONE, GUEST])
@@ -396,21 +373,21 @@ async def test_all_of_a_link_is_changed_and_kept(opened: Opened, owner: Account 
         public_statistics=True,
     )
     async with opened() as store:
-        await store.add(made)
-        await store.add(link("other---", owner=owner))
+        await store.links.add(made)
+        await store.links.add(link("other---", owner=owner))
         edit = EVERYTHING.edit(URLS, later)
 
         for _ in range(2):
-            assert await store.edit(owner, ["abcdefgh"], edit, later) == [changed]
-            assert await store.find("abcdefgh") == changed
-            assert await store.history("abcdefgh") == [FormerUrl("http://a.example", later)]
-        assert await store.add(made) == changed
-        assert await store.find_all(owner, ["abcdefgh"]) == [changed]
-        assert await store.page(owner, Wanted(folded("AÑO")), LinkOrder.OLDEST, None, 9, NOW) == [
-            changed
-        ]
-        assert await store.find("other---") == link("other---", owner=owner)
-        assert await store.resolve(["abcdefgh"]) == [
+            assert await units.edit(store, ["abcdefgh"], edit, later) == [changed]
+            assert await store.links.find("abcdefgh") == changed
+            assert await store.links.history("abcdefgh") == [FormerUrl("http://a.example", later)]
+        assert await store.links.add(made) == changed
+        assert await store.links.find_all(owner, ["abcdefgh"]) == [changed]
+        assert await store.lists.page(
+            owner, Wanted(folded("AÑO")), LinkOrder.OLDEST, None, 9, NOW
+        ) == [changed]
+        assert await store.links.find("other---") == link("other---", owner=owner)
+        assert await store.links.resolve(["abcdefgh"]) == [
             Resolution(
                 "abcdefgh",
                 LinkState.ACTIVE,
@@ -423,43 +400,47 @@ async def test_all_of_a_link_is_changed_and_kept(opened: Opened, owner: Account 
         plain = LinkChanges(title="", tags=(), expiry=Expiry(None), ended_url="")
         emptied = replace(changed, title="", tags=(), expires_at=None, ended_url="")
         assert await edited(store, "abcdefgh", plain.edit(URLS, later)) == emptied
-        assert await store.find("abcdefgh") == emptied
+        assert await store.links.find("abcdefgh") == emptied
 
 
 async def test_where_a_link_led_is_kept_newest_first(opened: Opened) -> None:
     async with opened() as store:
-        await store.add(link(owner=ONE))
-        await store.add(link("other---", "http://other.example", owner=ONE))
+        await store.links.add(link(owner=ONE))
+        await store.links.add(link("other---", "http://other.example", owner=ONE))
         # At one moment: the clock of a replica may stand still.
         for url in ("b.example", "c.example", "c.example", "a.example"):
-            await store.edit(ONE, ["abcdefgh"], LinkChanges(url=url).edit(URLS, NOW), NOW)
+            await units.edit(store, ["abcdefgh"], LinkChanges(url=url).edit(URLS, NOW), NOW)
 
         urls = ["http://c.example", "http://b.example", "http://a.example"]
-        assert await store.history("abcdefgh") == [FormerUrl(url, NOW) for url in urls]
-        assert await store.history("other---") == []
-        found = await store.find("abcdefgh")
+        assert await store.links.history("abcdefgh") == [FormerUrl(url, NOW) for url in urls]
+        assert await store.links.history("other---") == []
+        found = await store.links.find("abcdefgh")
         assert found is not None
         assert (found.url, found.created_url) == ("http://a.example", "http://a.example")
 
-        await store.purge(["abcdefgh"], NOW)
-        assert await store.history("abcdefgh") == []
+        await units.purge(store, ["abcdefgh"], NOW)
+        assert await store.links.history("abcdefgh") == []
 
 
-async def test_a_full_history_takes_no_more_and_loses_nothing(opened: Opened) -> None:
+async def test_a_full_history_takes_no_more_and_loses_nothing(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for store_kind in ("mongo", "sqlite"):
+        monkeypatch.setattr(f"services.links.storage.{store_kind}.links.MAX_FORMER_URLS", 20)
     async with opened() as store:
-        await store.add(link(owner=ONE))
-        for n in range(MAX_FORMER_URLS):
+        await store.links.add(link(owner=ONE))
+        for n in range(20):
             await edited(store, "abcdefgh", LinkChanges(url=f"{n}.example").edit(URLS, NOW))
-        full = await store.find("abcdefgh")
+        full = await store.links.find("abcdefgh")
 
         with pytest.raises(TooManyUrls):
             await edited(store, "abcdefgh", LinkChanges(url="x.ex", title="x").edit(URLS, NOW))
 
-        assert await store.find("abcdefgh") == full
-        history = await store.history("abcdefgh")
-        assert len(history) == MAX_FORMER_URLS
+        assert await store.links.find("abcdefgh") == full
+        history = await store.links.history("abcdefgh")
+        assert len(history) == 20
         assert history[-1].url == "http://a.example"
-        titled = LinkChanges(title="b", url=f"{MAX_FORMER_URLS - 1}.example").edit(URLS, NOW)
+        titled = LinkChanges(title="b", url="19.example").edit(URLS, NOW)
         assert (await edited(store, "abcdefgh", titled)).title == "b"
 
 
@@ -475,20 +456,21 @@ async def test_nothing_changes_where_one_of_the_links_is_not_the_owners(opened: 
     ]
     async with opened() as store:
         for one in links:
-            await store.add(one)
-        await store.add(link("purged--", owner=ONE))
-        await store.purge(["purged--"], NOW)
+            await store.links.add(one)
+        await store.links.add(link("purged--", owner=ONE))
+        await units.purge(store, ["purged--"], NOW)
 
+        service = units.Service(store, URLS, lambda: NOW)
         strange = ("twos----", "guests--", "nobodys-", "gone----", "purged--", "unknown-")
         for code in strange:
             for codes in (["ones----", code], [code, "ones----"]):
-                assert await store.edit(ONE, codes, removal(NOW), NOW) is None
-        assert await store.edit(GUEST, ["ones----"], removal(NOW), NOW) is None
-        for code in ("gone----", "purged--", "unknown-"):
-            assert await store.edit(None, [code], block(BlockReason.SPAM), NOW) is None
-        assert [await store.find(one.code) for one in links] == links
+                with pytest.raises(NoLink):
+                    await service.commands.remove(ONE, codes)
+        with pytest.raises(NoLink):
+            await service.commands.remove(GUEST, ["ones----"])
+        assert [await store.links.find(one.code) for one in links] == links
 
-        restored = await store.edit(ONE, ["back----", "ones----"], restoration(), NOW)
+        restored = await service.commands.restore(ONE, ["back----", "ones----"])
         assert restored == [replace(links[-1], removed_at=None), links[0]]
 
 
@@ -496,15 +478,14 @@ async def test_links_are_edited_in_the_order_given_each_once(opened: Opened) -> 
     codes = [f"code{n:04}" for n in range(100)]
     async with opened() as store:
         for code in codes:
-            await store.add(link(code, owner=ONE))
+            await store.links.add(link(code, owner=ONE))
 
         asked = [*reversed(codes), codes[3]]
-        links = await store.edit(ONE, asked, LinkChanges(url="b.example").edit(URLS, NOW), NOW)
+        links = await units.edit(store, asked, LinkChanges(url="b.example").edit(URLS, NOW), NOW)
 
-        assert links is not None
         assert [one.code for one in links] == asked
         assert {one.url for one in links} == {"http://b.example"}
-        assert await store.history(codes[3]) == [FormerUrl("http://a.example", NOW)]
+        assert await store.links.history(codes[3]) == [FormerUrl("http://a.example", NOW)]
 
 
 async def test_what_a_short_address_answers_follows_its_link(opened: Opened) -> None:
@@ -512,14 +493,14 @@ async def test_what_a_short_address_answers_follows_its_link(opened: Opened) -> 
     ends = (NOW - DAY).replace(microsecond=0)
 
     async def resolved(store: LinkStore) -> Resolution:
-        (only,) = await store.resolve(["abcdefgh", "unknown-"])
-        found = await store.find("abcdefgh")
+        (only,) = await store.links.resolve(["abcdefgh", "unknown-"])
+        found = await store.links.find("abcdefgh")
         assert found is not None
         assert only == found.resolution()
         return only
 
     async with opened() as store:
-        await store.add(link(owner=ONE))
+        await store.links.add(link(owner=ONE))
         assert await resolved(store) == Resolution.active("abcdefgh", url)
         await edited(store, "abcdefgh", LinkChanges(expiry=Expiry(ends)).edit(URLS, NOW))
         assert await resolved(store) == Resolution("abcdefgh", LinkState.ACTIVE, url, ends)
@@ -564,8 +545,8 @@ async def test_every_state_has_a_list_and_the_removed_are_in_no_other(opened: Op
     }
     async with opened() as store:
         for one in links.values():
-            await store.add(one)
-        await store.add(link("other---", owner=TWO))
+            await store.links.add(one)
+        await store.links.add(link("other---", owner=TWO))
         for state, names in lists.items():
             codes = [links[name].code for name in names]
             assert await codes_of(store, Wanted(state=state)) == codes
@@ -577,8 +558,7 @@ async def test_every_state_has_a_list_and_the_removed_are_in_no_other(opened: Op
         tomorrow = await codes_of(store, Wanted(state=LinkState.EXPIRED), now=ends + DAY)
         assert tomorrow == ["ending--", "expired-"]
         assert await codes_of(store, Wanted(state=LinkState.ACTIVE), now=ends + DAY) == ["active--"]
-        restored = await store.edit(ONE, ["rest----", "removed-"], restoration(), NOW)
-        assert restored is not None
+        await units.edit(store, ["rest----", "removed-"], restoration(), NOW)
         assert len(await codes_of(store)) == 7
         await edited(store, "active--", removal(NOW))
         assert len(await codes_of(store)) == 6
@@ -628,8 +608,8 @@ async def test_a_text_is_found_anywhere_whatever_the_case(
     ]
     async with opened() as store:
         for one in links:
-            await store.add(one)
-        await store.add(link("code0004", "http://a.example/Abc", TWO))
+            await store.links.add(one)
+        await store.links.add(link("code0004", "http://a.example/Abc", TWO))
 
         assert await codes_of(store, Wanted(folded(text))) == codes
         wanted = Wanted(folded(text), LinkState.ACTIVE)
@@ -638,7 +618,7 @@ async def test_a_text_is_found_anywhere_whatever_the_case(
 
 async def test_what_a_text_is_found_in_changes_with_the_link(opened: Opened) -> None:
     async with opened() as store:
-        await store.add(link(owner=ONE))
+        await store.links.add(link(owner=ONE))
         for title, found in (("Año", True), ("ano", False), ("ñ", True), ("", False)):
             await edited(store, "abcdefgh", LinkChanges(title=title).edit(URLS, NOW))
             assert await codes_of(store, Wanted("ñ")) == ["abcdefgh"] * found
@@ -650,11 +630,11 @@ async def test_pages_by_age_go_on_behind_a_position(opened: Opened, order: LinkO
     links = [link(f"code{n:04}", owner=ONE, age=n // 3) for n in range(40)]
     async with opened() as store:
         for one in links:
-            await store.add(one)
-        await store.add(link("other---", owner=TWO))
+            await store.links.add(one)
+        await store.links.add(link("other---", owner=TWO))
         found: list[Link] = []
         after = None
-        while some := await store.page(ONE, ALL, order, after, 7, NOW):
+        while some := await store.lists.page(ONE, ALL, order, after, 7, NOW):
             found += some
             after = Position(some[-1].created_at, some[-1].code)
 
@@ -664,45 +644,45 @@ async def test_pages_by_age_go_on_behind_a_position(opened: Opened, order: LinkO
 
 async def test_links_are_ranked_by_visits_of_people_then_by_age(opened: Opened) -> None:
     async with opened() as store:
-        assert await store.rank_mark() is None
+        assert await store.views.mark() is None
         for n in range(6):
-            await store.add(link(f"code{n:04}", owner=ONE, age=n // 2))
-        await store.add(link("guests--", owner=GUEST))
-        await store.add(link("nobodys-"))
-        assert await store.ranking(ONE, ALL, NOW) == [
+            await store.links.add(link(f"code{n:04}", owner=ONE, age=n // 2))
+        await store.links.add(link("guests--", owner=GUEST))
+        await store.links.add(link("nobodys-"))
+        assert await store.lists.ranking(ONE, ALL, NOW) == [
             "code0001", "code0000", "code0003", "code0002", "code0005", "code0004",
         ]  # fmt: skip
 
         people = {"code0004": 5, "code0002": 7, "code0003": 5, "unknown-": 9, "nobodys-": 9}
-        await store.rank(people | {"guests--": 2**40}, 17)
-        await store.rank({"code0002": 6, "code0005": 0}, None)
-        assert await store.rank_mark() == 17
-        assert await store.ranking(ONE, ALL, NOW) == [
+        await store.views.note(people | {"guests--": 2**40}, 17)
+        await store.views.note({"code0002": 6, "code0005": 0}, None)
+        assert await store.views.mark() == 17
+        assert await store.lists.ranking(ONE, ALL, NOW) == [
             "code0002", "code0003", "code0004", "code0001", "code0000", "code0005",
         ]  # fmt: skip
-        assert await store.ranking(ONE, Wanted("code0004"), NOW) == ["code0004"]
-        assert await store.ranking(TWO, ALL, NOW) == []
-        await store.rank({}, 0)
-        assert await store.rank_mark() == 0
+        assert await store.lists.ranking(ONE, Wanted("code0004"), NOW) == ["code0004"]
+        assert await store.lists.ranking(TWO, ALL, NOW) == []
+        await store.views.note({}, 0)
+        assert await store.views.mark() == 0
 
         # Visits stay with a link through all that is done to it.
         await edited(store, "code0004", EVERYTHING.edit(URLS, NOW))
         await edited(store, "code0004", removal(NOW))
         await edited(store, "code0004", restoration())
-        await store.rank({"code0001": 4}, 18)
-        await store.claim(GUEST, ONE, 10)
-        ranking = await store.ranking(ONE, ALL, NOW)
+        await store.views.note({"code0001": 4}, 18)
+        await units.claim(store, GUEST, ONE, 10)
+        ranking = await store.lists.ranking(ONE, ALL, NOW)
         assert ranking[:5] == ["guests--", "code0002", "code0003", "code0004", "code0001"]
-        assert await store.add(link("unknown-", owner=ONE, age=99))
-        assert (await store.ranking(ONE, ALL, NOW))[-1] == "unknown-"
+        assert await store.links.add(link("unknown-", owner=ONE, age=99))
+        assert (await store.lists.ranking(ONE, ALL, NOW))[-1] == "unknown-"
 
 
 async def test_a_ranking_is_kept_with_all_its_codes(opened: Opened) -> None:
     codes = [f"code{n:04}" for n in range(2345)]
     async with opened() as store:
-        assert await store.kept_ranking(ONE, "key", 0, 10, NOW) is None
+        assert await store.lists.kept_ranking(ONE, "key", 0, 10, NOW) is None
         for _ in range(2):
-            await store.keep_ranking(ONE, "key", codes, NOW)
+            await units.keep_ranking(store, ONE, "key", codes, NOW)
             for start, most in (
                 (0, 10),
                 (995, 10),
@@ -711,31 +691,32 @@ async def test_a_ranking_is_kept_with_all_its_codes(opened: Opened) -> None:
                 (2340, 10),
                 (0, 9999),
             ):
-                kept = await store.kept_ranking(ONE, "key", start, most, NOW)
+                kept = await store.lists.kept_ranking(ONE, "key", start, most, NOW)
                 assert kept == codes[start : start + most]
         for start in (2345, 5000):
-            assert await store.kept_ranking(ONE, "key", start, 10, NOW) == []
+            assert await store.lists.kept_ranking(ONE, "key", start, 10, NOW) == []
         for owner, key in ((TWO, "key"), (GUEST, "key"), (ONE, "yek")):
-            assert await store.kept_ranking(owner, key, 0, 10, NOW) is None
+            assert await store.lists.kept_ranking(owner, key, 0, 10, NOW) is None
 
-        await store.keep_ranking(ONE, "key", codes[:3], NOW)
-        assert await store.kept_ranking(ONE, "key", 0, 10, NOW) == codes[:3]
+        await units.keep_ranking(store, ONE, "key", codes[:3], NOW)
+        assert await store.lists.kept_ranking(ONE, "key", 0, 10, NOW) == codes[:3]
 
 
 async def test_the_last_rankings_of_an_owner_are_kept_for_an_hour(opened: Opened) -> None:
     async def kept(owner: Account | Guest, now: datetime) -> list[int]:
         """Those that are there of four more than an owner can have."""
         rankings = [
-            await store.kept_ranking(owner, f"key{n}", 0, 10, now) for n in range(KEPT_RANKINGS + 4)
+            await store.lists.kept_ranking(owner, f"key{n}", 0, 10, now)
+            for n in range(KEPT_RANKINGS + 4)
         ]
         assert all(codes in (None, [f"code{n:04}"]) for n, codes in enumerate(rankings))
         return [n for n, codes in enumerate(rankings) if codes]
 
     async with opened() as store:
-        await store.keep_ranking(TWO, "key0", ["code0000"], NOW)
+        await units.keep_ranking(store, TWO, "key0", ["code0000"], NOW)
         for n in range(KEPT_RANKINGS + 2):
             at = NOW + timedelta(seconds=n)
-            await store.keep_ranking(ONE, f"key{n}", [f"code{n:04}"], at)
+            await units.keep_ranking(store, ONE, f"key{n}", [f"code{n:04}"], at)
         later = NOW + timedelta(minutes=6)
         assert await kept(ONE, later) == list(range(2, KEPT_RANKINGS + 2))
         assert await kept(TWO, later) == [0]
@@ -750,12 +731,12 @@ async def test_links_of_an_owner_are_found_in_the_order_asked_for(opened: Opened
     links = [link(f"code{n:04}", owner=ONE, age=n) for n in range(5)]
     async with opened() as store:
         for one in links:
-            await store.add(one)
-        await store.add(link("twos----", owner=TWO))
-        await store.add(link("nobodys-"))
+            await store.links.add(one)
+        await store.links.add(link("twos----", owner=TWO))
+        await store.links.add(link("nobodys-"))
         asked = ["code0003", "twos----", "code0000", "nobodys-", "unknown-", "code0004"]
-        assert await store.find_all(ONE, asked) == [links[3], links[0], links[4]]
-        assert await store.find_all(GUEST, asked) == []
+        assert await store.links.find_all(ONE, asked) == [links[3], links[0], links[4]]
+        assert await store.links.find_all(GUEST, asked) == []
 
 
 async def test_a_guests_links_become_an_accounts_in_every_state(opened: Opened) -> None:
@@ -765,22 +746,21 @@ async def test_a_guests_links_become_an_accounts_in_every_state(opened: Opened) 
     links[4] = replace(links[4], expires_at=NOW.replace(microsecond=0), title="t", tags=("a",))
     async with opened() as store:
         for one in links:
-            await store.add(one)
-        await store.add(link("ones----", owner=ONE, age=99))
-        await store.add(link("other---", owner=Guest(bytes(32))))
+            await store.links.add(one)
+        await store.links.add(link("ones----", owner=ONE, age=99))
+        await store.links.add(link("other---", owner=Guest(bytes(32))))
         await edited(store, "code0005", LinkChanges(url="b.example").edit(URLS, NOW))
 
-        assert [await store.claim(GUEST, ONE, 3) for _ in range(4)] == [3, 3, 1, 0]
+        assert [await units.claim(store, GUEST, ONE, 3) for _ in range(4)] == [3, 3, 1, 0]
 
-        claimed = [one for page in [p async for p in store.by_owner(ONE, 3)] for one in page]
+        claimed = [one for page in [p async for p in store.links.by_owner(ONE, 3)] for one in page]
         assert [one.code for one in claimed] == [one.code for one in links] + ["ones----"]
         assert claimed[2:5] == [replace(one, owner=ONE) for one in links[2:5]]
-        assert await store.history("code0005") == [FormerUrl("http://5.example", NOW)]
+        assert await store.links.history("code0005") == [FormerUrl("http://5.example", NOW)]
         assert len(await codes_of(store)) == 7
         assert await codes_of(store, owner=GUEST) == []
-        assert [page async for page in store.by_owner(GUEST, 3)] == []
-        assert await store.edit(GUEST, ["code0000"], removal(NOW), NOW) is None
-        assert await store.add(links[0]) == replace(links[0], owner=ONE)
+        assert [page async for page in store.links.by_owner(GUEST, 3)] == []
+        assert await store.links.add(links[0]) == replace(links[0], owner=ONE)
         assert await codes_of(store, owner=Guest(bytes(32))) == ["other---"]
 
 
@@ -788,10 +768,10 @@ async def test_two_who_claim_at_once_share_a_guests_links(opened: Opened) -> Non
     codes = [f"code{n:04}" for n in range(60)]
     async with opened() as store:
         for code in codes:
-            await store.add(link(code, owner=GUEST))
+            await store.links.add(link(code, owner=GUEST))
 
         moved = await asyncio.gather(
-            *(store.claim(GUEST, account, 7) for _ in range(12) for account in (ONE, TWO))
+            *(units.claim(store, GUEST, account, 12) for _ in range(3) for account in (ONE, TWO))
         )
 
         assert sum(moved) == 60
@@ -802,19 +782,22 @@ async def test_two_who_claim_at_once_share_a_guests_links(opened: Opened) -> Non
 
 async def test_edits_of_one_link_at_once_all_hold(opened: Opened) -> None:
     async with opened() as store:
-        await store.add(link(owner=ONE))
+        await store.links.add(link(owner=ONE))
         urls = [f"http://{n}.example" for n in range(20)]
         await asyncio.gather(
-            *(store.edit(ONE, ["abcdefgh"], LinkChanges(url=u).edit(URLS, NOW), NOW) for u in urls),
-            store.edit(ONE, ["abcdefgh"], LinkChanges(title="t").edit(URLS, NOW), NOW),
-            store.edit(None, ["abcdefgh"], block(BlockReason.SPAM), NOW),
-            store.rank({"abcdefgh": 3}, None),
+            *(
+                units.edit(store, ["abcdefgh"], LinkChanges(url=u).edit(URLS, NOW), NOW)
+                for u in urls
+            ),
+            units.edit(store, ["abcdefgh"], LinkChanges(title="t").edit(URLS, NOW), NOW),
+            units.edit(store, ["abcdefgh"], block(BlockReason.SPAM), NOW),
+            store.views.note({"abcdefgh": 3}, None),
         )
 
-        found = await store.find("abcdefgh")
+        found = await store.links.find("abcdefgh")
         assert found is not None
         assert (found.title, found.blocked) == ("t", BlockReason.SPAM)
-        history = [former.url for former in await store.history("abcdefgh")]
+        history = [former.url for former in await store.links.history("abcdefgh")]
         assert sorted([found.url, *history]) == sorted(["http://a.example", *urls])
         assert history[-1] == "http://a.example"
 
@@ -825,46 +808,46 @@ async def test_what_was_removed_before_a_moment_is_told_the_first_removed_first(
     async with opened() as store:
         for n in (3, 1, 4, 0, 2):
             removed = replace(link(f"code{n:04}", owner=ONE), removed_at=NOW + n * DAY)
-            await store.add(removed)
-        await store.add(link("active--", owner=ONE))
+            await store.links.add(removed)
+        await store.links.add(link("active--", owner=ONE))
         codes = [f"code{n:04}" for n in range(5)]
-        assert await store.removed_before(NOW - DAY, 10) == []
-        assert await store.removed_before(NOW + 2 * DAY, 10) == codes[:3]
-        assert await store.removed_before(NOW + 9 * DAY, 2) == codes[:2]
-        await store.edit(ONE, codes[:1], restoration(), NOW + DAY)
-        await store.purge(codes[1:2], NOW)
-        assert await store.removed_before(NOW + 9 * DAY, 10) == codes[2:]
+        assert await store.links.removed_before(NOW - DAY, 10) == []
+        assert await store.links.removed_before(NOW + 2 * DAY, 10) == codes[:3]
+        assert await store.links.removed_before(NOW + 9 * DAY, 2) == codes[:2]
+        await units.edit(store, codes[:1], restoration(), NOW + DAY)
+        await units.purge(store, codes[1:2], NOW)
+        assert await store.links.removed_before(NOW + 9 * DAY, 10) == codes[2:]
 
 
 async def test_codes_of_somebody_are_listed_in_their_order(opened: Opened) -> None:
     codes = ["-aaaaaaa", "0aaaaaaa", "Aaaaaaaa", "_aaaaaaa", "aaaa", "aaaaaaaa", "zaaaaaaa"]
     async with opened() as store:
         for n, code in enumerate(reversed(codes)):
-            await store.add(link(code, owner=ONE if n % 2 else GUEST))
-        await store.add(link("bbbbbbbb"))
+            await store.links.add(link(code, owner=ONE if n % 2 else GUEST))
+        await store.links.add(link("bbbbbbbb"))
         await edited(store, "Aaaaaaaa", removal(NOW))
-        assert await store.codes_after("", 10) == codes
-        assert await store.codes_after("", 3) == codes[:3]
-        assert await store.codes_after(codes[2], 3) == codes[3:6]
-        assert await store.codes_after("zaaaaaaa", 3) == []
-        await store.purge(["aaaa"], NOW)
-        assert "aaaa" not in await store.codes_after("", 10)
+        assert await store.links.codes_after("", 10) == codes
+        assert await store.links.codes_after("", 3) == codes[:3]
+        assert await store.links.codes_after(codes[2], 3) == codes[3:6]
+        assert await store.links.codes_after("zaaaaaaa", 3) == []
+        await units.purge(store, ["aaaa"], NOW)
+        assert "aaaa" not in await store.links.codes_after("", 10)
 
 
 async def test_one_holder_has_a_lease_until_it_ends_or_is_given_back(opened: Opened) -> None:
     minute, none = timedelta(minutes=1), timedelta(0)
     async with opened() as store:
-        assert await store.take_lease("purge", "one", minute, NOW)
-        assert not await store.take_lease("purge", "two", minute, NOW)
-        assert await store.take_lease("rank", "two", minute, NOW)
+        assert await store.leases.take("purge", "one", minute, NOW)
+        assert not await store.leases.take("purge", "two", minute, NOW)
+        assert await store.leases.take("rank", "two", minute, NOW)
         # Renewed, it ends later; and who has it not cannot give it back.
-        assert await store.take_lease("purge", "one", minute, NOW + minute / 2)
-        assert not await store.take_lease("purge", "two", none, NOW + minute)
-        assert not await store.take_lease("purge", "two", minute, NOW + minute)
-        assert await store.take_lease("purge", "two", minute, NOW + minute * 1.5)
-        assert not await store.take_lease("purge", "one", minute, NOW + minute * 2)
-        assert not await store.take_lease("purge", "two", none, NOW + minute * 2)
-        assert await store.take_lease("purge", "one", minute, NOW + minute * 2)
+        assert await store.leases.take("purge", "one", minute, NOW + minute / 2)
+        assert not await store.leases.take("purge", "two", none, NOW + minute)
+        assert not await store.leases.take("purge", "two", minute, NOW + minute)
+        assert await store.leases.take("purge", "two", minute, NOW + minute * 1.5)
+        assert not await store.leases.take("purge", "one", minute, NOW + minute * 2)
+        assert not await store.leases.take("purge", "two", none, NOW + minute * 2)
+        assert await store.leases.take("purge", "one", minute, NOW + minute * 2)
 
 
 @pytest.mark.parametrize("ahead", [timedelta(minutes=62), timedelta(days=3650)])
@@ -873,12 +856,12 @@ async def test_a_lease_that_a_clock_gave_that_ran_ahead_has_ended(
 ) -> None:
     hour = timedelta(hours=1)
     async with opened() as store:
-        assert await store.take_lease("purge", "one", hour, NOW + ahead)
-        assert await store.take_lease("purge", "two", hour, NOW)
-        assert not await store.take_lease("purge", "one", hour, NOW)
+        assert await store.leases.take("purge", "one", hour, NOW + ahead)
+        assert await store.leases.take("purge", "two", hour, NOW)
+        assert not await store.leases.take("purge", "one", hour, NOW)
         # That of a replica whose clock is a minute ahead goes on.
-        assert await store.take_lease("rank", "one", hour, NOW + timedelta(minutes=1))
-        assert not await store.take_lease("rank", "two", hour, NOW)
+        assert await store.leases.take("rank", "one", hour, NOW + timedelta(minutes=1))
+        assert not await store.leases.take("rank", "two", hour, NOW)
 
 
 async def test_of_twenty_who_want_a_lease_at_once_one_has_it(opened: Opened) -> None:
@@ -886,26 +869,26 @@ async def test_of_twenty_who_want_a_lease_at_once_one_has_it(opened: Opened) -> 
     async with opened() as store:
         for at in (NOW, NOW + minute):
             held = await asyncio.gather(
-                *(store.take_lease("purge", f"{at:%M}-{n}", minute, at) for n in range(20))
+                *(store.leases.take("purge", f"{at:%M}-{n}", minute, at) for n in range(20))
             )
             assert sum(held) == 1
 
 
 async def test_a_purged_link_leaves_nothing_but_its_code(opened: Opened) -> None:
     async with opened() as store:
-        await store.add(link(owner=ONE))
-        await store.add(link("stays---", owner=ONE))
+        await store.links.add(link(owner=ONE))
+        await store.links.add(link("stays---", owner=ONE))
         await edited(store, "abcdefgh", EVERYTHING.edit(URLS, NOW))
         await edited(store, "abcdefgh", removal(NOW))
-        await store.rank({"abcdefgh": 3}, 1)
-        assert await store.purge(["abcdefgh"], NOW) == ["abcdefgh"]
+        await store.views.note({"abcdefgh": 3}, 1)
+        assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
 
         assert await codes_of(store) == ["stays---"]
         assert await codes_of(store, Wanted(state=LinkState.REMOVED)) == []
-        assert await store.find_all(ONE, ["abcdefgh"]) == []
-        assert await store.history("abcdefgh") == []
-        assert await store.codes_after("", 10) == ["stays---"]
-        assert await store.removed_before(NOW + DAY, 10) == []
-        await store.rank({"abcdefgh": 5}, 2)
-        assert await store.resolve(["abcdefgh"]) == []
-        assert await store.add(link(owner=ONE)) is None
+        assert await store.links.find_all(ONE, ["abcdefgh"]) == []
+        assert await store.links.history("abcdefgh") == []
+        assert await store.links.codes_after("", 10) == ["stays---"]
+        assert await store.links.removed_before(NOW + DAY, 10) == []
+        await store.views.note({"abcdefgh": 5}, 2)
+        assert await store.links.resolve(["abcdefgh"]) == []
+        assert await store.links.add(link(owner=ONE)) is None

@@ -16,11 +16,11 @@ from services.analytics import store_mongo as analytics
 from services.auth import store_mongo as auth
 from services.auth.domain import Account
 from services.links import domain as owners
-from services.links import schema_mongo as links_schema
-from services.links import store_mongo as links
 from services.links.domain import Link
 from services.links.listing import LinkOrder, Position, Wanted
+from services.links.storage import mongo as links
 from services.runtime import mongo
+from tests.contract import units
 from tests.contract.conftest import add_all
 from tests.mongo import server
 
@@ -60,8 +60,8 @@ async def test_attempts_whose_window_is_long_over_are_cleared_away() -> None:
 
 
 async def test_a_page_of_an_account_reads_its_own_links_alone(mongo_url: str) -> None:
-    async with opened(mongo_url, links_schema.SCHEMA) as database:
-        store = links.MongoLinkStore(database)
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
         made = []
         for n in range(200):
             owner = (owners.Account("one"), owners.Account("two"), owners.NOBODY)[n % 3]
@@ -69,7 +69,7 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(mongo_url: str) ->
             made.append(Link(f"code{n:04}", "http://a.example", owner, at))
         await add_all(store, made)
         async with profiled(database, "links") as seen:
-            pages = [page async for page in store.by_owner(owners.Account("one"), 20)]
+            pages = [page async for page in store.links.by_owner(owners.Account("one"), 20)]
         assert sum(map(len, pages)) == 67
         assert len(seen) == 4
         for query in seen:
@@ -81,8 +81,8 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(mongo_url: str) ->
 async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None:
     """Of 300 links of an owner every third is removed, every fifth expired."""
     owner, nobody = owners.Account("one"), owners.NOBODY
-    async with opened(mongo_url, links_schema.SCHEMA) as database:
-        store = links.MongoLinkStore(database)
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
         made = [Link(f"free{n:04}", "http://a.example", nobody, NOW) for n in range(300)]
         for n in range(300):
             link = Link(f"code{n:04}", "http://a.example", owner, NOW + timedelta(seconds=n))
@@ -90,10 +90,7 @@ async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None
             expires_at = NOW.replace(microsecond=0) if n % 5 == 0 else None
             made.append(replace(link, removed_at=removed_at, expires_at=expires_at))
         await add_all(store, made)
-        # A version before kept nothing folded.
-        plain = {"_id": "plain001", "url": "http://a.example/7", "creator": "one", "created_at": 7}
-        await database.write("", lambda db: db.links.insert_one(plain))
-        await store.rank({f"code{n:04}": n % 7 for n in range(300)}, None)
+        await store.views.note({f"code{n:04}": n % 7 for n in range(300)}, None)
         newest, oldest = LinkOrder.NEWEST, LinkOrder.OLDEST
         all_of_them = Wanted()
         removed = Wanted(state=owners.LinkState.REMOVED)
@@ -101,20 +98,20 @@ async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None
 
         async with profiled(database, "links") as seen:
             for wanted, order in ((all_of_them, newest), (all_of_them, oldest), (removed, newest)):
-                page = await store.page(owner, wanted, order, None, 20, NOW)
+                page = await store.lists.page(owner, wanted, order, None, 20, NOW)
                 after = Position(page[-1].created_at, page[-1].code)
-                assert len(await store.page(owner, wanted, order, after, 20, NOW)) == 20
-            assert len(await store.page(owner, expired, newest, None, 100, NOW)) == 40
-            for text, found in (("code0007", 1), ("example/7", 1), ("code001", 7), ("nowhere", 0)):
+                assert len(await store.lists.page(owner, wanted, order, after, 20, NOW)) == 20
+            assert len(await store.lists.page(owner, expired, newest, None, 100, NOW)) == 40
+            for text, found in (("code0007", 1), ("code001", 7), ("nowhere", 0)):
                 for order in (newest, oldest):
-                    page = await store.page(owner, Wanted(text), order, None, 100, NOW)
+                    page = await store.lists.page(owner, Wanted(text), order, None, 100, NOW)
                     assert len(page) == found
-            assert await store.count(owner, all_of_them, NOW) == 201
-            assert len(await store.ranking(owner, all_of_them, NOW)) == 201
-            assert len(await store.owned_codes(owner, 500)) == 201
-            assert len(await store.codes_after("", 500)) == 301
-            assert len(await store.removed_before(NOW, 50)) == 50
-        assert len(seen) == 12 + 2 * 8
+            assert await store.lists.count(owner, all_of_them, NOW) == 200
+            assert len(await store.lists.ranking(owner, all_of_them, NOW)) == 200
+            assert len(await store.links.owned_codes(owner, 500)) == 200
+            assert len(await store.links.codes_after("", 500)) == 300
+            assert len(await store.links.removed_before(NOW, 50)) == 50
+        assert len(seen) == 12 + 2 * 3
         for query in seen:
             assert re.match("IXSCAN|COUNT_SCAN", query["planSummary"]), query["planSummary"]
             assert not query.get("hasSortStage")
@@ -124,23 +121,20 @@ async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None
 
 
 async def test_links_of_a_host_are_found_by_it_however_many_it_has(mongo_url: str) -> None:
-    """As are those that a version before noted without a key: one here, of 200 at its host."""
-    async with opened(mongo_url, links_schema.SCHEMA) as database:
-        store = links.MongoLinkStore(database)
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
         for name, url in (("code", "http://a.example"), ("free", "http://b.example")):
             made = [Link(f"{name}{n:04}", url, owners.NOBODY, NOW) for n in range(200)]
             await add_all(store, made)
-        unkeyed = {"$unset": {"host_key": ""}}
-        await database.write("", lambda db: db.links.update_one({"_id": "code0007"}, unkeyed))
         async with profiled(database, "links") as seen:
-            found, place = await store.at_or_below("a.example", None, 50)
-            assert [link.code for link in found] == ["code0007"]
-            found, place = await store.at_or_below("a.example", place, 50)
+            found, place = await store.hosts.at_or_below("a.example", None, 50)
+            found, place = await store.hosts.at_or_below("a.example", place, 50)
             assert len(found) == 50
-            assert len(await store.resolve([link.code for link in found])) == 50
-            assert await store.hosts_after("", 500) == ["a.example", "b.example"]
-            assert await store.listed_after("", 50) == []
-        assert len(seen) == 11
+            assert len(await store.hosts.at("a.example", "", 50)) == 50
+            assert len(await store.links.resolve([link.code for link in found])) == 50
+            assert await store.hosts.hosts_after("", 500) == ["a.example", "b.example"]
+            assert await store.hosts.listed_after("", 50) == []
+        assert len(seen) == 12
         for query in seen:
             assert "COLLSCAN" not in query["planSummary"]
             assert not query.get("hasSortStage")
@@ -185,8 +179,8 @@ async def test_days_of_links_are_found_by_their_ids(mongo_url: str) -> None:
 
 
 async def test_a_withdrawal_reads_the_links_of_its_account_alone(mongo_url: str) -> None:
-    async with opened(mongo_url, links_schema.SCHEMA) as database:
-        store = links.MongoLinkStore(database)
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
         one, two = owners.Account("one"), owners.Account("two")
         made = []
         for n in range(200):
@@ -195,9 +189,9 @@ async def test_a_withdrawal_reads_the_links_of_its_account_alone(mongo_url: str)
             made.append(replace(link, removed_at=removed_at))
         await add_all(store, made)
         async with profiled(database, "links") as seen:
-            assert await store.withdraw(one, 1000, NOW) == 100
-            assert await store.withdraw(one, 1000, NOW) == 0
-        assert len(seen) == 4
+            assert await units.withdraw(store, one, 1000, NOW) == 100
+            assert await units.withdraw(store, one, 1000, NOW) == 0
+        assert len(seen) == 3
         for query in seen:
             assert re.fullmatch(r"(IXSCAN \{[^}]*\}(, )?)+", query["planSummary"])
             assert query["docsExamined"] <= 100

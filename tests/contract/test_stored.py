@@ -17,19 +17,18 @@ from services.analytics.__main__ import ADAPTERS as ANALYTICS
 from services.analytics.domain import Batch, Dimension, VisitCount, VisitKind
 from services.auth.__main__ import ADAPTERS as AUTH
 from services.auth.domain import Account
-from services.links import counts_mongo, reports
 from services.links import domain as links
+from services.links import reports
 from services.links.__main__ import ADAPTERS as LINKS
+from services.links.application.ports import UnitOfWork
 from services.links.blocks import BlockReason
-from services.links.codes import NoFreeCode
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.links.edits import Edit, LinkChanges, block, removal
 from services.links.listing import Wanted
 from services.links.stages import Sweep
 from services.links.urls import UrlPolicy
-from tests.contract import stored
+from tests.contract import stored, units
 from tests.contract.conftest import NewStore, opened_at
-from tests.contract.faulty import Crash, Faulty
 from tests.contract.stored import Path
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
@@ -39,14 +38,6 @@ DAY = 20_454
 
 def _listed(link: links.Link) -> links.Link:
     return replace(link, listed="phishing.txt", spared=True, spared_at=NOW)
-
-
-class _BrokenOffError(Exception):
-    """Stands for the end of the process."""
-
-
-def _break_off(link: links.Link) -> links.Link:
-    raise _BrokenOffError
 
 
 async def fill_links(setting: str) -> None:
@@ -65,44 +56,39 @@ async def fill_links(setting: str) -> None:
                 ended_url="https://ended.example/",
                 public_statistics=True,
             )
-            await store.add(whole)
+            await store.links.add(whole)
             codes = [whole.code]
             changes = LinkChanges(url="https://b.example/")
             urls = UrlPolicy("https://atajo.example")
-            await store.edit(None, codes, changes.edit(urls, NOW), NOW)
+            await units.edit(store, codes, changes.edit(urls, NOW), NOW)
             if not isinstance(whose, links.Nobody):
-                await store.give_scan_code(whose, whole.code, iter([f"SCAN000{n}"]), NOW)
-            await store.edit(None, codes, block(BlockReason.SPAM), NOW)
-            await store.edit(None, codes, removal(NOW), NOW)
-        await store.add(links.Link("listed--", "https://example.com/", owner, NOW))
-        await store.edit(None, ["listed--"], Edit(_listed, is_announced=True), NOW)
-        database = Faulty(store._database)  # type: ignore[attr-defined]
-        database.arm(0, done=True)
-        with pytest.raises(Crash):  # Where that is more than one write, it is noted as under way.
-            await type(store)(database).edit(None, ["code0000"], block(None), NOW)  # type: ignore[call-arg]
+                await units.give_scan_code(store, whole.code, f"SCAN000{n}", NOW)
+            await units.edit(store, codes, block(BlockReason.SPAM), NOW)
+            await units.edit(store, codes, removal(NOW), NOW)
+        await store.links.add(links.Link("listed--", "https://example.com/", owner, NOW))
+        await units.edit(store, ["listed--"], Edit(_listed), NOW)
         for reason in BlockReason:
             said = reports.statement_of("Stolen passwords", "ana@b.example", NOW)
-            await store.report("listed--", reason, said, f"id-{reason.value}")
-        await store.report("code0000", BlockReason.SPAM, said, "decided")
-        await store.dismiss(Decision(DecisionKind.DISMISS, NOW, "code0000"))
-        with pytest.raises(NoFreeCode):
-            await store.give_scan_code(owner, "listed--", iter(["code0000"]), NOW)
-        await store.note_sweep(Sweep("contents"))
+            await units.report(store, "listed--", reason, said, f"id-{reason.value}")
+        await units.report(store, "code0000", BlockReason.SPAM, said, "decided")
+        await units.decide_reports(store, "code0000", NOW)
+        await store.sweep.put(Sweep("contents"))
         spam = BlockReason.SPAM
-        of_link = Decision(DecisionKind.BLOCK, NOW, "code0001", "", spam, "cause")
-        await store.decide(of_link, block(spam))
-        with pytest.raises(_BrokenOffError):  # Where that is more than one write, it stands open.
-            await store.decide(of_link, Edit(_break_off, is_announced=True))
-        blocked = BlockedAddress("evil.example", spam, NOW)
-        of_address = Decision(DecisionKind.BLOCK, NOW, "", blocked.address, spam)
-        await store.block_address(blocked, of_address)
-        await store.add(links.Link("purged--", "https://example.com/", owner, NOW))
-        await store.purge(["purged--"], NOW)
-        await store.rank({"code0000": 7}, 7)
-        await store.keep_ranking(owner, "key", ["code0000"], NOW)
-        with patch.object(counts_mongo, "_FEW", 1):
-            await store.count(owner, Wanted(), NOW)
-        await store.take_lease("purge", "one", timedelta(seconds=5), NOW)
+
+        def decide(unit: UnitOfWork) -> None:
+            unit.decisions.block(BlockedAddress("evil.example", spam, NOW))
+            unit.decisions.add(Decision(DecisionKind.BLOCK, NOW, "", "evil.example", spam))
+            of_link = Decision(DecisionKind.BLOCK, NOW, "code0001", "", spam, "cause", 2)
+            unit.decisions.add(of_link)
+
+        await store.transactions.run("test", decide)
+        await store.links.add(links.Link("purged--", "https://example.com/", owner, NOW))
+        await units.purge(store, ["purged--"], NOW)
+        await store.views.note({"code0000": 7}, 7)
+        await units.keep_ranking(store, owner, "key", ["code0000"], NOW)
+        with patch("services.links.storage.mongo.lists._FEW", 1):
+            await store.lists.count(owner, Wanted(), NOW)
+        await store.leases.take("purge", "one", timedelta(seconds=5), NOW)
 
 
 async def fill_auth(setting: str) -> None:

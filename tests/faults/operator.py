@@ -18,7 +18,7 @@ from tests.faults.visitors import BLOCKED, Visitors
 from tests.product import Product
 from tests.waiting import CHANGED, await_that
 
-Act = Callable[[pb_grpc.AdminServiceStub], object]
+Act = Callable[[pb_grpc.ModerationServiceStub], object]
 _CALL_SECONDS = 10.0
 _PATIENCE = 120.0
 _PAUSE = 0.1
@@ -34,7 +34,7 @@ def insist(address: Callable[[], str], act: Act) -> float:
     while True:
         try:
             with grpc.insecure_channel(address()) as channel:
-                act(pb_grpc.AdminServiceStub(channel))
+                act(pb_grpc.ModerationServiceStub(channel))
             return time.monotonic()
         except (grpc.RpcError, KeyError, OSError) as error:
             if isinstance(error, grpc.RpcError) and error.code() is grpc.StatusCode.NOT_FOUND:
@@ -123,7 +123,7 @@ class Operator(Crew):
             await_that(partial(self._answers, code, wanted), CHANGED)
         kept: list[pb.Decision] = []
         with grpc.insecure_channel(self._product.admin_address("links")) as channel:
-            stub = pb_grpc.AdminServiceStub(channel)
+            stub = pb_grpc.ModerationServiceStub(channel)
             while True:
                 request = pb.ListDecisionsRequest(skip=len(kept))
                 page = stub.ListDecisions(request, timeout=_CALL_SECONDS).decisions

@@ -91,7 +91,7 @@ class Reporters(Crew):
         found: list[pb.Report] = []
         after = ""
         with grpc.insecure_channel(self._product.admin_address("links")) as channel:
-            stub = pb_grpc.AdminServiceStub(channel)
+            stub = pb_grpc.ModerationServiceStub(channel)
             while True:
                 page = stub.ListReports(pb.ListReportsRequest(after=after), timeout=10)
                 found += page.reports

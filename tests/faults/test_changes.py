@@ -59,7 +59,7 @@ class Replicas(Product):
         """Purge links as the operator does, at one replica; returns when that was acknowledged."""
         with grpc.insecure_channel(self._running[address].addresses["admin"]) as channel:
             request = pb.PurgeLinksRequest(codes=codes)
-            purged = pb_grpc.AdminServiceStub(channel).PurgeLinks(request, timeout=PATIENCE)
+            purged = pb_grpc.MaintenanceServiceStub(channel).PurgeLinks(request, timeout=PATIENCE)
         assert sorted(purged.codes) == sorted(codes)
         return time.monotonic()
 

@@ -19,7 +19,7 @@ import pytest
 
 from deploy.local.store import store_of
 from gateway.owners import Guest
-from services.links import schema_sqlite
+from services.links.storage.sqlite import MIGRATIONS
 from tests.in_process import InProcess
 from tests.load.fill import opened
 from tests.product import Product, new_code
@@ -44,7 +44,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
         (f"a{n:07}", URL, creator, now + n, None if n % 10 else f"a{n:07}\nhttp://{'ä' * 900}")
         for n in range(LINKS)
     ]
-    with closing(opened(path, schema_sqlite.MIGRATIONS)) as connection:
+    with closing(opened(path, MIGRATIONS)) as connection:
         connection.executemany(
             "INSERT INTO links (code, url, creator, created_at, folded) VALUES (?, ?, ?, ?, ?)",
             rows,

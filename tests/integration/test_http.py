@@ -261,7 +261,7 @@ class Source:
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         return dict.fromkeys(codes, Resolution.active(URL))
 
-    async def changes(self, mark: int | None) -> Changes:
+    async def changes(self, cursor: str | None) -> Changes:
         raise AssertionError("nobody follows changes here")
 
 

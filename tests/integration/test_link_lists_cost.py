@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from services.links import schema_sqlite
 from services.links.__main__ import ADAPTERS
+from services.links.application.queries import LinkQueries, Page
 from services.links.domain import Account, LinkState
-from services.links.gate import Gate
 from services.links.listing import LinkOrder
-from services.links.service import LinksService, Page
-from services.links.urls import UrlPolicy
+from services.links.storage.sqlite import MIGRATIONS
 from services.runtime import sqlite
 from services.runtime.moments import micros_of
 from tests.load.fill import opened
@@ -61,7 +59,7 @@ def fill(path: Path, mostly: str) -> None:
                     blocked,
                 )
             )
-    with closing(opened(path, schema_sqlite.MIGRATIONS)) as connection:
+    with closing(opened(path, MIGRATIONS)) as connection:
         connection.executemany(
             "INSERT INTO links (code, url, creator, created_at, removed_at, expires_at, blocked) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -97,16 +95,14 @@ async def test_a_page_of_a_state_costs_the_same_for_few_links_and_for_many(
     steps = Steps(monkeypatch)
     async with sqlite.opened(f"sqlite:///{tmp_path}/store", ADAPTERS.migrations) as database:
         store = ADAPTERS.on_sqlite(database)
-        service = LinksService(
-            store, UrlPolicy("https://a.example", Gate(None, store)), lambda: NOW
-        )
-        while await service.mark_expired():
+        queries = LinkQueries(store, lambda: NOW)
+        while await store.lists.mark_expired(NOW, 1000):
             pass
         for state in (None, *LinkState):
             taken: dict[str, int] = {}
             for owner, count in (("few", FEW), ("many", MANY)):
                 before = steps.count
-                page = await service.query(Account(owner), "", state, order, 100, "")
+                page = await queries.query(Account(owner), "", state, order, 100, "")
                 taken[owner] = steps.count - before
                 check(page, state, mostly, count)
             assert taken["many"] <= 1.5 * taken["few"] + 10, (state, taken)

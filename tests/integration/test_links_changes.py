@@ -17,7 +17,7 @@ from services.runtime import client
 from services.runtime.errors import AppError
 from tests.processes import Process
 
-ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
+ADMIN = pb.DESCRIPTOR.services_by_name["MaintenanceService"]
 
 OWNER = Account("one")
 
@@ -25,7 +25,7 @@ OWNER = Account("one")
 class Links(LinksClient):
     """The calls of one links process, as a gateway and the operator make them."""
 
-    def __init__(self, process: Process, operator: pb_grpc.AdminServiceAsyncStub) -> None:
+    def __init__(self, process: Process, operator: pb_grpc.MaintenanceServiceAsyncStub) -> None:
         super().__init__(process.grpc)
         self._operator = operator
         self._operator_calls = client.Caller(ADMIN)
@@ -37,23 +37,23 @@ class Links(LinksClient):
         )
         return list(reply.codes)
 
-    async def gone_since(self, mark: int) -> tuple[set[str], int]:
-        """The codes that are gone since a mark, and the mark of now."""
+    async def gone_since(self, cursor: str) -> tuple[set[str], str]:
+        """The codes that are gone since a cursor, and the cursor of now."""
         gone: set[str] = set()
         while True:
-            changes = await self.changes(mark)
-            assert not changes.lost
+            changes = await self.changes(cursor)
+            assert not changes.truncated
             assert not changes.resolutions
             gone |= changes.gone
-            mark = changes.mark
+            cursor = changes.cursor
             if not changes.more:
-                return gone, mark
+                return gone, cursor
 
 
 @asynccontextmanager
 async def connected(process: Process) -> AsyncIterator[Links]:
     async with client.open_channel(process.addresses["admin"], ADMIN) as channel:
-        links = Links(process, pb_grpc.AdminServiceStub(channel))
+        links = Links(process, pb_grpc.MaintenanceServiceStub(channel))
         try:
             yield links
         finally:
@@ -93,18 +93,17 @@ async def test_a_gateway_keeps_up_from_one_run_of_links_to_the_next(
             assert not begun.resolutions
             assert not begun.gone
             assert not begun.more
-            assert not begun.lost
+            assert not begun.truncated
             await links.purge(codes[:1])
-            told, mark = await links.gone_since(begun.mark)
+            told, cursor = await links.gone_since(begun.cursor)
             assert told == set(codes[:1])
             await links.purge(codes[1:2])
             process.kill()
     with start(store, tmp_path / "log") as process:
         async with connected(process) as links:
-            assert (await links.gone_since(mark))[0] == set(codes[1:2])
-            # What was not acknowledged is asked for again, and told again.
+            assert (await links.gone_since(cursor))[0] == set(codes[1:2])
             await links.purge(codes[1:3])
-            assert (await links.gone_since(mark))[0] == set(codes[1:3])
+            assert (await links.gone_since(cursor))[0] == set(codes[1:3])
             assert set(await links.resolve(codes)) == {codes[3]}
 
 
@@ -115,6 +114,7 @@ async def test_what_one_replica_acknowledged_every_other_tells(
         processes = [stack.enter_context(start(mongo_url, tmp_path / f"log{n}")) for n in range(2)]
         killed, stays = [await stack.enter_async_context(connected(one)) for one in processes]
         codes = await make(stays, 240)
+        start = (await stays.changes(None)).cursor
         enough = asyncio.Event()
         acknowledged: set[str] = set()
         finished = asyncio.Event()
@@ -122,7 +122,7 @@ async def test_what_one_replica_acknowledged_every_other_tells(
         async def remove(number: int) -> None:
             """Remove some at one replica, see at the other that it is told at once."""
             for code in codes[number::8]:
-                before = (await stays.changes(None)).mark
+                before = (await stays.changes(None)).cursor
                 try:
                     removed = await (killed if number % 2 else stays).purge([code])
                 except AppError:
@@ -134,14 +134,14 @@ async def test_what_one_replica_acknowledged_every_other_tells(
                     enough.set()
 
         async def keep_up() -> set[str]:
-            """Ask one replica after the other, each with the mark of both."""
+            """Ask one replica after the other, each with the same cursor."""
             told: set[str] = set()
-            mark, last = 0, False
+            cursor, last = start, False
             while not last:
                 last = finished.is_set()
                 for links in (killed, stays):
                     try:
-                        gone, mark = await links.gone_since(mark)
+                        gone, cursor = await links.gone_since(cursor)
                     except AppError:
                         assert links is killed
                     else:

@@ -26,19 +26,24 @@ from services.runtime.errors import (
 from tests.processes import Process
 
 SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
-ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
+MODERATION = pb.DESCRIPTOR.services_by_name["ModerationService"]
+MAINTENANCE = pb.DESCRIPTOR.services_by_name["MaintenanceService"]
 
 
 class Links:
     """The calls of one links process, as the gateway, the reconciler and the operator make them."""
 
     def __init__(
-        self, stub: pb_grpc.LinksServiceAsyncStub, admin: pb_grpc.AdminServiceAsyncStub
+        self,
+        stub: pb_grpc.LinksServiceAsyncStub,
+        moderation: pb_grpc.ModerationServiceAsyncStub,
+        maintenance: pb_grpc.MaintenanceServiceAsyncStub,
     ) -> None:
         self._stub = stub
-        self._admin = admin
+        self._moderation = moderation
+        self._maintenance = maintenance
         self._caller = client.Caller(SERVICE)
-        self._operator = client.Caller(ADMIN)
+        self._operator = client.Caller(MAINTENANCE)
 
     async def call(self, request: Any) -> Any:
         """The answer to a request of the gateway's."""
@@ -48,7 +53,9 @@ class Links:
     async def admin(self, request: Any) -> Any:
         """The answer to a request of the operator's."""
         method = type(request).__name__.removesuffix("Request")
-        return await self._operator.unary(method, getattr(self._admin, method), request, 20)
+        of_maintenance = method in MAINTENANCE.methods_by_name
+        stub = self._maintenance if of_maintenance else self._moderation
+        return await self._operator.unary(method, getattr(stub, method), request, 20)
 
     async def all_of(self, account: str) -> list[pb.Link]:
         """An account's links in every state, newest first."""
@@ -70,16 +77,20 @@ class Links:
 async def connected(process: Process) -> AsyncIterator[Links]:
     async with (
         client.open_channel(process.grpc, SERVICE) as channel,
-        client.open_channel(process.addresses["admin"], ADMIN) as admin,
+        client.open_channel(process.addresses["admin"], MAINTENANCE) as admin,
     ):
-        yield Links(pb_grpc.LinksServiceStub(channel), pb_grpc.AdminServiceStub(admin))
+        yield Links(
+            pb_grpc.LinksServiceStub(channel),
+            pb_grpc.ModerationServiceStub(admin),
+            pb_grpc.MaintenanceServiceStub(admin),
+        )
 
 
 def start(folder: Path) -> Process:
     env = {
         "ATAJO_STORE": f"sqlite:///{folder}/links.db",
         "ATAJO_PUBLIC_URL": "https://atajo.example",
-        "ATAJO_ADMIN_LISTEN": "127.0.0.1:0",
+        "ATAJO_MAINTENANCE_LISTEN": "127.0.0.1:0",
     }
     return Process.start("services.links", env, folder / "log")
 
@@ -118,11 +129,11 @@ async def test_the_operator_and_the_reconciler_take_a_link_through_its_states(li
 
     await links.call(pb.RemoveLinksRequest(owner=owner, codes=codes[1:]))
     assert list((await links.admin(pb.ListPurgeableRequest())).codes) == []
-    mark = (await links.call(pb.ListChangesRequest())).mark
+    cursor = (await links.call(pb.ListChangesRequest())).cursor
     phishing = pb.BLOCK_REASON_PHISHING
     await links.admin(pb.BlockLinkRequest(code="state000", reason=phishing))
     assert await states() == [(pb.LINK_STATE_BLOCKED, phishing), (pb.LINK_STATE_REMOVED, 0)]
-    told = await links.call(pb.ListChangesRequest(mark=mark))
+    told = await links.call(pb.ListChangesRequest(cursor=cursor))
     assert [(one.code, one.state) for one in told.resolutions] == [
         ("state000", pb.LINK_STATE_BLOCKED)
     ]
@@ -218,7 +229,7 @@ def ending(moment: Timestamp) -> pb.LinkChanges:
 async def test_a_call_that_can_never_be_right_has_a_reason(
     links: Links, request_: Any, reason: str
 ) -> None:
-    is_admins = type(request_).__name__.removesuffix("Request") in ADMIN.methods_by_name
+    is_admins = type(request_).__name__.removesuffix("Request") in MAINTENANCE.methods_by_name
     with pytest.raises(InvalidArgument) as refused:
         await (links.admin if is_admins else links.call)(request_)
     assert refused.value.reason == reason

@@ -255,7 +255,7 @@ def block(product: Product, code: str) -> None:
     """Block a link, as the operator does."""
     request = pb.BlockLinkRequest(code=code, reason=pb.BLOCK_REASON_MALWARE)
     with grpc.insecure_channel(product.admin_address("links")) as channel:
-        pb_grpc.AdminServiceStub(channel).BlockLink(request, timeout=PATIENCE)
+        pb_grpc.ModerationServiceStub(channel).BlockLink(request, timeout=PATIENCE)
 
 
 def edit(product: Product, guest: str, code: str, edits: Sequence[tuple[str, Any]]) -> None:

@@ -80,7 +80,7 @@ def test_a_blocked_link_has_its_host_alone(gateway: InProcess) -> None:
 def test_a_link_that_ended_still_tells_where_it_led(gateway: InProcess) -> None:
     now = datetime.now(UTC)
     for edit, state in (
-        (Edit(lambda link: replace(link, expires_at=now), True), "expired"),
+        (Edit(lambda link: replace(link, expires_at=now)), "expired"),
         (removal(now), "removed"),
     ):
         code = gateway.shorten("https://example.com/a")

@@ -40,13 +40,13 @@ def report(product: Product, code: str, reason: str, guest: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def operator(product: Product) -> Iterator[pb_grpc.AdminServiceStub]:
+def operator(product: Product) -> Iterator[pb_grpc.ModerationServiceStub]:
     with grpc.insecure_channel(product.admin_address("links")) as channel:
-        yield pb_grpc.AdminServiceStub(channel)
+        yield pb_grpc.ModerationServiceStub(channel)
 
 
 def test_only_the_operator_learns_of_reports_and_nothing_changes(
-    product: Product, operator: pb_grpc.AdminServiceStub
+    product: Product, operator: pb_grpc.ModerationServiceStub
 ) -> None:
     token = product.log_in(product.register())
     owners: tuple[dict[str, str], ...] = ({"token": token}, {"guest": secrets.token_urlsafe(32)})
@@ -100,7 +100,7 @@ def _but_views(told: list[Any]) -> Any:
 
 
 def test_metrics_tell_how_much_is_reported_and_what_waits(
-    product: Product, operator: pb_grpc.AdminServiceStub
+    product: Product, operator: pb_grpc.ModerationServiceStub
 ) -> None:
     code = product.shorten("https://example.com/metrics")
     series = 'atajo_links_reports_total{reason="illegal"}'
@@ -125,11 +125,13 @@ def test_metrics_tell_how_much_is_reported_and_what_waits(
 
 
 def test_a_link_that_is_purged_takes_what_was_said_of_it_along(
-    product: Product, operator: pb_grpc.AdminServiceStub
+    product: Product, operator: pb_grpc.ModerationServiceStub
 ) -> None:
     code = product.shorten("https://example.com/purged")
     report(product, code, "spam", REPORTERS[0])
-    operator.PurgeLinks(pb.PurgeLinksRequest(codes=[code]), timeout=10)
+    with grpc.insecure_channel(product.admin_address("links")) as channel:
+        request = pb.PurgeLinksRequest(codes=[code])
+        pb_grpc.MaintenanceServiceStub(channel).PurgeLinks(request, timeout=10)
     found = operator.ListReports(pb.ListReportsRequest(), timeout=10)
     assert code not in {one.link.code for one in found.reports}
     assert report(product, code, "spam", REPORTERS[0]) == {"success": False, "error": "no exist"}

@@ -14,7 +14,7 @@ from pathlib import Path
 from services.analytics import store_sqlite as analytics
 from services.analytics.runs import pack
 from services.analytics.sums_sqlite import pack_counts
-from services.links import schema_sqlite as links_schema
+from services.links.storage.sqlite import schema as links_schema
 from services.runtime import sqlite
 from tests.product import ALPHABET
 

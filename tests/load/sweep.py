@@ -25,10 +25,10 @@ import httpx
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.links import schema_mongo, schema_sqlite
-from services.links.documents_mongo import document_of
 from services.links.domain import NOBODY, Link
 from services.links.hosts import host_key
+from services.links.storage import mongo, sqlite
+from services.links.storage.mongo.documents import document_of
 from services.runtime import client
 from tests.load.fill import code_of, opened
 from tests.load.fill_mongo import filled, insert
@@ -87,7 +87,7 @@ class SqliteStore:
             code, host = code_of(number), _host(_host_of_link(number))
             links.append((code, _url(number), "", micros + number))
             hosts.append((host_key(host), code))
-        with closing(opened(self._path, schema_sqlite.MIGRATIONS)) as connection:
+        with closing(opened(self._path, sqlite.MIGRATIONS)) as connection:
             connection.executemany(
                 "INSERT INTO links (code, url, creator, created_at) VALUES (?, ?, ?, ?)", links
             )
@@ -95,7 +95,7 @@ class SqliteStore:
             connection.commit()
 
     def forget_hosts(self) -> None:
-        with closing(opened(self._path, schema_sqlite.MIGRATIONS)) as connection:
+        with closing(opened(self._path, sqlite.MIGRATIONS)) as connection:
             connection.execute("DELETE FROM hosts")
             connection.execute("DELETE FROM sweep")
             connection.execute("INSERT INTO hosts_noted VALUES (1, '')")
@@ -114,11 +114,11 @@ class MongoStore:
             Link(code_of(number), _url(number), NOBODY, at + timedelta(microseconds=number))
             for number in range(LINKS)
         )
-        with filled(self.setting, schema_mongo.SCHEMA) as documents:
+        with filled(self.setting, mongo.SCHEMA) as documents:
             insert(documents, "links", map(document_of, links))
 
     def forget_hosts(self) -> None:
-        with filled(self.setting, schema_mongo.SCHEMA) as documents:
+        with filled(self.setting, mongo.SCHEMA) as documents:
             documents.links.update_many({}, {"$unset": {"host": "", "host_key": ""}})
             documents.marks.delete_one({"_id": "sweep"})
 

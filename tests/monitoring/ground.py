@@ -306,7 +306,7 @@ def full_disk(ground: Ground) -> Iterator[None]:
 def taken_lease(ground: Ground) -> Iterator[None]:
     """Something else holds the lease of a task and does nothing, as if a clock were far ahead."""
     with grpc.insecure_channel(ground.admin_address("links")) as channel:
-        take = links_pb2_grpc.AdminServiceStub(channel).TakeLease
+        take = links_pb2_grpc.MaintenanceServiceStub(channel).TakeLease
 
         def held(seconds: int) -> bool:
             request = links_pb2.TakeLeaseRequest(job="purge", holder="drill", seconds=seconds)
@@ -325,7 +325,7 @@ def taken_lease(ground: Ground) -> Iterator[None]:
 def taken_sweep(ground: Ground) -> Iterator[None]:
     """A list changes, and something else holds the lease of the look through all links."""
     with grpc.insecure_channel(ground.admin_address("links")) as channel:
-        take = links_pb2_grpc.AdminServiceStub(channel).TakeLease
+        take = links_pb2_grpc.MaintenanceServiceStub(channel).TakeLease
 
         def held(seconds: int) -> bool:
             request = links_pb2.TakeLeaseRequest(job="blocklists", holder="drill", seconds=seconds)
@@ -358,7 +358,7 @@ def reported(ground: Ground) -> Iterator[None]:
         yield
     with grpc.insecure_channel(ground.admin_address("links")) as channel:
         request = links_pb2.DismissReportsRequest(code=code, cause="A drill.")
-        links_pb2_grpc.AdminServiceStub(channel).DismissReports(request, timeout=20)
+        links_pb2_grpc.ModerationServiceStub(channel).DismissReports(request, timeout=20)
 
 
 def searched(ground: Ground) -> AbstractContextManager[None]:

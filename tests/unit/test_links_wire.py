@@ -14,9 +14,9 @@ import pytest
 from atajo.links.v1 import links_pb2 as pb
 from gateway import resolution as gateway
 from gateway.clients import LinksClient
+from services.links.api.messages import write_resolution
 from services.links.blocks import BlockReason
 from services.links.domain import LinkState, Resolution
-from services.links.grpc_api import write_resolution
 from services.runtime.errors import Unavailable
 
 ENDS = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
@@ -72,11 +72,11 @@ async def test_every_state_reaches_the_gateway_as_it_was() -> None:
         assert await client.resolve(list(expected)) == expected
 
     changed = pb.ListChangesResponse(
-        mark=7, resolutions=response.resolutions, gone=["gone0000"], more=True, lost=True
+        cursor="7", resolutions=response.resolutions, gone=["gone0000"], more=True, truncated=True
     )
     async with told("ListChanges", changed.SerializeToString()) as client:
-        assert await client.changes(3) == gateway.Changes(
-            7, expected, frozenset({"gone0000"}), more=True, lost=True
+        assert await client.changes("3") == gateway.Changes(
+            "7", expected, frozenset({"gone0000"}), more=True, truncated=True
         )
 
 

@@ -53,12 +53,12 @@ class Source:
         links = {**urls, **self.others}
         return {code: links[code] for code in codes if code in links}
 
-    async def changes(self, mark: int | None) -> Changes:
-        return told(mark=mark or 0)
+    async def changes(self, cursor: str | None) -> Changes:
+        return told()
 
 
-def told(resolutions: Mapping[str, Resolution] | None = None, *gone: str, mark: int = 1) -> Changes:
-    return Changes(mark, resolutions or {}, frozenset(gone), more=False, lost=False)
+def told(resolutions: Mapping[str, Resolution] | None = None, *gone: str) -> Changes:
+    return Changes("1", resolutions or {}, frozenset(gone), more=False, truncated=False)
 
 
 class Clock:
@@ -822,7 +822,6 @@ async def test_an_edit_that_could_not_be_confirmed_is_confirmed_before_it_is_ser
 async def test_an_edit_without_its_result_is_looked_up_before_it_is_served_again(
     source: Source, clock: Clock
 ) -> None:
-    """As of a links of the version before."""
     source.others["bbbbbbbb"] = Resolution(LinkState.REMOVED)
     resolver = cache(source, ROOM, clock)
     codes = ("aaaaaaaa", "bbbbbbbb", "cccccccc")

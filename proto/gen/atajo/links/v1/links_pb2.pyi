@@ -657,67 +657,67 @@ Global___CreateScanCodeResponse: _TypeAlias = CreateScanCodeResponse  # noqa: Y0
 
 @_typing.final
 class ListChangesRequest(_message.Message):
-    """From where on to tell the changes."""
+    """Where to continue in the change feed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    MARK_FIELD_NUMBER: _builtins.int
-    mark: _builtins.int
-    """The mark of the answer before; absent for the first question, which is told a mark alone."""
+    CURSOR_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.str
+    """The cursor of the previous answer; absent in the first call, whose answer has a cursor alone."""
     def __init__(
         self,
         *,
-        mark: _builtins.int | None = ...,
+        cursor: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cursor", b"_cursor", "cursor", b"cursor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cursor", b"_cursor", "cursor", b"cursor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
-    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+    _WhichOneofReturnType__cursor: _TypeAlias = _typing.Literal["cursor"]  # noqa: Y015
+    _WhichOneofArgType__cursor: _TypeAlias = _typing.Literal["_cursor", b"_cursor"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cursor) -> _WhichOneofReturnType__cursor | None: ...
 
 Global___ListChangesRequest: _TypeAlias = ListChangesRequest  # noqa: Y015
 
 @_typing.final
 class ListChangesResponse(_message.Message):
-    """The changes that came after a mark, at most 1000 of them."""
+    """Changes after a cursor, of at most 250 links."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    MARK_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
     RESOLUTIONS_FIELD_NUMBER: _builtins.int
     GONE_FIELD_NUMBER: _builtins.int
     MORE_FIELD_NUMBER: _builtins.int
-    LOST_FIELD_NUMBER: _builtins.int
-    mark: _builtins.int
-    """Up to where the changes are told."""
+    TRUNCATED_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.str
+    """Where this answer ends. Opaque."""
     more: _builtins.bool
     """There are further changes: ask again at once."""
-    lost: _builtins.bool
-    """Changes since the mark of the question are not known any more: nothing that is remembered from
-    before this answer may be believed.
+    truncated: _builtins.bool
+    """Changes since the requested cursor are lost: nothing that was cached before this answer may be
+    used without looking it up.
     """
     @_builtins.property
     def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
-        """What the changed addresses answer now, in no order."""
+        """What the changed short addresses answer now, in no order."""
 
     @_builtins.property
     def gone(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Changed addresses whose link was removed for good, in no order."""
+        """Changed short addresses whose link was purged, in no order."""
 
     def __init__(
         self,
         *,
-        mark: _builtins.int = ...,
+        cursor: _builtins.str = ...,
         resolutions: _abc.Iterable[Global___Resolution] | None = ...,
         gone: _abc.Iterable[_builtins.str] | None = ...,
         more: _builtins.bool = ...,
-        lost: _builtins.bool = ...,
+        truncated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["gone", b"gone", "lost", b"lost", "mark", b"mark", "more", b"more", "resolutions", b"resolutions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "gone", b"gone", "more", b"more", "resolutions", b"resolutions", "truncated", b"truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1493,7 +1493,7 @@ class ListReportsRequest(_message.Message):
 
     AFTER_FIELD_NUMBER: _builtins.int
     after: _builtins.str
-    """`next` of the answer before; empty for the first reports."""
+    """`next` of the previous answer; empty for the first reports."""
     def __init__(
         self,
         *,

@@ -224,7 +224,7 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ClaimLinks(self, request, context):
-        """Gives up to 1000 of a guest's links, in whatever state, to an account. Who wants all of them
+        """Gives up to 250 of a guest's links, in whatever state, to an account. Who wants all of them
         asks until there are no more.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
@@ -265,11 +265,10 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListChanges(self, request, context):
-        """Tells which short addresses answer otherwise than before, so that who remembers their answers
-        can keep up. Every change of a link is announced after it was written and before it is
-        acknowledged. Announcements are numbered without a gap and kept for a day; a mark is the number
-        of one. Who asks begins without a mark, looks codes up only once it has the first answer, and
-        asks again and again with the mark of the answer before.
+        """Tells which short addresses answer differently than before, for callers that cache the answers.
+        A change is in the feed from its commit on. A caller begins without a cursor, looks codes up
+        only once it has the first answer, and asks again and again with the cursor of the previous
+        answer. Any replica understands it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -771,8 +770,9 @@ class LinksService:
             _registered_method=True)
 
 
-class AdminServiceStub:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+class ModerationServiceStub:
+    """What the operator decides about links. Served on the port of the operator's command and the
+    reconciler.
     """
 
     def __init__(self, channel):
@@ -781,119 +781,63 @@ class AdminServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.ListAccountCodes = channel.unary_unary(
-                '/atajo.links.v1.AdminService/ListAccountCodes',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.FromString,
-                _registered_method=True)
-        self.PurgeLinks = channel.unary_unary(
-                '/atajo.links.v1.AdminService/PurgeLinks',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
-                _registered_method=True)
-        self.ListReports = channel.unary_unary(
-                '/atajo.links.v1.AdminService/ListReports',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.FromString,
-                _registered_method=True)
-        self.DismissReports = channel.unary_unary(
-                '/atajo.links.v1.AdminService/DismissReports',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.FromString,
-                _registered_method=True)
-        self.BlockAddress = channel.unary_unary(
-                '/atajo.links.v1.AdminService/BlockAddress',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.FromString,
-                _registered_method=True)
-        self.UnblockAddress = channel.unary_unary(
-                '/atajo.links.v1.AdminService/UnblockAddress',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.FromString,
-                _registered_method=True)
-        self.ListDecisions = channel.unary_unary(
-                '/atajo.links.v1.AdminService/ListDecisions',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.FromString,
-                _registered_method=True)
         self.BlockLink = channel.unary_unary(
-                '/atajo.links.v1.AdminService/BlockLink',
+                '/atajo.links.v1.ModerationService/BlockLink',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkResponse.FromString,
                 _registered_method=True)
         self.UnblockLink = channel.unary_unary(
-                '/atajo.links.v1.AdminService/UnblockLink',
+                '/atajo.links.v1.ModerationService/UnblockLink',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.FromString,
                 _registered_method=True)
-        self.RemoveAccountLinks = channel.unary_unary(
-                '/atajo.links.v1.AdminService/RemoveAccountLinks',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksResponse.FromString,
+        self.BlockAddress = channel.unary_unary(
+                '/atajo.links.v1.ModerationService/BlockAddress',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.FromString,
                 _registered_method=True)
-        self.ListPurgeable = channel.unary_unary(
-                '/atajo.links.v1.AdminService/ListPurgeable',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableResponse.FromString,
+        self.UnblockAddress = channel.unary_unary(
+                '/atajo.links.v1.ModerationService/UnblockAddress',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.FromString,
                 _registered_method=True)
-        self.ListCodes = channel.unary_unary(
-                '/atajo.links.v1.AdminService/ListCodes',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListCodesRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListCodesResponse.FromString,
+        self.ListReports = channel.unary_unary(
+                '/atajo.links.v1.ModerationService/ListReports',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.FromString,
                 _registered_method=True)
-        self.RankLinks = channel.unary_unary(
-                '/atajo.links.v1.AdminService/RankLinks',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksResponse.FromString,
+        self.DismissReports = channel.unary_unary(
+                '/atajo.links.v1.ModerationService/DismissReports',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.FromString,
                 _registered_method=True)
-        self.GetRankMark = channel.unary_unary(
-                '/atajo.links.v1.AdminService/GetRankMark',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.FromString,
-                _registered_method=True)
-        self.TakeLease = channel.unary_unary(
-                '/atajo.links.v1.AdminService/TakeLease',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseResponse.FromString,
+        self.ListDecisions = channel.unary_unary(
+                '/atajo.links.v1.ModerationService/ListDecisions',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.FromString,
                 _registered_method=True)
 
 
-class AdminServiceServicer:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+class ModerationServiceServicer:
+    """What the operator decides about links. Served on the port of the operator's command and the
+    reconciler.
     """
 
-    def ListAccountCodes(self, request, context):
-        """Lists the codes of up to 1000 links of an account, of every state, the newest first.
+    def BlockLink(self, request, context):
+        """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
+        holds none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def PurgeLinks(self, request, context):
-        """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
-        taken. Codes that no link ever held stay free.
+    def UnblockLink(self, request, context):
+        """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
+        that the operator makes later does.
 
-        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListReports(self, request, context):
-        """Reads up to 100 reports that nobody has decided on, the most often reported links first.
-
-        Errors: INVALID_ARGUMENT (INVALID_CURSOR).
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def DismissReports(self, request, context):
-        """Decides that the reports of a link are no reason to block it.
-
-        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -922,6 +866,24 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListReports(self, request, context):
+        """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+
+        Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DismissReports(self, request, context):
+        """Decides that the reports of a link are no reason to block it.
+
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListDecisions(self, request, context):
         """Reads up to 100 decisions of the operator, newest first.
         """
@@ -929,29 +891,325 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def BlockLink(self, request, context):
-        """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
-        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
-        holds none.
+def add_ModerationServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'BlockLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.BlockLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkResponse.SerializeToString,
+            ),
+            'UnblockLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.UnblockLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.SerializeToString,
+            ),
+            'BlockAddress': grpc.unary_unary_rpc_method_handler(
+                    servicer.BlockAddress,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.SerializeToString,
+            ),
+            'UnblockAddress': grpc.unary_unary_rpc_method_handler(
+                    servicer.UnblockAddress,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.SerializeToString,
+            ),
+            'ListReports': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListReports,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.SerializeToString,
+            ),
+            'DismissReports': grpc.unary_unary_rpc_method_handler(
+                    servicer.DismissReports,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.SerializeToString,
+            ),
+            'ListDecisions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDecisions,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'atajo.links.v1.ModerationService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('atajo.links.v1.ModerationService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class ModerationService:
+    """What the operator decides about links. Served on the port of the operator's command and the
+    reconciler.
+    """
+
+    @staticmethod
+    def BlockLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/BlockLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UnblockLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/UnblockLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BlockAddress(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/BlockAddress',
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UnblockAddress(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/UnblockAddress',
+            atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListReports(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/ListReports',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DismissReports(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/DismissReports',
+            atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDecisions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/ListDecisions',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+
+class MaintenanceServiceStub:
+    """What the reconciler and the operator's command do to many links. Served on the same port.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
         """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
+        self.PurgeLinks = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/PurgeLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
+                _registered_method=True)
+        self.RemoveAccountLinks = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/RemoveAccountLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksResponse.FromString,
+                _registered_method=True)
+        self.ListAccountCodes = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/ListAccountCodes',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.FromString,
+                _registered_method=True)
+        self.ListPurgeable = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/ListPurgeable',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableResponse.FromString,
+                _registered_method=True)
+        self.ListCodes = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/ListCodes',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListCodesRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListCodesResponse.FromString,
+                _registered_method=True)
+        self.RankLinks = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/RankLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksResponse.FromString,
+                _registered_method=True)
+        self.GetRankMark = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/GetRankMark',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.FromString,
+                _registered_method=True)
+        self.TakeLease = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/TakeLease',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseResponse.FromString,
+                _registered_method=True)
 
-    def UnblockLink(self, request, context):
-        """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
-        that the operator makes later does.
 
-        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
+class MaintenanceServiceServicer:
+    """What the reconciler and the operator's command do to many links. Served on the same port.
+    """
+
+    def PurgeLinks(self, request, context):
+        """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
+        taken. Codes that no link ever held stay free.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RemoveAccountLinks(self, request, context):
-        """Withdraws up to 1000 links of a closed account, also those that its owner removed: from now on
+        """Withdraws up to 250 links of a closed account, also those that its owner removed: from now on
         they lead nowhere, nobody is shown their destinations, and they cannot be restored.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListAccountCodes(self, request, context):
+        """Lists the codes of up to 1000 links of an account, of every state, the newest first.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -1002,57 +1260,22 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
 
-def add_AdminServiceServicer_to_server(servicer, server):
+def add_MaintenanceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'ListAccountCodes': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListAccountCodes,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.SerializeToString,
-            ),
             'PurgeLinks': grpc.unary_unary_rpc_method_handler(
                     servicer.PurgeLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.SerializeToString,
             ),
-            'ListReports': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListReports,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.SerializeToString,
-            ),
-            'DismissReports': grpc.unary_unary_rpc_method_handler(
-                    servicer.DismissReports,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.SerializeToString,
-            ),
-            'BlockAddress': grpc.unary_unary_rpc_method_handler(
-                    servicer.BlockAddress,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.SerializeToString,
-            ),
-            'UnblockAddress': grpc.unary_unary_rpc_method_handler(
-                    servicer.UnblockAddress,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.SerializeToString,
-            ),
-            'ListDecisions': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListDecisions,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.SerializeToString,
-            ),
-            'BlockLink': grpc.unary_unary_rpc_method_handler(
-                    servicer.BlockLink,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkResponse.SerializeToString,
-            ),
-            'UnblockLink': grpc.unary_unary_rpc_method_handler(
-                    servicer.UnblockLink,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.SerializeToString,
-            ),
             'RemoveAccountLinks': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveAccountLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksResponse.SerializeToString,
+            ),
+            'ListAccountCodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAccountCodes,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.SerializeToString,
             ),
             'ListPurgeable': grpc.unary_unary_rpc_method_handler(
                     servicer.ListPurgeable,
@@ -1081,42 +1304,15 @@ def add_AdminServiceServicer_to_server(servicer, server):
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
-            'atajo.links.v1.AdminService', rpc_method_handlers)
+            'atajo.links.v1.MaintenanceService', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('atajo.links.v1.AdminService', rpc_method_handlers)
+    server.add_registered_method_handlers('atajo.links.v1.MaintenanceService', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
-class AdminService:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+class MaintenanceService:
+    """What the reconciler and the operator's command do to many links. Served on the same port.
     """
-
-    @staticmethod
-    def ListAccountCodes(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.links.v1.AdminService/ListAccountCodes',
-            atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
 
     @staticmethod
     def PurgeLinks(request,
@@ -1132,198 +1328,9 @@ class AdminService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/PurgeLinks',
+            '/atajo.links.v1.MaintenanceService/PurgeLinks',
             atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListReports(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.links.v1.AdminService/ListReports',
-            atajo_dot_links_dot_v1_dot_links__pb2.ListReportsRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.ListReportsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def DismissReports(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.links.v1.AdminService/DismissReports',
-            atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.DismissReportsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def BlockAddress(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.links.v1.AdminService/BlockAddress',
-            atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def UnblockAddress(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.links.v1.AdminService/UnblockAddress',
-            atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.UnblockAddressResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListDecisions(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.links.v1.AdminService/ListDecisions',
-            atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def BlockLink(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.links.v1.AdminService/BlockLink',
-            atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.BlockLinkResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def UnblockLink(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.links.v1.AdminService/UnblockLink',
-            atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -1348,9 +1355,36 @@ class AdminService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/RemoveAccountLinks',
+            '/atajo.links.v1.MaintenanceService/RemoveAccountLinks',
             atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListAccountCodes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.MaintenanceService/ListAccountCodes',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListAccountCodesResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -1375,7 +1409,7 @@ class AdminService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/ListPurgeable',
+            '/atajo.links.v1.MaintenanceService/ListPurgeable',
             atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.ListPurgeableResponse.FromString,
             options,
@@ -1402,7 +1436,7 @@ class AdminService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/ListCodes',
+            '/atajo.links.v1.MaintenanceService/ListCodes',
             atajo_dot_links_dot_v1_dot_links__pb2.ListCodesRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.ListCodesResponse.FromString,
             options,
@@ -1429,7 +1463,7 @@ class AdminService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/RankLinks',
+            '/atajo.links.v1.MaintenanceService/RankLinks',
             atajo_dot_links_dot_v1_dot_links__pb2.RankLinksRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.RankLinksResponse.FromString,
             options,
@@ -1456,7 +1490,7 @@ class AdminService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/GetRankMark',
+            '/atajo.links.v1.MaintenanceService/GetRankMark',
             atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.FromString,
             options,
@@ -1483,7 +1517,7 @@ class AdminService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.AdminService/TakeLease',
+            '/atajo.links.v1.MaintenanceService/TakeLease',
             atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.TakeLeaseResponse.FromString,
             options,

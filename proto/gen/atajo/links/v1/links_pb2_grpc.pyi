@@ -104,7 +104,7 @@ class LinksServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
     """
     ClaimLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ClaimLinksRequest, _links_pb2.ClaimLinksResponse]
-    """Gives up to 1000 of a guest's links, in whatever state, to an account. Who wants all of them
+    """Gives up to 250 of a guest's links, in whatever state, to an account. Who wants all of them
     asks until there are no more.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
@@ -129,11 +129,10 @@ class LinksServiceStub:
     code.
     """
     ListChanges: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListChangesRequest, _links_pb2.ListChangesResponse]
-    """Tells which short addresses answer otherwise than before, so that who remembers their answers
-    can keep up. Every change of a link is announced after it was written and before it is
-    acknowledged. Announcements are numbered without a gap and kept for a day; a mark is the number
-    of one. Who asks begins without a mark, looks codes up only once it has the first answer, and
-    asks again and again with the mark of the answer before.
+    """Tells which short addresses answer differently than before, for callers that cache the answers.
+    A change is in the feed from its commit on. A caller begins without a cursor, looks codes up
+    only once it has the first answer, and asks again and again with the cursor of the previous
+    answer. Any replica understands it.
     """
 
 @_typing.type_check_only
@@ -209,7 +208,7 @@ class LinksServiceAsyncStub(LinksServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
     """
     ClaimLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ClaimLinksRequest, _links_pb2.ClaimLinksResponse]  # type: ignore[assignment]
-    """Gives up to 1000 of a guest's links, in whatever state, to an account. Who wants all of them
+    """Gives up to 250 of a guest's links, in whatever state, to an account. Who wants all of them
     asks until there are no more.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER).
@@ -234,11 +233,10 @@ class LinksServiceAsyncStub(LinksServiceStub):
     code.
     """
     ListChanges: _aio.UnaryUnaryMultiCallable[_links_pb2.ListChangesRequest, _links_pb2.ListChangesResponse]  # type: ignore[assignment]
-    """Tells which short addresses answer otherwise than before, so that who remembers their answers
-    can keep up. Every change of a link is announced after it was written and before it is
-    acknowledged. Announcements are numbered without a gap and kept for a day; a mark is the number
-    of one. Who asks begins without a mark, looks codes up only once it has the first answer, and
-    asks again and again with the mark of the answer before.
+    """Tells which short addresses answer differently than before, for callers that cache the answers.
+    A change is in the feed from its commit on. A caller begins without a cursor, looks codes up
+    only once it has the first answer, and asks again and again with the cursor of the previous
+    answer. Any replica understands it.
     """
 
 class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -377,7 +375,7 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ClaimLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.ClaimLinksResponse, _abc.Awaitable[_links_pb2.ClaimLinksResponse]]:
-        """Gives up to 1000 of a guest's links, in whatever state, to an account. Who wants all of them
+        """Gives up to 250 of a guest's links, in whatever state, to an account. Who wants all of them
         asks until there are no more.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
@@ -426,42 +424,34 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ListChangesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.ListChangesResponse, _abc.Awaitable[_links_pb2.ListChangesResponse]]:
-        """Tells which short addresses answer otherwise than before, so that who remembers their answers
-        can keep up. Every change of a link is announced after it was written and before it is
-        acknowledged. Announcements are numbered without a gap and kept for a day; a mark is the number
-        of one. Who asks begins without a mark, looks codes up only once it has the first answer, and
-        asks again and again with the mark of the answer before.
+        """Tells which short addresses answer differently than before, for callers that cache the answers.
+        A change is in the feed from its commit on. A caller begins without a cursor, looks codes up
+        only once it has the first answer, and asks again and again with the cursor of the previous
+        answer. Any replica understands it.
         """
 
 def add_LinksServiceServicer_to_server(servicer: LinksServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 
-class AdminServiceStub:
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
+class ModerationServiceStub:
+    """What the operator decides about links. Served on the port of the operator's command and the
+    reconciler.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
-    def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
-    ListAccountCodes: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListAccountCodesRequest, _links_pb2.ListAccountCodesResponse]
-    """Lists the codes of up to 1000 links of an account, of every state, the newest first.
+    def __new__(cls, channel: _aio.Channel) -> ModerationServiceAsyncStub: ...
+    BlockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]
+    """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
-    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
+    holds none.
     """
-    PurgeLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.PurgeLinksRequest, _links_pb2.PurgeLinksResponse]
-    """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
-    taken. Codes that no link ever held stay free.
+    UnblockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]
+    """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
+    that the operator makes later does.
 
-    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-    """
-    ListReports: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListReportsRequest, _links_pb2.ListReportsResponse]
-    """Reads up to 100 reports that nobody has decided on, the most often reported links first.
-
-    Errors: INVALID_ARGUMENT (INVALID_CURSOR).
-    """
-    DismissReports: _grpc.UnaryUnaryMultiCallable[_links_pb2.DismissReportsRequest, _links_pb2.DismissReportsResponse]
-    """Decides that the reports of a link are no reason to block it.
-
-    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
     """
     BlockAddress: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockAddressRequest, _links_pb2.BlockAddressResponse]
     """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
@@ -478,71 +468,37 @@ class AdminServiceStub:
 
     Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_CAUSE), NOT_FOUND (NO_BLOCK).
     """
+    ListReports: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListReportsRequest, _links_pb2.ListReportsResponse]
+    """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+
+    Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+    """
+    DismissReports: _grpc.UnaryUnaryMultiCallable[_links_pb2.DismissReportsRequest, _links_pb2.DismissReportsResponse]
+    """Decides that the reports of a link are no reason to block it.
+
+    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+    """
     ListDecisions: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListDecisionsRequest, _links_pb2.ListDecisionsResponse]
     """Reads up to 100 decisions of the operator, newest first."""
-    BlockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]
+
+@_typing.type_check_only
+class ModerationServiceAsyncStub(ModerationServiceStub):
+    """What the operator decides about links. Served on the port of the operator's command and the
+    reconciler.
+    """
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    BlockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]  # type: ignore[assignment]
     """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
     Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
     holds none.
     """
-    UnblockLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]
+    UnblockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]  # type: ignore[assignment]
     """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
     that the operator makes later does.
 
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
-    """
-    RemoveAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]
-    """Withdraws up to 1000 links of a closed account, also those that its owner removed: from now on
-    they lead nowhere, nobody is shown their destinations, and they cannot be restored.
-
-    Errors: INVALID_ARGUMENT (INVALID_OWNER).
-    """
-    ListPurgeable: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListPurgeableRequest, _links_pb2.ListPurgeableResponse]
-    """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first."""
-    ListCodes: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListCodesRequest, _links_pb2.ListCodesResponse]
-    """Lists up to 1000 codes that hold a link of somebody, in their order."""
-    RankLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RankLinksRequest, _links_pb2.RankLinksResponse]
-    """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
-    down.
-
-    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-    """
-    GetRankMark: _grpc.UnaryUnaryMultiCallable[_links_pb2.GetRankMarkRequest, _links_pb2.GetRankMarkResponse]
-    """Reads the mark that was noted last with RankLinks."""
-    TakeLease: _grpc.UnaryUnaryMultiCallable[_links_pb2.TakeLeaseRequest, _links_pb2.TakeLeaseResponse]
-    """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
-    renewed ends by the clock of the store's callers, which may differ by seconds: what is done
-    under it must bear to be done twice.
-
-    Errors: INVALID_ARGUMENT (INVALID_LEASE).
-    """
-
-@_typing.type_check_only
-class AdminServiceAsyncStub(AdminServiceStub):
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
-
-    def __init__(self, channel: _aio.Channel) -> None: ...
-    ListAccountCodes: _aio.UnaryUnaryMultiCallable[_links_pb2.ListAccountCodesRequest, _links_pb2.ListAccountCodesResponse]  # type: ignore[assignment]
-    """Lists the codes of up to 1000 links of an account, of every state, the newest first.
-
-    Errors: INVALID_ARGUMENT (INVALID_OWNER).
-    """
-    PurgeLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.PurgeLinksRequest, _links_pb2.PurgeLinksResponse]  # type: ignore[assignment]
-    """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
-    taken. Codes that no link ever held stay free.
-
-    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-    """
-    ListReports: _aio.UnaryUnaryMultiCallable[_links_pb2.ListReportsRequest, _links_pb2.ListReportsResponse]  # type: ignore[assignment]
-    """Reads up to 100 reports that nobody has decided on, the most often reported links first.
-
-    Errors: INVALID_ARGUMENT (INVALID_CURSOR).
-    """
-    DismissReports: _aio.UnaryUnaryMultiCallable[_links_pb2.DismissReportsRequest, _links_pb2.DismissReportsResponse]  # type: ignore[assignment]
-    """Decides that the reports of a link are no reason to block it.
-
-    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
     """
     BlockAddress: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockAddressRequest, _links_pb2.BlockAddressResponse]  # type: ignore[assignment]
     """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
@@ -559,92 +515,46 @@ class AdminServiceAsyncStub(AdminServiceStub):
 
     Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_CAUSE), NOT_FOUND (NO_BLOCK).
     """
+    ListReports: _aio.UnaryUnaryMultiCallable[_links_pb2.ListReportsRequest, _links_pb2.ListReportsResponse]  # type: ignore[assignment]
+    """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+
+    Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+    """
+    DismissReports: _aio.UnaryUnaryMultiCallable[_links_pb2.DismissReportsRequest, _links_pb2.DismissReportsResponse]  # type: ignore[assignment]
+    """Decides that the reports of a link are no reason to block it.
+
+    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+    """
     ListDecisions: _aio.UnaryUnaryMultiCallable[_links_pb2.ListDecisionsRequest, _links_pb2.ListDecisionsResponse]  # type: ignore[assignment]
     """Reads up to 100 decisions of the operator, newest first."""
-    BlockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockLinkRequest, _links_pb2.BlockLinkResponse]  # type: ignore[assignment]
-    """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
-    Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
-    holds none.
+class ModerationServiceServicer(metaclass=_abc_1.ABCMeta):
+    """What the operator decides about links. Served on the port of the operator's command and the
+    reconciler.
     """
-    UnblockLink: _aio.UnaryUnaryMultiCallable[_links_pb2.UnblockLinkRequest, _links_pb2.UnblockLinkResponse]  # type: ignore[assignment]
-    """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
-    that the operator makes later does.
-
-    Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
-    """
-    RemoveAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]  # type: ignore[assignment]
-    """Withdraws up to 1000 links of a closed account, also those that its owner removed: from now on
-    they lead nowhere, nobody is shown their destinations, and they cannot be restored.
-
-    Errors: INVALID_ARGUMENT (INVALID_OWNER).
-    """
-    ListPurgeable: _aio.UnaryUnaryMultiCallable[_links_pb2.ListPurgeableRequest, _links_pb2.ListPurgeableResponse]  # type: ignore[assignment]
-    """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first."""
-    ListCodes: _aio.UnaryUnaryMultiCallable[_links_pb2.ListCodesRequest, _links_pb2.ListCodesResponse]  # type: ignore[assignment]
-    """Lists up to 1000 codes that hold a link of somebody, in their order."""
-    RankLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RankLinksRequest, _links_pb2.RankLinksResponse]  # type: ignore[assignment]
-    """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
-    down.
-
-    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-    """
-    GetRankMark: _aio.UnaryUnaryMultiCallable[_links_pb2.GetRankMarkRequest, _links_pb2.GetRankMarkResponse]  # type: ignore[assignment]
-    """Reads the mark that was noted last with RankLinks."""
-    TakeLease: _aio.UnaryUnaryMultiCallable[_links_pb2.TakeLeaseRequest, _links_pb2.TakeLeaseResponse]  # type: ignore[assignment]
-    """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
-    renewed ends by the clock of the store's callers, which may differ by seconds: what is done
-    under it must bear to be done twice.
-
-    Errors: INVALID_ARGUMENT (INVALID_LEASE).
-    """
-
-class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
 
     @_abc_1.abstractmethod
-    def ListAccountCodes(
+    def BlockLink(
         self,
-        request: _links_pb2.ListAccountCodesRequest,
+        request: _links_pb2.BlockLinkRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_links_pb2.ListAccountCodesResponse, _abc.Awaitable[_links_pb2.ListAccountCodesResponse]]:
-        """Lists the codes of up to 1000 links of an account, of every state, the newest first.
+    ) -> _typing.Union[_links_pb2.BlockLinkResponse, _abc.Awaitable[_links_pb2.BlockLinkResponse]]:
+        """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
+        holds none.
         """
 
     @_abc_1.abstractmethod
-    def PurgeLinks(
+    def UnblockLink(
         self,
-        request: _links_pb2.PurgeLinksRequest,
+        request: _links_pb2.UnblockLinkRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_links_pb2.PurgeLinksResponse, _abc.Awaitable[_links_pb2.PurgeLinksResponse]]:
-        """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
-        taken. Codes that no link ever held stay free.
+    ) -> _typing.Union[_links_pb2.UnblockLinkResponse, _abc.Awaitable[_links_pb2.UnblockLinkResponse]]:
+        """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
+        that the operator makes later does.
 
-        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
-        """
-
-    @_abc_1.abstractmethod
-    def ListReports(
-        self,
-        request: _links_pb2.ListReportsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_links_pb2.ListReportsResponse, _abc.Awaitable[_links_pb2.ListReportsResponse]]:
-        """Reads up to 100 reports that nobody has decided on, the most often reported links first.
-
-        Errors: INVALID_ARGUMENT (INVALID_CURSOR).
-        """
-
-    @_abc_1.abstractmethod
-    def DismissReports(
-        self,
-        request: _links_pb2.DismissReportsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_links_pb2.DismissReportsResponse, _abc.Awaitable[_links_pb2.DismissReportsResponse]]:
-        """Decides that the reports of a link are no reason to block it.
-
-        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
         """
 
     @_abc_1.abstractmethod
@@ -675,6 +585,28 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def ListReports(
+        self,
+        request: _links_pb2.ListReportsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListReportsResponse, _abc.Awaitable[_links_pb2.ListReportsResponse]]:
+        """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+
+        Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+        """
+
+    @_abc_1.abstractmethod
+    def DismissReports(
+        self,
+        request: _links_pb2.DismissReportsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.DismissReportsResponse, _abc.Awaitable[_links_pb2.DismissReportsResponse]]:
+        """Decides that the reports of a link are no reason to block it.
+
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+        """
+
+    @_abc_1.abstractmethod
     def ListDecisions(
         self,
         request: _links_pb2.ListDecisionsRequest,
@@ -682,28 +614,107 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_links_pb2.ListDecisionsResponse, _abc.Awaitable[_links_pb2.ListDecisionsResponse]]:
         """Reads up to 100 decisions of the operator, newest first."""
 
+def add_ModerationServiceServicer_to_server(servicer: ModerationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
+class MaintenanceServiceStub:
+    """What the reconciler and the operator's command do to many links. Served on the same port."""
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> MaintenanceServiceAsyncStub: ...
+    PurgeLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.PurgeLinksRequest, _links_pb2.PurgeLinksResponse]
+    """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
+    taken. Codes that no link ever held stay free.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    RemoveAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]
+    """Withdraws up to 250 links of a closed account, also those that its owner removed: from now on
+    they lead nowhere, nobody is shown their destinations, and they cannot be restored.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    ListAccountCodes: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListAccountCodesRequest, _links_pb2.ListAccountCodesResponse]
+    """Lists the codes of up to 1000 links of an account, of every state, the newest first.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    ListPurgeable: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListPurgeableRequest, _links_pb2.ListPurgeableResponse]
+    """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first."""
+    ListCodes: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListCodesRequest, _links_pb2.ListCodesResponse]
+    """Lists up to 1000 codes that hold a link of somebody, in their order."""
+    RankLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RankLinksRequest, _links_pb2.RankLinksResponse]
+    """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
+    down.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    GetRankMark: _grpc.UnaryUnaryMultiCallable[_links_pb2.GetRankMarkRequest, _links_pb2.GetRankMarkResponse]
+    """Reads the mark that was noted last with RankLinks."""
+    TakeLease: _grpc.UnaryUnaryMultiCallable[_links_pb2.TakeLeaseRequest, _links_pb2.TakeLeaseResponse]
+    """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
+    renewed ends by the clock of the store's callers, which may differ by seconds: what is done
+    under it must bear to be done twice.
+
+    Errors: INVALID_ARGUMENT (INVALID_LEASE).
+    """
+
+@_typing.type_check_only
+class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
+    """What the reconciler and the operator's command do to many links. Served on the same port."""
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    PurgeLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.PurgeLinksRequest, _links_pb2.PurgeLinksResponse]  # type: ignore[assignment]
+    """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
+    taken. Codes that no link ever held stay free.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    RemoveAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]  # type: ignore[assignment]
+    """Withdraws up to 250 links of a closed account, also those that its owner removed: from now on
+    they lead nowhere, nobody is shown their destinations, and they cannot be restored.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    ListAccountCodes: _aio.UnaryUnaryMultiCallable[_links_pb2.ListAccountCodesRequest, _links_pb2.ListAccountCodesResponse]  # type: ignore[assignment]
+    """Lists the codes of up to 1000 links of an account, of every state, the newest first.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
+    ListPurgeable: _aio.UnaryUnaryMultiCallable[_links_pb2.ListPurgeableRequest, _links_pb2.ListPurgeableResponse]  # type: ignore[assignment]
+    """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first."""
+    ListCodes: _aio.UnaryUnaryMultiCallable[_links_pb2.ListCodesRequest, _links_pb2.ListCodesResponse]  # type: ignore[assignment]
+    """Lists up to 1000 codes that hold a link of somebody, in their order."""
+    RankLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RankLinksRequest, _links_pb2.RankLinksResponse]  # type: ignore[assignment]
+    """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
+    down.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    GetRankMark: _aio.UnaryUnaryMultiCallable[_links_pb2.GetRankMarkRequest, _links_pb2.GetRankMarkResponse]  # type: ignore[assignment]
+    """Reads the mark that was noted last with RankLinks."""
+    TakeLease: _aio.UnaryUnaryMultiCallable[_links_pb2.TakeLeaseRequest, _links_pb2.TakeLeaseResponse]  # type: ignore[assignment]
+    """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
+    renewed ends by the clock of the store's callers, which may differ by seconds: what is done
+    under it must bear to be done twice.
+
+    Errors: INVALID_ARGUMENT (INVALID_LEASE).
+    """
+
+class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
+    """What the reconciler and the operator's command do to many links. Served on the same port."""
+
     @_abc_1.abstractmethod
-    def BlockLink(
+    def PurgeLinks(
         self,
-        request: _links_pb2.BlockLinkRequest,
+        request: _links_pb2.PurgeLinksRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_links_pb2.BlockLinkResponse, _abc.Awaitable[_links_pb2.BlockLinkResponse]]:
-        """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
+    ) -> _typing.Union[_links_pb2.PurgeLinksResponse, _abc.Awaitable[_links_pb2.PurgeLinksResponse]]:
+        """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
+        taken. Codes that no link ever held stay free.
 
-        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
-        holds none.
-        """
-
-    @_abc_1.abstractmethod
-    def UnblockLink(
-        self,
-        request: _links_pb2.UnblockLinkRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_links_pb2.UnblockLinkResponse, _abc.Awaitable[_links_pb2.UnblockLinkResponse]]:
-        """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
-        that the operator makes later does.
-
-        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
 
     @_abc_1.abstractmethod
@@ -712,8 +723,19 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.RemoveAccountLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.RemoveAccountLinksResponse, _abc.Awaitable[_links_pb2.RemoveAccountLinksResponse]]:
-        """Withdraws up to 1000 links of a closed account, also those that its owner removed: from now on
+        """Withdraws up to 250 links of a closed account, also those that its owner removed: from now on
         they lead nowhere, nobody is shown their destinations, and they cannot be restored.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+
+    @_abc_1.abstractmethod
+    def ListAccountCodes(
+        self,
+        request: _links_pb2.ListAccountCodesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListAccountCodesResponse, _abc.Awaitable[_links_pb2.ListAccountCodesResponse]]:
+        """Lists the codes of up to 1000 links of an account, of every state, the newest first.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -767,4 +789,4 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors: INVALID_ARGUMENT (INVALID_LEASE).
         """
 
-def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+def add_MaintenanceServiceServicer_to_server(servicer: MaintenanceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

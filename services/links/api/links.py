@@ -1,0 +1,210 @@
+"""Serves `LinksService` over gRPC: protobuf in, use case, protobuf out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
+from typing import Any
+
+from grpc.aio import ServicerContext
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.links.api.messages import (
+    ORDER_OF,
+    REASON_OF,
+    STATE_OF,
+    changes_of,
+    owner_of,
+    write_link,
+    write_resolution,
+    write_resolutions,
+)
+from services.links.application.links import LinkCommands
+from services.links.application.queries import LinkQueries
+from services.links.blocks import InvalidReason
+from services.links.domain import Account, Guest, Link
+from services.links.listing import InvalidQuery
+from services.runtime import interceptors, status
+
+_SERVICE: str = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
+_CODES_PER_MESSAGE = 10_000
+"""Codes in one message of a stream: 0.4 MB if all have the maximum length."""
+
+
+class LinksServicer(pb_grpc.LinksServiceServicer):
+    """Translates calls; decides nothing."""
+
+    def __init__(
+        self, commands: LinkCommands, queries: LinkQueries, now: Callable[[], datetime]
+    ) -> None:
+        self._commands = commands
+        self._queries = queries
+        self._now = now
+
+    async def CreateLink(
+        self, request: pb.CreateLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateLinkResponse:
+        link = await self._commands.create(request.code, request.url, owner_of(request))
+        response = pb.CreateLinkResponse()
+        write_link(response.link, link, self._now())
+        write_resolution(response.resolution, link.resolution())
+        return response
+
+    async def CreateLinks(
+        self, request: pb.CreateLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateLinksResponse:
+        started = time.perf_counter()
+        outcomes = await self._commands.create_all(
+            [(one.code, one.url, owner_of(one)) for one in request.links]
+        )
+        seconds = time.perf_counter() - started
+        response = pb.CreateLinksResponse()
+        for outcome in outcomes:
+            _write_creation(response.creations.add(), outcome, seconds)
+        return response
+
+    async def ChangeLink(
+        self, request: pb.ChangeLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ChangeLinkResponse:
+        changes = changes_of(request.changes)
+        link = await self._commands.change(owner_of(request.owner), request.code, changes)
+        response = pb.ChangeLinkResponse()
+        write_link(response.link, link, self._now())
+        write_resolutions(response, [link])
+        return response
+
+    async def RemoveLinks(
+        self, request: pb.RemoveLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RemoveLinksResponse:
+        removed = await self._commands.remove(owner_of(request.owner), request.codes)
+        response = pb.RemoveLinksResponse()
+        write_resolutions(response, removed)
+        return response
+
+    async def RestoreLinks(
+        self, request: pb.RestoreLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RestoreLinksResponse:
+        restored = await self._commands.restore(owner_of(request.owner), request.codes)
+        response = pb.RestoreLinksResponse()
+        write_resolutions(response, restored)
+        return response
+
+    async def ClaimLinks(
+        self, request: pb.ClaimLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ClaimLinksResponse:
+        claimed, more = await self._commands.claim(
+            Guest(request.guest_key_hash), Account(request.account_id)
+        )
+        return pb.ClaimLinksResponse(claimed=claimed, more=more)
+
+    async def ReportLink(
+        self, request: pb.ReportLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ReportLinkResponse:
+        reason = REASON_OF.get(request.reason)
+        if reason is None:
+            raise InvalidReason("A link is reported for a reason.")
+        report_id = await self._commands.report(
+            request.code, reason, request.details, request.contact
+        )
+        return pb.ReportLinkResponse(report_id=report_id)
+
+    async def CreateScanCode(
+        self, request: pb.CreateScanCodeRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateScanCodeResponse:
+        link = await self._commands.create_scan_code(owner_of(request.owner), request.code)
+        response = pb.CreateScanCodeResponse(scan_code=link.scan_code)
+        write_resolution(response.resolution, link.resolution().by(link.scan_code))
+        return response
+
+    async def ResolveLinks(
+        self, request: pb.ResolveLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ResolveLinksResponse:
+        response = pb.ResolveLinksResponse()
+        for resolution in await self._queries.resolve(request.codes):
+            write_resolution(response.resolutions.add(), resolution)
+        return response
+
+    async def QueryLinks(
+        self, request: pb.QueryLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.QueryLinksResponse:
+        order = ORDER_OF.get(request.order)
+        state = STATE_OF.get(request.state)
+        if order is None or (state is None and request.state != pb.LINK_STATE_UNSPECIFIED):
+            raise InvalidQuery("There is no such state or order.")
+        page = await self._queries.query(
+            owner_of(request.owner),
+            request.text,
+            state,
+            order,
+            request.limit,
+            request.cursor,
+            without_total=request.without_total,
+        )
+        response = pb.QueryLinksResponse(total=page.total, cursor=page.cursor)
+        now = self._now()
+        for link in page.links:
+            write_link(response.links.add(), link, now)
+        return response
+
+    async def GetLink(
+        self, request: pb.GetLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetLinkResponse:
+        link, history = await self._queries.get(owner_of(request.owner), request.code)
+        response = pb.GetLinkResponse()
+        write_link(response.link, link, self._now())
+        for former in history:
+            response.history.add(url=former.url).until.FromDatetime(former.until)
+        return response
+
+    async def PreviewLink(
+        self, request: pb.PreviewLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.PreviewLinkResponse:
+        link = await self._queries.preview(request.code)
+        response = pb.PreviewLinkResponse()
+        write_link(response.link, link, self._now())
+        del response.link.tags[:]  # They are their owner's.
+        return response
+
+    async def ListOwnedCodes(
+        self, request: pb.ListOwnedCodesRequest, context: ServicerContext[Any, Any]
+    ) -> AsyncIterator[pb.ListOwnedCodesResponse]:
+        codes = await self._queries.owned_codes(owner_of(request.owner))
+        for start in range(0, len(codes), _CODES_PER_MESSAGE):
+            yield pb.ListOwnedCodesResponse(codes=codes[start : start + _CODES_PER_MESSAGE])
+
+    async def CheckStatisticsAccess(
+        self, request: pb.CheckStatisticsAccessRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CheckStatisticsAccessResponse:
+        await self._queries.check_statistics_access(owner_of(request.caller), request.code)
+        return pb.CheckStatisticsAccessResponse()
+
+    async def ListChanges(
+        self, request: pb.ListChangesRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListChangesResponse:
+        cursor = request.cursor if request.HasField("cursor") else None
+        changes = await self._queries.changes(cursor)
+        response = pb.ListChangesResponse(
+            cursor=changes.cursor,
+            gone=changes.gone,
+            more=changes.more,
+            truncated=changes.truncated,
+        )
+        for resolution in changes.resolutions:
+            write_resolution(response.resolutions.add(), resolution)
+        return response
+
+
+def _write_creation(message: pb.Creation, outcome: Link | BaseException, seconds: float) -> None:
+    """Write the outcome of one creation, and count it as a call of its own in the metrics."""
+    if isinstance(outcome, Link):
+        interceptors.handled(_SERVICE, "CreateLink", "OK", seconds)
+        write_resolution(message.resolution, outcome.resolution())
+        return
+    if not isinstance(outcome, Exception):
+        raise outcome
+    known = interceptors.failed(outcome, _SERVICE, "CreateLink", seconds)
+    message.error.code = status.number_of(status.code_of(known))
+    message.error.reason = known.reason
+    message.error.message = known.message

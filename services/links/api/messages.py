@@ -1,0 +1,156 @@
+"""Translates between the domain of links and protobuf messages.
+
+Functions write into messages that exist already: protobuf copies a message that is assigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from atajo.links.v1 import links_pb2 as pb
+from services.links.blocks import BlockReason, InvalidReason
+from services.links.decisions import Decision, DecisionKind
+from services.links.domain import NOBODY, Account, Guest, Link, LinkState, Owner, Resolution
+from services.links.edits import Expiry, InvalidExpiry, LinkChanges
+from services.links.listing import LinkOrder
+from services.links.reports import Report
+
+_STATES = {
+    LinkState.ACTIVE: pb.LINK_STATE_ACTIVE,
+    LinkState.EXPIRED: pb.LINK_STATE_EXPIRED,
+    LinkState.REMOVED: pb.LINK_STATE_REMOVED,
+    LinkState.BLOCKED: pb.LINK_STATE_BLOCKED,
+}
+_REASONS = {
+    BlockReason.PHISHING: pb.BLOCK_REASON_PHISHING,
+    BlockReason.MALWARE: pb.BLOCK_REASON_MALWARE,
+    BlockReason.SPAM: pb.BLOCK_REASON_SPAM,
+    BlockReason.ILLEGAL: pb.BLOCK_REASON_ILLEGAL,
+    BlockReason.OTHER: pb.BLOCK_REASON_OTHER,
+}
+_KINDS = {
+    DecisionKind.BLOCK: pb.DECISION_KIND_BLOCK,
+    DecisionKind.UNBLOCK: pb.DECISION_KIND_UNBLOCK,
+    DecisionKind.DISMISS: pb.DECISION_KIND_DISMISS,
+}
+STATE_OF = {number: state for state, number in _STATES.items()}
+REASON_OF = {number: reason for reason, number in _REASONS.items()}
+ORDER_OF = {
+    pb.LINK_ORDER_UNSPECIFIED: LinkOrder.NEWEST,
+    pb.LINK_ORDER_NEWEST: LinkOrder.NEWEST,
+    pb.LINK_ORDER_OLDEST: LinkOrder.OLDEST,
+    pb.LINK_ORDER_MOST_VIEWED: LinkOrder.MOST_VIEWED,
+}
+
+
+def owner_of(request: pb.CreateLinkRequest | pb.Owner) -> Owner:
+    match request.WhichOneof("owner"):
+        case "account_id":
+            return Account(request.account_id)
+        case "guest_key_hash":
+            return Guest(request.guest_key_hash)
+        case _:
+            return NOBODY
+
+
+def changes_of(message: pb.LinkChanges) -> LinkChanges:
+    return LinkChanges(
+        url=message.url if message.HasField("url") else None,
+        title=message.title if message.HasField("title") else None,
+        tags=message.tags.tags if message.HasField("tags") else None,
+        expiry=_expiry(message.expiry) if message.HasField("expiry") else None,
+        ended_url=message.ended_url if message.HasField("ended_url") else None,
+        public_statistics=(
+            message.public_statistics if message.HasField("public_statistics") else None
+        ),
+    )
+
+
+def _expiry(message: pb.Expiry) -> Expiry:
+    """Raises InvalidExpiry for what is no moment of the years 1 to 9999."""
+    if not message.HasField("expires_at"):
+        return Expiry(None)
+    try:
+        return Expiry(message.expires_at.ToDatetime(UTC))
+    except (ValueError, OverflowError):
+        raise InvalidExpiry("This is no moment.") from None
+
+
+def reason_of(number: pb.BlockReason.ValueType) -> BlockReason:
+    """Raises InvalidReason."""
+    reason = REASON_OF.get(number)
+    if reason is None:
+        raise InvalidReason("What is blocked is blocked for a reason.")
+    return reason
+
+
+def decision_message(decision: Decision) -> pb.Decision:
+    message = pb.Decision(
+        kind=_KINDS[decision.kind], cause=decision.cause, reports=decision.reports
+    )
+    if decision.code:
+        message.code = decision.code
+    else:
+        message.address = decision.address
+    if decision.reason is not None:
+        message.reason = _REASONS[decision.reason]
+    message.at.FromDatetime(decision.at)
+    return message
+
+
+def write_link(message: pb.Link, link: Link, now: datetime) -> None:
+    message.code = link.code
+    message.url = link.url
+    message.title = link.title
+    message.tags.extend(link.tags)
+    message.ended_url = link.ended_url
+    message.public_statistics = link.public_statistics
+    message.state = _STATES[link.state_at(now)]
+    message.scan_code = link.scan_code
+    message.created_at.FromDatetime(link.created_at)
+    if link.changed_at is not None:
+        message.changed_at.FromDatetime(link.changed_at)
+    if link.expires_at is not None:
+        message.expires_at.FromDatetime(link.expires_at)
+    if link.blocked is not None:
+        message.reason = _REASONS[link.blocked]
+
+
+def write_report(message: pb.Report, link: Link, report: Report, now: datetime) -> None:
+    message.id = report.id
+    message.reason = _REASONS[report.reason]
+    message.count = report.count
+    write_link(message.link, link, now)
+    message.first_at.FromDatetime(report.first_at)
+    message.last_at.FromDatetime(report.last_at)
+    for said in report.statements:
+        statement = message.statements.add(details=said.details, contact=said.contact)
+        statement.at.FromDatetime(said.at)
+
+
+def write_resolutions(
+    response: pb.ChangeLinkResponse | pb.RemoveLinksResponse | pb.RestoreLinksResponse,
+    links: Iterable[Link],
+) -> None:
+    """Write what the short addresses of links answer: those of their codes and scan codes."""
+    for link in links:
+        resolution = link.resolution()
+        write_resolution(response.resolutions.add(), resolution)
+        if link.scan_code:
+            write_resolution(response.resolutions.add(), resolution.by(link.scan_code))
+
+
+def write_resolution(message: pb.Resolution, resolution: Resolution) -> None:
+    """Write a resolution into an empty message."""
+    message.code = resolution.code
+    message.url = resolution.url
+    message.state = _STATES[resolution.state]
+    if resolution.expires_at is not None:
+        message.expires_at.FromDatetime(resolution.expires_at)
+    if resolution.ended_url:
+        message.ended_url = resolution.ended_url
+    if resolution.reason is not None:
+        message.reason = _REASONS[resolution.reason]
+    if resolution.link_code:
+        message.link_code = resolution.link_code

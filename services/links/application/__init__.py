@@ -1,0 +1,1 @@
+"""Use cases of links and the ports that they need."""

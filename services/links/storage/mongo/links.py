@@ -1,0 +1,222 @@
+"""Links in a MongoDB database, one by one and by owner.
+
+In a transaction links are read, what each is to be is decided from that, and it is written. If
+another transaction changed one of the documents that are written, this one conflicts and runs
+again. Documents that are only read do not conflict: what a decision rests on must be written, too.
+So giving a link a scan code writes the link, as do edits, purges and decisions on its reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+
+from pymongo import ASCENDING, ReplaceOne, UpdateOne
+from pymongo.errors import DuplicateKeyError
+
+from services.links.domain import (
+    MAX_FORMER_URLS,
+    WITHDRAWN_BEFORE,
+    Account,
+    FormerUrl,
+    Guest,
+    Link,
+    Resolution,
+    TooManyUrls,
+)
+from services.links.listing import Position
+from services.links.storage.mongo import reads
+from services.links.storage.mongo.documents import (
+    LINK,
+    PURGED,
+    RESOLVED,
+    document_of,
+    history_of,
+    link_of,
+    links_of,
+    update_of,
+)
+from services.links.storage.mongo.lists import (
+    after_position,
+    delete_rankings,
+    drop_counts,
+    removed_and_shown,
+)
+from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
+from services.links.storage.owner_encoding import value_of
+from services.runtime.moments import micros_of
+from services.runtime.mongo import Database, Document, Operation, Transaction
+
+_SCAN_CODE = {"scan_of": 1}
+
+
+class MongoLinkReader:
+    """Links as they are committed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, link: Link) -> Link | None:
+        new = document_of(link)
+        try:
+            await self._database.write("links_add", lambda db: db.links.insert_one(new))
+        except DuplicateKeyError:
+            return link_of(await self._database.read_held("links_held", _find(link.code)))
+        return link
+
+    async def find(self, code: str) -> Link | None:
+        found = await self._database.read("links_find", _find(code))
+        if found and "scan_of" in found:
+            found = await self._database.read("links_find_scanned", _find(found["scan_of"]))
+        return link_of(found) if found else None
+
+    async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
+        fields = RESOLVED | _SCAN_CODE
+        found = await reads.find_documents(self._database, "links_resolve", codes, fields)
+        scanned = [one["scan_of"] for one in found if "scan_of" in one]
+        resolutions = [link.resolution() for link in links_of(found)]
+        if scanned:
+            found = await reads.find_documents(self._database, "links_scanned", scanned, RESOLVED)
+            resolutions += [link.resolution().by(link.scan_code) for link in links_of(found)]
+        return resolutions
+
+    async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
+        found = await reads.find_documents(self._database, "links_find_all", codes, LINK)
+        links = {link.code: link for link in links_of(found)}
+        return [links[code] for code in codes if code in links and links[code].owner == owner]
+
+    async def history(self, code: str) -> list[FormerUrl]:
+        found = await self._database.read("links_history", _find(code, {"history": 1}))
+        return history_of(found) if found else []
+
+    async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
+        # Both values of `bin`, so that the index yields all links in order.
+        query: Document = {"creator": value_of(owner), "bin": {"$in": [None, True]}}
+        after: Document = {}
+        while True:
+            found = await reads.find_links(
+                self._database,
+                "links_by_owner",
+                query | after,
+                reads.NEWEST_FIRST,
+                page_size,
+                BY_AGE,
+            )
+            if found:
+                yield found
+            if len(found) < page_size:
+                return
+            after = after_position(Position(found[-1].created_at, found[-1].code), oldest=False)
+
+    async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:
+        query: Document = {"creator": value_of(owner), "bin": None}
+        return await self._find_codes("links_owned_codes", query, reads.NEWEST_FIRST, limit, BY_AGE)
+
+    async def removed_before(self, moment: datetime, limit: int) -> list[str]:
+        query = {"removed_at": {"$lte": micros_of(moment)}}
+        order = (("removed_at", ASCENDING), *reads.BY_CODE)
+        return await self._find_codes("links_removed_before", query, order, limit)
+
+    async def codes_after(self, code: str, limit: int) -> list[str]:
+        # Not by `$exists`, for which the server would read each document.
+        query = {"_id": {"$gt": code}, "creator": {"$ne": None}}
+        return await self._find_codes("links_codes", query, reads.BY_CODE, limit, OWNED_CODES)
+
+    async def _find_codes(
+        self, name: str, query: Document, order: reads.Order, limit: int, index: str | None = None
+    ) -> list[str]:
+        return await reads.find_codes(self._database, name, query, order, limit, index)
+
+
+class MongoLinkRepository:
+    """Links in a transaction."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._links = tx.db.links
+
+    def get(self, codes: Sequence[str]) -> dict[str, Link]:
+        found = self._find({"_id": {"$in": list(codes)}}, LINK, len(codes))
+        return {link.code: link for link in links_of(found)}
+
+    def is_taken(self, code: str) -> bool:
+        return bool(self._find({"_id": code}, {"_id": 1}, 1))
+
+    def save(self, changes: Sequence[tuple[Link, Link]], now: datetime) -> None:
+        updates = []
+        scan_codes: list[Document] = []
+        for old, new in changes:
+            query: Document = {"_id": old.code}
+            if new.url != old.url:
+                query[f"history.{MAX_FORMER_URLS - 1}"] = {"$exists": False}
+            if update := update_of(old, new, now):
+                updates.append(UpdateOne(query, update))
+            if new.scan_code != old.scan_code:
+                scan_codes.append({"_id": new.scan_code, "scan_of": new.code})
+        if scan_codes:
+            self._links.insert_many(scan_codes, session=self._tx.session)
+        if updates:
+            saved = self._links.bulk_write(updates, session=self._tx.session)
+            if saved.matched_count < len(updates):
+                raise TooManyUrls(f"A link has at most {MAX_FORMER_URLS + 1} URLs in its life.")
+        owners = {
+            value_of(new.owner)
+            for old, new in changes
+            if (old.removed_at is None) != (new.removed_at is None)
+        }
+        drop_counts(self._tx, owners - {None})
+
+    def reassign(self, guest: Guest, account: Account, limit: int) -> int:
+        of_guest, of_account = value_of(guest), value_of(account)
+        found = self._find({"creator": of_guest}, {"_id": 1}, limit)
+        if found:
+            self._update_all(found, {"creator": of_account})
+            drop_counts(self._tx, [of_guest, of_account])
+        delete_rankings(self._tx, [of_guest])
+        return len(found)
+
+    def withdraw(self, account: Account, limit: int, now: datetime) -> int:
+        creator = value_of(account)
+        found = self._find(
+            # Each of the two is a range of the index by age.
+            {
+                "$or": [
+                    {"creator": creator, **one} for one in ({"bin": None}, removed_and_shown(now))
+                ]
+            },
+            {"_id": 1},
+            limit,
+        )
+        if found:
+            removed_at = micros_of(now - WITHDRAWN_BEFORE)
+            self._update_all(found, {"removed_at": removed_at, "bin": True})
+            drop_counts(self._tx, [creator])
+        return len(found)
+
+    def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
+        fields = dict.fromkeys(("created_at", "creator", "scan_code", "scan_of", "bin"), 1)
+        found = self._find({"_id": {"$in": list(codes)}}, fields, len(codes))
+        links = [one for one in found if "created_at" in one]
+        gone = [code for one in links for code in (one["_id"], one.get("scan_code")) if code]
+        if gone:
+            # Whatever the documents have in them goes.
+            replacements = [ReplaceOne({"_id": code}, PURGED) for code in gone]
+            self._links.bulk_write(replacements, session=self._tx.session)
+            delete_rankings(self._tx, {one["creator"] for one in links if "creator" in one})
+            shown = {one["creator"] for one in links if "creator" in one and "bin" not in one}
+            drop_counts(self._tx, shown)
+        return [one["_id"] for one in found if "scan_of" not in one]
+
+    def _find(self, query: Document, fields: Document, limit: int) -> list[Document]:
+        return self._links.find(
+            query, fields, limit=limit, batch_size=limit, session=self._tx.session
+        ).to_list()
+
+    def _update_all(self, found: Sequence[Document], fields: Document) -> None:
+        named = {"_id": {"$in": [one["_id"] for one in found]}}
+        self._links.update_many(named, {"$set": fields}, session=self._tx.session)
+
+
+def _find(code: str, fields: Document | None = None) -> Operation[Document | None]:
+    """The operation that reads fields of the document under a code."""
+    return lambda db: db.links.find_one({"_id": code}, fields or LINK | _SCAN_CODE)

@@ -1,0 +1,67 @@
+"""Reads of the collection `links` that several parts of the store share.
+
+Every read is one command: its batch takes all that is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pymongo import ASCENDING, DESCENDING
+
+from services.links.domain import Link
+from services.links.storage.mongo.documents import LINK, links_of
+from services.runtime.mongo import Database, Document
+
+Order = Sequence[tuple[str, int]]
+NEWEST_FIRST: Order = (("created_at", DESCENDING), ("_id", DESCENDING))
+OLDEST_FIRST: Order = (("created_at", ASCENDING), ("_id", ASCENDING))
+BY_CODE: Order = (("_id", ASCENDING),)
+_NO_LIMIT = 1_000_000
+"""Batch size of a read without a limit."""
+
+
+async def find_documents(
+    database: Database, name: str, codes: Sequence[str], fields: Mapping[str, object]
+) -> list[Document]:
+    """Return fields of the documents of some codes, unordered."""
+    if not codes:
+        return []
+    query = {"_id": {"$in": list(codes)}}
+    # A full batch would be followed by a command for the next one.
+    return await database.read(
+        name, lambda db: db.links.find(query, fields, batch_size=len(codes) + 1).to_list(None)
+    )
+
+
+async def find_ordered(
+    database: Database,
+    name: str,
+    query: Document,
+    fields: Mapping[str, object],
+    order: Order,
+    limit: int,
+    index: str | None = None,
+) -> list[Document]:
+    """Return fields of the first documents of a query; limit 0 asks for all."""
+    return await database.read(
+        name,
+        lambda db: db.links.find(
+            query, fields, sort=list(order), limit=limit, batch_size=limit or _NO_LIMIT, hint=index
+        ).to_list(None),
+    )
+
+
+async def find_links(
+    database: Database, name: str, query: Document, order: Order, limit: int, index: str | None
+) -> list[Link]:
+    """Return the first links of a query by an index."""
+    return links_of(await find_ordered(database, name, query, LINK, order, limit, index))
+
+
+async def find_codes(
+    database: Database, name: str, query: Document, order: Order, limit: int, index: str | None
+) -> list[str]:
+    """Return the first codes of a query by an index; limit 0 asks for all."""
+    found = await find_ordered(database, name, query, {"_id": 1}, order, limit, index)
+    return [one["_id"] for one in found]

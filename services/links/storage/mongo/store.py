@@ -1,0 +1,62 @@
+"""The store of links in a MongoDB database, put together from its parts.
+
+links                  see `documents` and `reports`
+counts, rankings, ranked_codes
+                       see `lists`
+decisions, blocked_addresses
+                       see `decisions`
+leases, marks          see `progress`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from services.links.application.ports import LinkStore, UnitOfWork
+from services.links.storage.mongo.decisions import MongoDecisionReader, MongoDecisionRepository
+from services.links.storage.mongo.feed import MongoChangeFeed
+from services.links.storage.mongo.hosts import MongoHostIndex
+from services.links.storage.mongo.links import MongoLinkReader, MongoLinkRepository
+from services.links.storage.mongo.lists import MongoLinkLists, MongoRankings
+from services.links.storage.mongo.progress import (
+    MongoLeases,
+    MongoSweepProgress,
+    MongoViewCounts,
+)
+from services.links.storage.mongo.reports import MongoReportReader, MongoReportRepository
+from services.runtime.mongo import Database, Transaction
+
+T = TypeVar("T")
+
+
+def open_store(database: Database) -> LinkStore:
+    """Return the store of an open database."""
+    return LinkStore(
+        transactions=_MongoTransactions(database),
+        links=MongoLinkReader(database),
+        lists=MongoLinkLists(database),
+        views=MongoViewCounts(database),
+        hosts=MongoHostIndex(database),
+        reports=MongoReportReader(database),
+        decisions=MongoDecisionReader(database),
+        leases=MongoLeases(database),
+        sweep=MongoSweepProgress(database),
+        changes=MongoChangeFeed(database),
+    )
+
+
+class _MongoUnitOfWork:
+    def __init__(self, tx: Transaction) -> None:
+        self.links = MongoLinkRepository(tx)
+        self.reports = MongoReportRepository(tx)
+        self.decisions = MongoDecisionRepository(tx)
+        self.rankings = MongoRankings(tx)
+
+
+class _MongoTransactions:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def run(self, name: str, work: Callable[[UnitOfWork], T]) -> T:
+        return await self._database.transaction(name, lambda tx: work(_MongoUnitOfWork(tx)))

@@ -1,0 +1,77 @@
+"""Units of work on links, for suites that say what every store promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from services.links.application.links import LinkCommands, edit_links
+from services.links.application.maintenance import Maintenance
+from services.links.application.ports import LinkStore, UnitOfWork
+from services.links.application.queries import LinkQueries
+from services.links.blocks import BlockReason
+from services.links.domain import Account, Guest, Link
+from services.links.edits import Edit
+from services.links.reports import Statement
+from services.links.urls import UrlPolicy
+
+
+async def edit(store: LinkStore, codes: Sequence[str], change: Edit, now: datetime) -> list[Link]:
+    """Edit links, whoever owns them."""
+
+    def work(unit: UnitOfWork) -> list[Link]:
+        return edit_links(unit, unit.links.get(codes), codes, change, now)
+
+    return await store.transactions.run("test", work)
+
+
+async def claim(store: LinkStore, guest: Guest, account: Account, limit: int) -> int:
+    return await store.transactions.run(
+        "test", lambda unit: unit.links.reassign(guest, account, limit)
+    )
+
+
+async def withdraw(store: LinkStore, account: Account, limit: int, now: datetime) -> int:
+    return await store.transactions.run(
+        "test", lambda unit: unit.links.withdraw(account, limit, now)
+    )
+
+
+async def purge(store: LinkStore, codes: Sequence[str], now: datetime) -> list[str]:
+    return await store.transactions.run("test", lambda unit: unit.links.purge(codes, now))
+
+
+async def keep_ranking(
+    store: LinkStore, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
+) -> None:
+    await store.transactions.run("test", lambda unit: unit.rankings.keep(owner, key, codes, now))
+
+
+async def report(
+    store: LinkStore, code: str, reason: BlockReason, said: Statement, new_id: str
+) -> str:
+    return await store.transactions.run(
+        "test", lambda unit: unit.reports.add(code, reason, said, new_id)
+    )
+
+
+async def decide_reports(store: LinkStore, code: str, now: datetime) -> int:
+    return await store.transactions.run("test", lambda unit: unit.reports.decide(code, now))
+
+
+async def give_scan_code(store: LinkStore, code: str, scan_code: str, now: datetime) -> None:
+    def work(unit: UnitOfWork) -> None:
+        link = unit.links.get([code])[code]
+        unit.links.save([(link, replace(link, scan_code=scan_code))], now)
+
+    await store.transactions.run("test", work)
+
+
+class Service:
+    """The use cases of links over one store."""
+
+    def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
+        self.commands = LinkCommands(store, urls, now)
+        self.queries = LinkQueries(store, now)
+        self.maintenance = Maintenance(store, now)
