@@ -6,15 +6,19 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.ports import MAX_CHANGES, FeedPage, LinkStore
-from services.links.domain import NOBODY, Account, Link, Resolution
+from services.links.blocks import BlockReason
+from services.links.domain import NOBODY, Account, Guest, Link, Resolution
 from services.links.edits import block
+from services.links.reports import Statement
 from services.links.urls import UrlPolicy
 from services.runtime.moments import micros_of
 from tests.contract import units
@@ -47,6 +51,10 @@ async def make(store: LinkStore, count: int, prefix: str = "code") -> list[str]:
     codes = [f"{prefix}{n:04}" for n in range(count)]
     await add_all(store, [Link(code, "http://a.example", NOBODY, NOW) for code in codes])
     return codes
+
+
+async def save(store: LinkStore, old: Link, new: Link) -> None:
+    await store.transactions.run("test", lambda unit: unit.links.save([(old, new)], NOW))
 
 
 async def now_of(store: LinkStore) -> str:
@@ -103,6 +111,47 @@ async def test_an_edit_is_in_the_feed_with_the_scan_code(opened: Opened) -> None
         assert sorted(codes) == sorted({code, "SCAN0001"})
         await units.edit(store, [code], block(None, NOW), NOW)
         assert (await read_all(store, cursor))[0] == [], "it answers the same"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"url": "http://b.example"},
+        {"expires_at": NOW},
+        {"ended_url": "http://b.example"},
+        {"removed_at": NOW},
+        {"blocked": BlockReason.SPAM},
+    ],
+)
+async def test_what_changes_an_answer_is_in_the_feed_there_and_back(
+    opened: Opened, fields: dict[str, Any]
+) -> None:
+    async with opened(1) as (store,):
+        (code,) = await make(store, 1)
+        cursor = await now_of(store)
+        made = await store.links.find(code)
+        assert made
+        other = replace(made, **fields)
+        for old, new in ((made, other), (other, made)):
+            await save(store, old, new)
+            codes, cursor = await read_all(store, cursor)
+            assert codes == [code]
+
+
+async def test_what_changes_no_answer_is_not_in_the_feed(opened: Opened) -> None:
+    async with opened(1) as (store,):
+        guest, account = Guest(bytes(32)), Account("one")
+        made = Link("code0001", "http://a.example", guest, NOW)
+        await store.links.add(made)
+        cursor = await now_of(store)
+        await store.links.add(replace(made, code="code0002"))
+        other = replace(made, title="a", tags=("b",), public_statistics=True, spared=True)
+        await save(store, made, other)
+        await units.report(store, made.code, BlockReason.SPAM, Statement("", "", NOW), "id")
+        await units.decide_reports(store, made.code, NOW)
+        await units.claim(store, guest, account, 10)
+        await store.views.note({made.code: 3}, 1)
+        assert (await read_all(store, cursor))[0] == []
 
 
 async def test_a_thousand_changes_at_once_are_read_in_pages(opened: Opened) -> None:
