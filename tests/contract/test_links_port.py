@@ -438,7 +438,7 @@ async def test_the_codes_of_an_owner_are_those_in_every_state_but_removed(
 async def test_codes_of_many_links_come_all_together(
     links: Links, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.links.grpc_api._CODES_A_MESSAGE", 400)
+    monkeypatch.setattr("services.links.api.links._CODES_PER_MESSAGE", 400)
     codes = [f"page{n:04}" for n in range(1001)]
     for code in codes:
         await links.create(code, "a.example", GUEST)
@@ -448,7 +448,7 @@ async def test_codes_of_many_links_come_all_together(
 async def test_an_owner_of_too_many_links_is_told_so(
     links: Links, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("domain", "service"):
+    for module in ("domain", "application.queries"):
         monkeypatch.setattr(f"services.links.{module}.MAX_OWNED_CODES", 3)
     for n in range(4):
         assert len(await links.owned_codes(ONE)) == n

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +12,6 @@ from typing import Any
 
 import pymongo
 import pytest
-from pymongo.errors import PyMongoError
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.ports import FeedPage, LinkStore
@@ -22,6 +20,7 @@ from services.links.storage.mongo import feed
 from services.runtime.errors import Unavailable
 from tests.contract.conftest import NewStore, add_all, opened_at
 from tests.mongo import server
+from tests.mongo.replica_set import ReplicaSet, replica_set
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 CODES = [f"code{n:04}" for n in range(40)]
@@ -70,26 +69,23 @@ async def until_available(call: Any) -> Any:
 
 
 @pytest.fixture
-def three_nodes() -> Iterator[tuple[str, list[server.Node]]]:
+def three_nodes() -> Iterator[ReplicaSet]:
     try:
-        with server.replica_set(3) as (url, nodes):
-            yield url, nodes
+        with replica_set(3) as nodes:
+            nodes.await_healthy()
+            yield nodes
     except server.NoServer as missing:
         pytest.fail(str(missing), pytrace=False)
 
 
 @pytest.mark.timeout(180)
-async def test_a_cursor_holds_on_every_replica_and_every_primary(
-    three_nodes: tuple[str, list[server.Node]],
-) -> None:
-    url, nodes = three_nodes
-    async with replicas(f"{url}atajo", 2) as (one, other):
+async def test_a_cursor_holds_on_every_replica_and_every_primary(three_nodes: ReplicaSet) -> None:
+    async with replicas(three_nodes.url, 2) as (one, other):
         cursor = await cursor_of(one)
-        first_term = term(url)
-        for part, fail_over in enumerate(
-            (lambda: None, lambda: step_down(url), kill_primary(url, nodes))
-        ):
-            fail_over()
+        first_term = term(three_nodes.url)
+        failovers = (lambda: None, three_nodes.step_down, three_nodes.kill_primary)
+        for part, fail_over in enumerate(failovers):
+            await asyncio.to_thread(fail_over)
             codes = CODES[part * 10 :][:10]
             for code in codes:
                 await change(one, code)
@@ -98,11 +94,11 @@ async def test_a_cursor_holds_on_every_replica_and_every_primary(
             # A change whose answer was lost is repeated, and changes nothing the second time.
             assert sorted(page.codes) == codes
             cursor = page.cursor
-        assert term(url) >= first_term + 2, "two primaries were elected meanwhile"
-        for node in nodes:
-            node.signal(signal.SIGKILL)
+        assert term(three_nodes.url) >= first_term + 2, "two primaries were elected meanwhile"
+        three_nodes.cut()
         with pytest.raises(Unavailable):
             await one.changes.read_since(cursor)
+        three_nodes.mend()
 
 
 def term(url: str) -> int:
@@ -111,30 +107,10 @@ def term(url: str) -> int:
         return int(client.admin.command("replSetGetStatus")["term"])
 
 
-def step_down(url: str) -> None:
-    with Client(url) as client:
-        try:
-            client.admin.command("replSetStepDown", 10, secondaryCatchUpPeriodSecs=5)
-        except PyMongoError:
-            return  # It closes the connection.
-
-
-def kill_primary(url: str, nodes: list[server.Node]) -> Any:
-    def kill() -> None:
-        with Client(url) as client:
-            client.admin.command("ping")
-            primary = client.primary
-        assert primary
-        [node] = [node for node in nodes if node.port == primary[1]]
-        node.signal(signal.SIGKILL)
-
-    return kill
-
-
 @pytest.mark.timeout(120)
 async def test_a_cursor_that_the_oplog_does_not_reach_is_truncated() -> None:
-    with server.replica_set(1, "--oplogSize", "1") as (url, _), Client(url) as client:
-        async with replicas(f"{url}atajo", 1) as (store,):
+    with server.single("--oplogSize", "1") as url, Client(url) as client:
+        async with replicas(url, 1) as (store,):
             cursor = await cursor_of(store)
             await change(store, CODES[0])
             first = client.local["oplog.rs"].find_one(sort=[("$natural", 1)])

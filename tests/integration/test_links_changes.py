@@ -114,7 +114,7 @@ async def test_what_one_replica_acknowledged_every_other_tells(
         processes = [stack.enter_context(start(mongo_url, tmp_path / f"log{n}")) for n in range(2)]
         killed, stays = [await stack.enter_async_context(connected(one)) for one in processes]
         codes = await make(stays, 240)
-        start = (await stays.changes(None)).cursor
+        begin = (await stays.changes(None)).cursor
         enough = asyncio.Event()
         acknowledged: set[str] = set()
         finished = asyncio.Event()
@@ -136,7 +136,7 @@ async def test_what_one_replica_acknowledged_every_other_tells(
         async def keep_up() -> set[str]:
             """Ask one replica after the other, each with the same cursor."""
             told: set[str] = set()
-            cursor, last = start, False
+            cursor, last = begin, False
             while not last:
                 last = finished.is_set()
                 for links in (killed, stays):

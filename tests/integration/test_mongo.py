@@ -37,9 +37,8 @@ from pymongo.errors import (
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.links import domain as owners
-from services.links import schema_mongo as links_schema
-from services.links import store_mongo as links_store
 from services.links.domain import Link
+from services.links.storage import mongo as links_store
 from services.runtime import client, mongo, mongo_schema
 from services.runtime.errors import AppError, Unavailable
 from tests.mongo import server
@@ -461,7 +460,7 @@ async def test_the_schema_that_is_waited_for_has_no_deadline(
 async def test_a_newer_schema_that_shows_late_ends_the_process(
     gate: Gate, mongo_url: str, tmp_path: Path
 ) -> None:
-    refusal = f"has schema version 99; this program knows up to {len(links_schema.SCHEMA)}."
+    refusal = f"has schema version 99; this program knows up to {len(links_store.SCHEMA)}."
     with pymongo.MongoClient[dict[str, Any]](mongo_url) as connected:
         connected.get_default_database().schema.insert_one({"_id": "version", "version": 99})
     with start(gate.through(mongo_url), tmp_path) as process:
@@ -543,17 +542,17 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
             return None
         return await find_one(collection, *query)
 
-    async with mongo.opened(mongo_url, "", links_schema.SCHEMA) as of:
-        store = links_store.MongoLinkStore(of)
-        assert await store.add(link) == link
+    async with mongo.opened(mongo_url, "", links_store.SCHEMA) as of:
+        store = links_store.open_store(of)
+        assert await store.links.add(link) == link
         with monkeypatch.context() as patched:
             patched.setattr(AsyncIOMotorCollection, "find_one", find)
             undecided = 2
-            assert await store.add(link) == link, "soon after, a majority has it"
+            assert await store.links.add(link) == link, "soon after, a majority has it"
             assert undecided == 0
             undecided = 1000
             with pytest.raises(Unavailable):
-                await store.add(link)
+                await store.links.add(link)
 
 
 async def version(documents: mongo.Documents) -> Any:
