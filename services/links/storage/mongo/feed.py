@@ -5,15 +5,16 @@ primary, since the stream has only what a majority committed. Each read opens th
 is there and closes it, so a replica keeps nothing between two reads. An empty read takes 2 ms.
 
 The stream has changes in the oplog's order. Reading passes over all other entries of the oplog
-since the cursor, about 200,000 a second. A read that takes too long, and one whose cursor the oplog
-no longer reaches, returns the cursor of now with `truncated`.
+since the cursor, about 200,000 a second. A read that takes too long from an old cursor, and one
+whose cursor the oplog no longer reaches, returns the cursor of now with `truncated`. From a young
+cursor there is little to pass over: the server is slow, and the caller tries again.
 """
 
 from __future__ import annotations
 
 import pymongo
 from pymongo.database import Database as PyMongoDatabase
-from pymongo.errors import NetworkTimeout, OperationFailure
+from pymongo.errors import OperationFailure, PyMongoError
 
 from services.links.application.ports import MAX_CHANGES, FeedPage
 from services.runtime.mongo import Database, Document
@@ -45,6 +46,10 @@ _SECONDS = 1.2
 """Time limit of a read, so that the cursor of now can be read within the limit of an operation."""
 
 
+_YOUNG_SECONDS = 10
+"""Age of a cursor up to which a slow read is tried again."""
+
+
 class MongoChangeFeed:
     """The change feed of a database."""
 
@@ -58,13 +63,22 @@ class MongoChangeFeed:
 def _read(db: PyMongoDatabase[Document], cursor: str | None) -> FeedPage:
     if cursor is None:
         return FeedPage(_cursor_of_now(db))
+    page, slow = None, None
     try:
         with pymongo.timeout(_SECONDS):
             page = _read_since(db, cursor)
-    except (OperationFailure, NetworkTimeout):
-        # Whatever the server has against the cursor, the caller goes on from now.
-        page = None
-    return page or FeedPage(_cursor_of_now(db), truncated=True)
+    except PyMongoError as error:
+        if error.timeout:
+            slow = error
+        elif not isinstance(error, OperationFailure):
+            raise
+        # Whatever else the server has against the cursor, the caller goes on from now.
+    if page:
+        return page
+    now = _cursor_of_now(db)
+    if slow and _seconds_of(now) - _seconds_of(cursor) < _YOUNG_SECONDS:
+        raise slow
+    return FeedPage(now, truncated=True)
 
 
 def _read_since(db: PyMongoDatabase[Document], cursor: str) -> FeedPage | None:
@@ -94,3 +108,15 @@ def _cursor_of_now(db: PyMongoDatabase[Document]) -> str:
         if not stream.resume_token:
             raise OperationFailure("The change stream has no resume token.")
         return str(stream.resume_token["_data"])
+
+
+def _seconds_of(cursor: str) -> int:
+    """Return the cluster time of a cursor in seconds since the Unix epoch; 0 if it has none.
+
+    A resume token is a KeyString: the type byte of a timestamp, 0x82, and its big-endian seconds.
+    """
+    is_timestamp = cursor.startswith("82") and len(cursor) >= 10
+    try:
+        return int(cursor[2:10], 16) if is_timestamp else 0
+    except ValueError:
+        return 0
