@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -138,9 +139,9 @@ async def test_what_one_replica_acknowledged_every_other_tells(
                 try:
                     removed = await (killed if number % 2 else stays).purge([code])
                 except AppError:
-                    removed = await insist(lambda code=code: stays.purge([code]))
+                    removed = await insist(partial(stays.purge, [code]))
                 assert removed == [code]
-                assert code in (await insist(lambda before=before: stays.gone_since(before)))[0]
+                assert code in (await insist(partial(stays.gone_since, before)))[0]
                 acknowledged.add(code)
                 if len(acknowledged) >= len(codes) // 3:
                     enough.set()
