@@ -408,50 +408,72 @@ async def test_links_that_are_too_many_to_be_counted_each_time_are_counted_right
         assert await units.withdraw(one, ONE, 2, LATER) == 2
         assert await counted() == 8
 
-        kept = documents(url)
-        assert [one["count"] for one in kept["counts"] if "count" in one] == [8]
         await units.keep_ranking(one, ONE, "key", CODES, NOW)
-        for name in ("counts", "rankings", "ranked_codes"):
+        for name in ("counts", "count_changes", "rankings", "ranked_codes"):
             dates = [one["changed_at"] for one in documents(url)[name]]
-            assert dates, "the server deletes it in two hours"
+            assert dates, "the server deletes them by that"
             assert all(isinstance(date, datetime) for date in dates)
 
 
-async def test_a_count_that_a_removal_overtakes_is_not_kept(
+async def test_a_count_that_a_removal_overtakes_does_not_hold(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A link is removed after it was counted and before the count is stored, the first or later."""
     monkeypatch.setattr(lists, "_FEW", 3)
     write = mongo.Database.write
-    async with opened(new_mongodb, 2) as (url, (store, other)):
+    async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, ONE)
         for n in range(3):
+            overtaken_counts = 0
 
             async def meanwhile(database: Any, name: str, operation: Any, n: int = n) -> Any:
+                nonlocal overtaken_counts
                 if name == "links_count_keep":
+                    overtaken_counts += 1
                     await other.transactions.run("test", set_removed([CODES[n]], NOW))
                 return await write(database, name, operation)
 
             with monkeypatch.context() as context:
                 context.setattr(mongo.Database, "write", meanwhile)
                 assert await store.lists.count(ONE, Wanted(), LATER) == 12 - n
-            assert "count" not in documents(url)["counts"][0]
+                assert overtaken_counts == 1
             assert await store.lists.count(ONE, Wanted(), LATER) == 11 - n
-            await other.transactions.run("test", lambda unit: change(unit, CODES[11], title="t"))
-            assert documents(url)["counts"][0]["count"] == 11 - n, "titles change no count"
             for removed_at in (NOW, None):
                 await other.transactions.run("test", set_removed(CODES[11:], removed_at))
 
 
-async def test_a_removal_that_a_count_overtakes_deletes_it(
+async def test_a_count_does_not_hold_once_a_removal_under_way_is_committed(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A removal is under way when the owner's links are counted for the first time."""
     monkeypatch.setattr(lists, "_FEW", 3)
+    loop = asyncio.get_running_loop()
     async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, ONE)
-        await overtaken(store, remove_all, other.lists.count(ONE, Wanted(), LATER))
+
+        def work(unit: UnitOfWork) -> None:
+            remove_all(unit)
+            counting = other.lists.count(ONE, Wanted(), LATER)
+            assert asyncio.run_coroutine_threadsafe(counting, loop).result() == 12
+
+        await store.transactions.run("test", work)
         assert await other.lists.count(ONE, Wanted(), LATER) == 0
+
+
+async def test_a_count_is_made_once_an_hour_while_only_other_things_change(
+    new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "_FEW", 3)
+    async with opened(new_mongodb, 1) as (url, (store,)):
+        await make(store, ONE)
+
+        async def counted_until(moment: datetime) -> int:
+            assert await store.lists.count(ONE, Wanted(), moment) == 12
+            return int(documents(url)["counts"][0]["until"])
+
+        first = await counted_until(LATER)
+        await store.transactions.run("test", lambda unit: change(unit, CODES[0], title="t"))
+        assert await counted_until(LATER + timedelta(minutes=59)) == first
+        assert await counted_until(LATER + timedelta(minutes=61)) > first
 
 
 async def test_a_read_of_links_leaves_their_history_alone(

@@ -39,7 +39,7 @@ from services.links.storage.mongo.documents import (
 from services.links.storage.mongo.lists import (
     after_position,
     delete_rankings,
-    drop_counts,
+    invalidate_counts,
     removed_and_shown,
 )
 from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
@@ -164,14 +164,14 @@ class MongoLinkRepository:
             for old, new in changes
             if (old.removed_at is None) != (new.removed_at is None)
         }
-        drop_counts(self._tx, owners - {None})
+        invalidate_counts(self._tx, owners - {None})
 
     def reassign(self, guest: Guest, account: Account, limit: int) -> int:
         of_guest, of_account = value_of(guest), value_of(account)
         found = self._find({"creator": of_guest}, {"_id": 1}, limit)
         if found:
             self._update_all(found, {"creator": of_account})
-            drop_counts(self._tx, [of_guest, of_account])
+            invalidate_counts(self._tx, [of_guest, of_account])
         delete_rankings(self._tx, [of_guest])
         return len(found)
 
@@ -190,7 +190,7 @@ class MongoLinkRepository:
         if found:
             removed_at = micros_of(now - WITHDRAWN_BEFORE)
             self._update_all(found, {"removed_at": removed_at, "bin": True})
-            drop_counts(self._tx, [creator])
+            invalidate_counts(self._tx, [creator])
         return len(found)
 
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
@@ -204,7 +204,7 @@ class MongoLinkRepository:
             self._links.bulk_write(replacements, session=self._tx.session)
             delete_rankings(self._tx, {one["creator"] for one in links if "creator" in one})
             shown = {one["creator"] for one in links if "creator" in one and "bin" not in one}
-            drop_counts(self._tx, shown)
+            invalidate_counts(self._tx, shown)
         return [one["_id"] for one in found if "scan_of" not in one]
 
     def _find(self, query: Document, fields: Document, limit: int) -> list[Document]:

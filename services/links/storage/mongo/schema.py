@@ -3,7 +3,8 @@
 | collections                          | shard key     |                                     |
 |--------------------------------------|---------------|-------------------------------------|
 | links                                | `_id`, hashed | links and scan codes, by code       |
-| counts, rankings, ranked_codes       | `_id`, hashed | found by `_id` alone                |
+| counts, count_changes, rankings,     | `_id`, hashed | found by `_id` alone                |
+| ranked_codes                         |               |                                     |
 | decisions, blocked_addresses, leases | none         | small: they stay on the primary     |
 | and marks                            |               | shard                               |
 
@@ -81,10 +82,13 @@ SCHEMA: Schema = (
             IndexModel([("decided_at", DESCENDING), ("_id", DESCENDING)], name="decisions_by_age")
         ],
         **{
-            collection: [
-                IndexModel("changed_at", name=f"{collection}_old", expireAfterSeconds=7200)
-            ]
-            for collection in ("counts", "rankings", "ranked_codes")
+            collection: [IndexModel("changed_at", name=f"{collection}_old", expireAfterSeconds=age)]
+            for collection, age in {
+                "counts": 3600,
+                "count_changes": 7200,
+                "rankings": 7200,
+                "ranked_codes": 7200,
+            }.items()
         },
     },
 )
