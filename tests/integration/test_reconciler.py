@@ -85,31 +85,9 @@ class Stored(Product):
             request = auth_pb2.VerifyTokenRequest(token=token)
             return auth_pb2_grpc.AuthServiceStub(channel).VerifyToken(request).account_id
 
-    def close_account(self, token: str) -> None:
-        with grpc.insecure_channel(self.address("auth")) as channel:
-            auth_pb2_grpc.AuthServiceStub(channel).CloseOwnAccount(
-                auth_pb2.CloseOwnAccountRequest(
-                    token=token, password="Camino-42", client_address="127.0.0.1"
-                )
-            )
-
-    def remove(self, account: str, *codes: str) -> None:
-        owner = links_pb2.Owner(account_id=account)
-        with grpc.insecure_channel(self.address("links")) as channel:
-            links_pb2_grpc.LinksServiceStub(channel).RemoveLinks(
-                links_pb2.RemoveLinksRequest(owner=owner, codes=codes)
-            )
-
-    def most_viewed(self, account: str) -> list[str]:
-        with grpc.insecure_channel(self.address("links")) as channel:
-            page = links_pb2_grpc.LinksServiceStub(channel).QueryLinks(
-                links_pb2.QueryLinksRequest(
-                    owner=links_pb2.Owner(account_id=account),
-                    order=links_pb2.LINK_ORDER_MOST_VIEWED,
-                    limit=100,
-                )
-            )
-            return [link.code for link in page.links]
+    def most_viewed(self, token: str) -> list[str]:
+        links = self.data("showLinks", {"token": token, "order": "most viewed"})["links"]
+        return [link["code"] for link in links]
 
     def let_a_month_pass(self, code: str) -> None:
         """For a removed link."""
@@ -195,7 +173,7 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
         own.visit(code)
     own.await_views(token, {code: int(code in codes[:5]) for code in codes})
 
-    own.close_account(token)
+    assert own.data("removeAccount", {"token": token, "password": "Camino-42"})["success"]
     await_that(lambda: own.visit(codes[0]).status_code == 410, CHANGED)
     # What is on its way is waited for, so each other kill comes when it is deleted.
     for turn in range(KILLS):
@@ -291,12 +269,11 @@ def test_links_of_many_accounts_closed_at_once_stop_in_time(product: Stored) -> 
 
 def test_what_was_removed_a_month_ago_is_deleted_with_its_counts(product: Stored) -> None:
     token = product.log_in(product.register())
-    account = product.account_of(token)
     old, new, stays = (product.shorten(f"https://{n}.example/", token) for n in ("old", "new", "x"))
     for code in (old, new, stays):
         product.visit(code)
     product.await_views(token, {old: 1, new: 1, stays: 1})
-    product.remove(account, old, new)
+    product.data("removeLinks", {"token": token, "codes": [old, new]})
     product.let_a_month_pass(old)
 
     purged = 'atajo_links_purged_total{cause="removed"}'
@@ -313,19 +290,18 @@ def test_what_was_removed_a_month_ago_is_deleted_with_its_counts(product: Stored
 
 def test_links_are_ordered_by_views_within_seconds(product: Stored) -> None:
     token = product.log_in(product.register())
-    account = product.account_of(token)
     codes = [product.shorten(f"https://{n}.example/", token) for n in range(3)]
-    assert product.most_viewed(account) == codes[::-1]
+    assert product.most_viewed(token) == codes[::-1]
     for code, times in zip(codes, (2, 1, 3), strict=True):
         for _ in range(times):
             product.visit(code)
-    await_that(lambda: product.most_viewed(account) == [codes[2], codes[0], codes[1]], SETTLED)
+    await_that(lambda: product.most_viewed(token) == [codes[2], codes[0], codes[1]], SETTLED)
 
     product.kill("reconciler", "analytics")
     for _ in range(5):
         product.visit(codes[1])
     product.start("analytics", "reconciler")
-    await_that(lambda: product.most_viewed(account)[0] == codes[1], SETTLED)
+    await_that(lambda: product.most_viewed(token)[0] == codes[1], SETTLED)
     assert product.metric("atajo_views_lost_total", "reconciler") == 0
 
 
