@@ -20,11 +20,11 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import Any
 
 import grpc
 import httpx
@@ -58,35 +58,11 @@ SETTINGS = {
 DIMENSIONS = {"referrer", "device", "browser", "system", "language", "country", "source"}
 
 
-@dataclass(frozen=True)
-class Summary:
-    """What a run did."""
+def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str, Any]:
+    """Break things until so many processes were killed, then compare; return what was done.
 
-    seed: int
-    store: str
-    kills: int
-    freezes: int
-    stops: int
-    database_faults: dict[str, int]
-    answered: int
-    unanswered: int
-    created: int
-    registered: int
-    logged_in: int
-    changed: int
-    removed: int
-    restored: int
-    claimed: int
-    scan_codes: int
-    reported: int
-    decided: int
-    slowest_followed_ms: int
-    slowest_cached_ms: int
-    seconds: int
-
-
-def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
-    """Blow until so many processes were killed, then compare. Raises AssertionError."""
+    Raises AssertionError.
+    """
     started, started_on = time.monotonic(), datetime.now(UTC).date()
     chance = random.Random(seed)
     with fleet_on(store, folder, SETTINGS, nodes=3) as fleet:
@@ -152,29 +128,29 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> Summary:
         fleet.strike(*PROCESSES)
         fleet.await_all()
         compare_all()
-        return Summary(
-            seed=seed,
-            store=store,
-            kills=fleet.kills,
-            freezes=fleet.freezes,
-            stops=fleet.stops,
-            database_faults=dict(storm.database_faults),
-            answered=load.answered.total(),
-            unanswered=load.unanswered.total(),
-            created=len(load.created) + len(load.anonymous),
-            registered=len(load.registered),
-            logged_in=load.logged_in,
-            changed=load.edits["changeLink"],
-            removed=load.edits["removeLinks"],
-            restored=load.edits["restoreLinks"],
-            claimed=load.edits["claimLinks"],
-            scan_codes=load.edits["createScanCode"],
-            reported=reporters.acknowledged.total(),
-            decided=operator.decisions,
-            slowest_followed_ms=round(operator.slowest * 1000),
-            slowest_cached_ms=round(load.slowest_cached * 1000),
-            seconds=round(time.monotonic() - started),
-        )
+        return {
+            "seed": seed,
+            "store": store,
+            "kills": fleet.kills,
+            "freezes": fleet.freezes,
+            "stops": fleet.stops,
+            "database_faults": dict(storm.database_faults),
+            "answered": load.answered.total(),
+            "unanswered": load.unanswered.total(),
+            "created": len(load.created) + len(load.anonymous),
+            "registered": len(load.registered),
+            "logged_in": load.logged_in,
+            "changed": load.edits["changeLink"],
+            "removed": load.edits["removeLinks"],
+            "restored": load.edits["restoreLinks"],
+            "claimed": load.edits["claimLinks"],
+            "scan_codes": load.edits["createScanCode"],
+            "reported": reporters.acknowledged.total(),
+            "decided": operator.decisions,
+            "slowest_followed_ms": round(operator.slowest * 1000),
+            "slowest_cached_ms": round(load.slowest_cached * 1000),
+            "seconds": round(time.monotonic() - started),
+        }
 
 
 def _await_calm(fleet: Fleet, operator: Operator) -> None:
@@ -339,7 +315,7 @@ def _report(seed: int, kills: int, store: str) -> None:
         sys.stdout.write(f"Failed with SEED={seed}; its logs and stores are in {folder}\n")
         raise
     rmtree(folder)
-    for name, value in asdict(summary).items():
+    for name, value in summary.items():
         sys.stdout.write(f"{name:18} {value}\n")
 
 
