@@ -70,7 +70,7 @@ async def test_a_link_is_kept_as_it_was_given(opened: Opened) -> None:
     async with opened() as store:
         assert await store.links.add(one) == one
         assert await urls(store, ["abcdefgh"]) == {"abcdefgh": one.url}
-        assert [page async for page in store.links.by_owner(ONE, 10)] == [[one]]
+        assert await store.links.newest(ONE, 10) == [one]
 
 
 async def test_a_held_code_stays_with_its_link(opened: Opened) -> None:
@@ -81,7 +81,7 @@ async def test_a_held_code_stays_with_its_link(opened: Opened) -> None:
         assert await store.links.add(link(owner=ONE, age=-5)) == first
 
         assert await urls(store, ["abcdefgh"]) == {"abcdefgh": "http://a.example"}
-        assert [page async for page in store.links.by_owner(TWO, 10)] == []
+        assert await store.links.newest(TWO, 10) == []
 
 
 async def test_a_link_is_found_with_its_owner(opened: Opened) -> None:
@@ -216,35 +216,6 @@ async def test_a_thousand_codes_are_looked_up_at_once_unknown_ones_left_out(open
         assert await urls(store, ["unknown-"]) == {}
 
 
-async def test_pages_are_newest_first_and_miss_nothing_made_at_one_moment(opened: Opened) -> None:
-    # Groups of seven were made at one moment: the ends of pages fall into groups.
-    links = [link(f"code{n:04}", owner=ONE, age=n // 7) for n in range(1201)]
-    async with opened() as store:
-        await add_all(store, links[::-1])
-        await store.links.add(link("other---", owner=TWO))
-        await store.links.add(link("nobody--"))
-
-        pages = [page async for page in store.links.by_owner(ONE, 500)]
-
-        assert [len(page) for page in pages] == [500, 500, 201]
-        found = [one for page in pages for one in page]
-        assert [one.created_at for one in found] == [one.created_at for one in links]
-        assert sorted(one.code for one in found) == [one.code for one in links]
-
-
-async def test_links_made_while_pages_are_read_do_not_move_them(opened: Opened) -> None:
-    links = [link(f"code{n:04}", owner=ONE, age=n) for n in range(6)]
-    async with opened() as store:
-        for one in links:
-            await store.links.add(one)
-        pages = store.links.by_owner(ONE, 3)
-
-        first = await anext(pages)
-        await store.links.add(link("newest--", owner=ONE, age=-1))
-
-        assert first + [one async for page in pages for one in page] == links
-
-
 async def test_of_fifty_links_for_one_code_at_once_one_wins(opened: Opened) -> None:
     async with opened() as store:
         service = units.Service(store, URLS, lambda: NOW)
@@ -270,7 +241,7 @@ async def test_one_link_fifty_times_at_once_is_fifty_successes(opened: Opened) -
         )
 
         assert set(results) == {link(owner=ONE)}
-        assert [page async for page in store.links.by_owner(ONE, 5)] == [[link(owner=ONE)]]
+        assert await store.links.newest(ONE, 5) == [link(owner=ONE)]
 
 
 async def test_a_purged_link_is_gone_and_its_code_is_never_free_again(opened: Opened) -> None:
@@ -282,7 +253,7 @@ async def test_a_purged_link_is_gone_and_its_code_is_never_free_again(opened: Op
             assert await units.purge(store, ["abcdefgh", "unknown-"], NOW) == ["abcdefgh"]
 
             assert await urls(store, ["abcdefgh", "other---"]) == {"other---": other.url}
-            assert [page async for page in store.links.by_owner(ONE, 10)] == [[other]]
+            assert await store.links.newest(ONE, 10) == [other]
             assert await store.links.add(one) is None
             assert await store.links.add(link(url="http://b.example", owner=TWO)) is None
         free = link("unknown-")
@@ -753,13 +724,13 @@ async def test_a_guests_links_become_an_accounts_in_every_state(opened: Opened) 
 
         assert [await units.claim(store, GUEST, ONE, 3) for _ in range(4)] == [3, 3, 1, 0]
 
-        claimed = [one for page in [p async for p in store.links.by_owner(ONE, 3)] for one in page]
+        claimed = await store.links.newest(ONE, 10)
         assert [one.code for one in claimed] == [one.code for one in links] + ["ones----"]
         assert claimed[2:5] == [replace(one, owner=ONE) for one in links[2:5]]
         assert await store.links.history("code0005") == [FormerUrl("http://5.example", NOW)]
         assert len(await codes_of(store)) == 7
         assert await codes_of(store, owner=GUEST) == []
-        assert [page async for page in store.links.by_owner(GUEST, 3)] == []
+        assert await store.links.newest(GUEST, 3) == []
         assert await store.links.add(links[0]) == replace(links[0], owner=ONE)
         assert await codes_of(store, owner=Guest(bytes(32))) == ["other---"]
 

@@ -91,7 +91,7 @@ def link(code: str, url: str, **more: object) -> Link:
 
 async def blocked(store: LinkStore) -> dict[str, str]:
     """The codes that are blocked, each with the list that did it."""
-    links = [one async for page in store.links.by_owner(ONE, 100) for one in page]
+    links = await store.links.newest(ONE, 100)
     return {one.code: one.listed for one in links if one.blocked}
 
 

@@ -329,8 +329,7 @@ async def test_a_scan_code_is_in_no_list_and_no_link_of_its_own(new_mongodb: New
     async with opened(new_mongodb, 1) as (_, (store,)):
         await make(store, GUEST, CODES[:2])
         await store.transactions.run("test", scan)
-        pages = [page async for page in store.links.by_owner(GUEST, 9)]
-        assert [link.code for page in pages for link in page] == CODES[:2]
+        assert [link.code for link in await store.links.newest(GUEST, 9)] == CODES[:2]
         assert await store.links.codes_after("", 9) == CODES[:2]
         assert await units.purge(store, [SCAN_CODE], NOW) == []
         (scanned,) = await store.links.resolve([SCAN_CODE])
@@ -494,7 +493,7 @@ async def test_a_read_of_links_leaves_their_history_alone(
             context.setattr(Collection, "find", noted)
             await store.links.find(CODES[0])
             await store.links.resolve(CODES)
-            _ = [page async for page in store.links.by_owner(ONE, 100)]
+            await store.links.newest(ONE, 100)
             await store.lists.page(ONE, Wanted(), LinkOrder.NEWEST, None, 9, NOW)
             await store.lists.ranking(ONE, Wanted(), NOW)
             await store.links.find_all(ONE, CODES)

@@ -74,9 +74,7 @@ class Maintenance:
 
         Raises Unavailable.
         """
-        async for page in self._store.links.by_owner(account, MAX_CODES):
-            return [link.code for link in page]
-        return []
+        return [link.code for link in await self._store.links.newest(account, MAX_CODES)]
 
     async def purgeable(self) -> list[str]:
         """Return codes of some links whose removal can no longer be undone. Raises Unavailable."""

@@ -10,7 +10,7 @@ stays until it is purged.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
@@ -192,11 +192,8 @@ class LinkReader(Protocol):
         """Return the previous URLs of a link, the most recent first."""
         ...
 
-    def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
-        """Yield an owner's links in every state in pages, newest first.
-
-        Links that are added meanwhile are left out.
-        """
+    async def newest(self, owner: Account | Guest, limit: int) -> list[Link]:
+        """Return an owner's newest links in every state, newest first, at most `limit`."""
         ...
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:

@@ -8,7 +8,7 @@ So giving a link a scan code writes the link, as do edits, purges and decisions 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from pymongo import ASCENDING, ReplaceOne, UpdateOne
@@ -24,7 +24,6 @@ from services.links.domain import (
     Resolution,
     TooManyUrls,
 )
-from services.links.listing import Position
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.documents import (
     LINK,
@@ -37,7 +36,6 @@ from services.links.storage.mongo.documents import (
     update_of,
 )
 from services.links.storage.mongo.lists import (
-    after_position,
     delete_rankings,
     invalidate_counts,
     removed_and_shown,
@@ -89,24 +87,12 @@ class MongoLinkReader:
         found = await self._database.read("links_history", _find(code, {"history": 1}))
         return history_of(found) if found else []
 
-    async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
+    async def newest(self, owner: Account | Guest, limit: int) -> list[Link]:
         # Both values of `bin`, so that the index yields all links in order.
         query: Document = {"creator": value_of(owner), "bin": {"$in": [None, True]}}
-        after: Document = {}
-        while True:
-            found = await reads.find_links(
-                self._database,
-                "links_by_owner",
-                query | after,
-                reads.NEWEST_FIRST,
-                page_size,
-                BY_AGE,
-            )
-            if found:
-                yield found
-            if len(found) < page_size:
-                return
-            after = after_position(Position(found[-1].created_at, found[-1].code), oldest=False)
+        return await reads.find_links(
+            self._database, "links_newest", query, reads.NEWEST_FIRST, limit, BY_AGE
+        )
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         query: Document = {"creator": value_of(owner), "bin": None}

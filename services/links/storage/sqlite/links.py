@@ -10,7 +10,7 @@ is found by its code in an index first.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from services.links.codes import codes_of, may_be_scan_code
@@ -25,7 +25,7 @@ from services.links.domain import (
     Resolution,
     TooManyUrls,
 )
-from services.links.listing import LinkOrder, Position
+from services.links.listing import LinkOrder
 from services.links.storage.sqlite import feed, hosts, rankings, reports
 from services.links.storage.sqlite.rows import (
     COLUMNS,
@@ -123,17 +123,9 @@ class SqliteLinkReader:
 
         return await self._database.read("links_history", operation)
 
-    async def by_owner(self, owner: Account | Guest, page_size: int) -> AsyncIterator[list[Link]]:
-        # Keyset pages: each continues below the last link seen, whatever was added on top.
-        after = None
-        while True:
-            select = Select(owner).behind(after, LinkOrder.NEWEST, page_size)
-            links = await self._database.read("links_by_owner", select.links)
-            if links:
-                yield links
-            if len(links) < page_size:
-                return
-            after = Position(links[-1].created_at, links[-1].code)
+    async def newest(self, owner: Account | Guest, limit: int) -> list[Link]:
+        select = Select(owner).behind(None, LinkOrder.NEWEST, limit)
+        return await self._database.read("links_newest", select.links)
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         select = Select(owner).not_removed().first(limit)
