@@ -288,3 +288,21 @@ def test_a_theme_gives_way_to_the_colours_of_the_system(few_colours: Page) -> No
             getComputedStyle(document.documentElement).colorScheme]"""
     )
     assert ink != "rgb(20, 24, 31)", scheme  # Ink of the light theme, on a dark ground.
+
+
+def test_toasts_stand_bottom_right_three_at_most_for_four_seconds(desk: Page) -> None:
+    desk.goto("/custom-qr-generator")
+    for _ in range(5):
+        desk.get_by_role("button", name="DOWNLOAD QR").click()
+    toasts = desk.locator(".Toastify__toast")
+    expect(toasts).to_have_count(3)
+    # It flies in, and is looked at where it stands.
+    toasts.last.evaluate("toast => Promise.all(toast.getAnimations().map((one) => one.finished))")
+    box = toasts.last.bounding_box()
+    size = desk.viewport_size
+    assert box is not None
+    assert size is not None
+    assert box["x"] + box["width"] > size["width"] - 40
+    assert box["y"] + box["height"] > size["height"] - 40
+    bar = desk.locator(".Toastify__progress-bar--animated").first
+    assert bar.evaluate("e => getComputedStyle(e).animationDuration") == "4s"

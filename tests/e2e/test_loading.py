@@ -24,7 +24,7 @@ def away(expected: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "files"),
-    [("Login", "*.js"), ("Register", "RegisterPage-*.js"), ("Register", "PasswordRules-*.css")],
+    [("Login", "*.js"), ("Register", "PasswordRules-*.css")],
 )
 def test_a_page_that_did_not_load_comes_when_the_network_does(
     page: Page, name: str, files: str

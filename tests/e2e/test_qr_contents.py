@@ -177,51 +177,6 @@ def test_every_kind_is_read_whole(qr: Page) -> None:
             assert text.replace("\r\n", "\n") == shown
 
 
-def test_what_is_pasted_is_cleaned(qr: Page, readers: Readers) -> None:
-    """Values as address books, maps and tables copy them, with what nobody sees."""
-    url = qr.get_by_role("textbox", name="URL")
-    choose(qr, "Phone")
-    for pasted, text in {
-        "\u202d+34600123456\u202c": "tel:+34600123456",
-        "+34\u2212600\u2009123\u200b456": "tel:+34600123456",
-        "+1 555 123 4567 ext. 12": "tel:+15551234567;ext=12",
-        "112": "tel:112",
-    }.items():
-        qr.get_by_label("Number").fill(pasted)
-        expect(url).to_have_value(text)
-        assert readers.read("ZXing", downloaded(qr)) == text
-    choose(qr, "Location")
-    latitude, longitude = qr.get_by_label("Latitude"), qr.get_by_label("Longitude")
-    latitude.fill("49.28337298208484, -123.10486893711393")
-    expect(url).to_have_value("geo:49.283372982085,-123.104868937114")
-    # Typing goes on in the same field: a pair takes both once that is left.
-    expect(longitude).to_have_value("")
-    latitude.blur()
-    expect(latitude).to_have_value("49.28337298208484")
-    expect(longitude).to_have_value("-123.10486893711393")
-    latitude.fill("40.4168° N, 3.7038° W")
-    expect(url).to_have_value("geo:40.4168,-3.7038")
-    choose(qr, "Link")
-    url.fill("https://example.org/x\n")
-    assert readers.read("ZXing", downloaded(qr)) == "https://example.org/x"
-
-
-def test_an_end_before_its_start_is_told_at_its_time(qr: Page) -> None:
-    choose(qr, "Event")
-    qr.get_by_label("Title", exact=True).fill("Supper")
-    qr.get_by_label("Starts on").fill("2026-12-01")
-    qr.get_by_label("Starts at").fill("22:00")
-    ends = qr.get_by_label("Ends at")
-    ends.fill("02:00")
-    ends.blur()
-    expect(ends).to_have_accessible_description(
-        "It cannot end before it starts. Enter a later time or the day it ends"
-    )
-    qr.get_by_label("Ends on").fill("2026-12-02")
-    expect(ends).not_to_have_attribute("aria-invalid", "true")
-    expect(qr.get_by_role("img", name="QR code")).to_be_visible()
-
-
 def test_a_kind_keeps_its_form_and_a_link_its_text(qr: Page) -> None:
     url = qr.get_by_role("textbox", name="URL")
     url.fill("https://example.org/")

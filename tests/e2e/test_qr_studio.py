@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import zipfile
 from typing import Any
 
@@ -135,8 +133,13 @@ def apart(one: Picture, other: Picture) -> tuple[int, float]:
     return int(difference.max()), float(difference.mean())
 
 
-@pytest.mark.parametrize("kind", ["none", "pale"])
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    ("style", "kind"),
+    [
+        *((style, "none") for style in ("plain", "rounded", "framed")),
+        *((style, "pale") for style in ("coloured", "dots", "framed dots")),
+    ],
+)
 def test_the_three_files_show_one_picture_and_are_read(
     studio: Studio, readers: Readers, style: str, kind: str
 ) -> None:
@@ -167,16 +170,15 @@ def test_the_three_files_show_one_picture_and_are_read(
     assert np.abs(png.astype(int) - printed)[even(png)].max() <= 3
 
 
-@pytest.mark.parametrize("pixels", [800, 1600, 3200])
-def test_a_larger_png_is_the_same_picture(studio: Studio, pixels: int) -> None:
+def test_a_larger_png_is_the_same_picture(studio: Studio) -> None:
     studio.take("framed")
     studio.choose(logo("pale"))
     studio.write(LINK)
     assert studio.verdict() in SCANS
     small = studio.download().picture()
-    studio.option("Pixels a side of the PNG", f"{pixels:,}")
+    studio.option("Pixels a side of the PNG", "1,600")
     large = studio.download().picture()
-    assert large.shape == (pixels, pixels, 3)
+    assert large.shape == (1600, 1600, 3)
     assert apart(small, shrunk(large))[1] < 1
 
 
@@ -193,63 +195,6 @@ def test_a_pdf_is_as_wide_as_it_is_asked_for(studio: Studio, readers: Readers) -
     printed = raster(pdf, round(80.5 / 25.4 * 300))
     expected = "WIFI:T:WPA;S:camino;P:sendero-12;;"
     assert readers.who_reads(framed(printed), expected) == list(OTHERS)
-
-
-def test_styles_stay_and_nothing_else_does(page: Page) -> None:
-    studio = Studio(page)
-    studio.more()
-    studio.write("a secret of mine")
-    studio.option("Squares", "Rounded")
-    studio.option("Error correction", "Q")
-    studio.colours("#146c43", "#fffbe6")
-    before = studio.page.locator("canvas").evaluate("e => e.toDataURL()")
-    page.get_by_label("Name of the style").fill("Ours")
-    page.get_by_role("button", name="Keep style").click()
-    page.reload()
-    expect(page.get_by_role("button", name="More options")).to_have_attribute(
-        "aria-expanded", "false"
-    )
-    expect(studio.url).to_have_value("")
-    expect(page.get_by_role("button", name="Color #000000").first).to_be_visible()
-    stored = page.evaluate("() => JSON.stringify({...localStorage, ...sessionStorage})")
-    assert "secret" not in stored
-    studio.more()
-    studio.write("a secret of mine")
-    studio.take("Ours")
-    after = "before => document.querySelector('canvas').toDataURL() === before"
-    page.wait_for_function(after, arg=before)
-    page.get_by_role("button", name="Plain style").click()
-    expect(page.get_by_role("button", name="Color #000000").first).to_be_visible()
-    page.get_by_role("button", name="Delete Ours").click()
-    assert json.loads(page.evaluate("() => localStorage.getItem('qrStyles')")) == []
-
-
-def test_a_style_that_does_not_read_is_warned_of_and_mended(studio: Studio) -> None:
-    studio.write(LINK)
-    studio.option("Second color", "Radial")
-    studio.paint("Second color", "#ffe680")
-    assert studio.verdict() == "close"
-    studio.page.get_by_role("button", name="Mend the colors").click()
-    expect(studio.line).to_have_attribute("data-verdict", re.compile("well|care"))
-    studio.choose(logo("busy"))
-    studio.option("Error correction", "L")
-    assert studio.verdict() == "unread"
-    studio.page.get_by_role("button", name="Use automatic error correction").click()
-    expect(studio.line).to_have_attribute("data-verdict", re.compile("well|care"))
-
-
-def test_once_opened_it_needs_no_network(
-    studio: Studio, readers: Readers, expected: list[str]
-) -> None:
-    expected.append("ERR_INTERNET_DISCONNECTED")
-    with all_of_it_came(studio.page):
-        studio.page.reload()
-        studio.more()
-    studio.page.context.set_offline(True)
-    studio.take("framed dots")
-    studio.write(LINK)
-    assert studio.verdict() in SCANS
-    assert readers.who_reads(raster(studio.download("PDF").content, 600), LINK) == list(OTHERS)
 
 
 def test_once_the_page_was_there_for_a_while_all_of_it_needs_no_network(
@@ -299,8 +244,9 @@ def test_nothing_of_it_comes_ahead_to_who_saves_data(page: Page) -> None:
     assert loaded() == ["/more-", "/decoder.worker-"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1440])
+@pytest.mark.parametrize(
+    ("theme", "width"), [("light", 320), ("dark", 390), ("light", 1440), ("dark", 1440)]
+)
 def test_it_fits_and_axe_finds_nothing(visitor: Visitors, theme: Any, width: int) -> None:
     viewport = {"width": width, "height": 900}
     page = visitor(color_scheme=theme, viewport=viewport).new_page()
@@ -336,11 +282,11 @@ def test_the_keyboard_reaches_all_of_it(page: Page) -> None:
     assert waiting.value.suggested_filename == "my-qr-code.pdf"
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 360), (320, 256)])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 256)])
 def test_the_code_that_stays_in_sight_covers_nothing_that_has_the_focus(
     visitor: Visitors, width: int, height: int
 ) -> None:
-    """On a phone, and on a desk zoomed to 200 % and to 400 %."""
+    """On a phone, and on a desk zoomed to 400 %."""
     viewport = {"width": width, "height": height}
     page = visitor(viewport=viewport, reduced_motion="reduce").new_page()
     studio = Studio(page)

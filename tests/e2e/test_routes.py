@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.acts import (
-    answer_to,
     hold_back,
     keep_token,
     let_go_on,
@@ -156,17 +155,6 @@ def test_very_long_content_stays_inside(visitor: Visitors, width: int) -> None:
     assert sideways(page) == 0
 
 
-def test_every_page_has_its_own_head(page: Page, site: Product, member: str) -> None:
-    titles, descriptions = set(), set()
-    for path in ROUTES:
-        visit(page, path, member)
-        titles.add(page.title())
-        descriptions.add(page.locator('meta[name="description"]').get_attribute("content"))
-        assert page.title().endswith(" · Atajo")
-        assert page.locator('meta[property="og:title"]').get_attribute("content") == page.title()
-    assert len(titles) == len(descriptions) == len(ROUTES)
-
-
 def test_head_matter_follows_the_way_through_the_pages(page: Page, site: Product) -> None:
     page.goto("/")
     canonical = page.locator('link[rel="canonical"]')
@@ -179,27 +167,28 @@ def test_head_matter_follows_the_way_through_the_pages(page: Page, site: Product
     expect(page).to_have_title(re.compile("^Shortener"))
 
 
-@pytest.mark.parametrize("path", ROUTES)
-def test_every_page_stands_in_the_frame(page: Page, path: str, member: str) -> None:
-    visit(page, path, member)
+def test_every_page_has_its_own_head_and_stands_in_the_frame(page: Page, member: str) -> None:
+    titles, descriptions = set(), set()
     main = page.get_by_role("navigation", name="Main")
-    wanted = ["HOME", "SHORTENER", "QR CODE"]
-    wanted += ["MY ACCOUNT"] if path == "/my-account" else ["LOGIN", "REGISTER"]
-    expect(main.get_by_role("link")).to_have_text(wanted)
-    active = ROUTES[path][1]
-    expect(main.locator("[aria-current=page]")).to_have_text([active] if active else [])
     footer = page.get_by_role("contentinfo")
-    for text, href in (
-        ("TERMS OF USE", "/terms-of-use"),
-        ("PRIVACY POLICIES", "/privacy-policies"),
-    ):
-        expect(footer.get_by_role("link", name=text)).to_have_attribute("href", href)
-    for text in ("PORTFOLIO", "CONTACT"):
-        link = footer.get_by_role("link", name=text)
-        expect(link).to_have_attribute("aria-disabled", "true")
-        link.click(force=True)
-        expect(page).to_have_url(re.compile(re.escape(path) + "$"))
-    assert page.get_by_role("heading", level=1).count() == 1
+    for path, (_heading, active) in ROUTES.items():
+        visit(page, path, member)
+        titles.add(page.title())
+        descriptions.add(page.locator('meta[name="description"]').get_attribute("content"))
+        assert page.title().endswith(" · Atajo")
+        assert page.locator('meta[property="og:title"]').get_attribute("content") == page.title()
+
+        wanted = ["HOME", "SHORTENER", "QR CODE"]
+        wanted += ["MY ACCOUNT"] if path == "/my-account" else ["LOGIN", "REGISTER"]
+        expect(main.get_by_role("link")).to_have_text(wanted)
+        expect(main.locator("[aria-current=page]")).to_have_text([active] if active else [])
+        for text, href in (
+            ("TERMS OF USE", "/terms-of-use"),
+            ("PRIVACY POLICIES", "/privacy-policies"),
+        ):
+            expect(footer.get_by_role("link", name=text)).to_have_attribute("href", href)
+        assert page.get_by_role("heading", level=1).count() == 1
+    assert len(titles) == len(descriptions) == len(ROUTES)
 
 
 def test_a_path_outside_the_route_table(page: Page) -> None:
@@ -417,19 +406,3 @@ def test_a_phones_row_shows_the_host_first(visitor: Visitors, member: str) -> No
     left, right, host_left, host_right = edges
     assert host_left - left < 2
     assert host_right < right
-
-
-def test_views_that_are_not_known_are_a_dash_and_said_once(page: Page, member: str) -> None:
-    def without_views(route: Route) -> None:
-        answer = answer_to(route)
-        data = answer.json()
-        for link in data["data"]["links"]:
-            link["views"] = None
-        route.fulfill(response=answer, json=data)
-
-    page.route("**/showLinks", without_views)
-    visit(page, "/my-account", member)
-    for row in page.get_by_role("row").all()[1:]:
-        expect(row.get_by_role("cell").nth(2)).to_contain_text("\N{EN DASH}")
-    expect(page.locator("main p", has_text="The views are not known just now.")).to_have_count(1)
-    assert axe_violations(page) == []

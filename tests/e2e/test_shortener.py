@@ -72,23 +72,6 @@ def test_a_copy_that_fails_both_ways_says_so(visitor: Visitors, target: str) -> 
     expect(plates(page).first).to_contain_text("Not copied")
 
 
-def test_results_of_a_visit_stay_newest_first_on_both_pages(page: Page, target: str) -> None:
-    page.goto("/")
-    for name in ("one", "two"):
-        shorten(page, f"{target}/{name}")
-    page.get_by_role("link", name="SHORTENER").click()
-    expect(page.get_by_role("heading", name="Shorten a link")).to_be_visible()
-    shorten(page, f"{target}/three")
-    page.get_by_role("link", name="HOME").click()
-    expect(plates(page)).to_contain_text([f"{target}/{name}" for name in ("three", "two", "one")])
-
-
-def test_the_shortener_page_adds_the_scheme_that_is_missing(site: Product, page: Page) -> None:
-    page.goto("/short-link")
-    address = shorten(page, "example.com/no-scheme")
-    assert site.visit(address[-8:]).headers["location"] == "http://example.com/no-scheme"
-
-
 def test_the_home_page_takes_the_products_own_host_for_a_scheme(page: Page, site: Product) -> None:
     page.goto("/")
     host = site.url.removeprefix("http://")
@@ -107,16 +90,6 @@ def test_999_characters_are_the_most(page: Page, site: Product, length: int) -> 
         expect(link_field(page)).to_have_value("")
     else:
         expect(plates(page)).to_have_count(1)
-
-
-def test_what_is_pasted_with_blanks_and_line_ends_is_trimmed(page: Page, target: str) -> None:
-    page.goto("/")
-    link_field(page).focus()
-    page.evaluate("document.execCommand('insertText', false, '  \\n  ')")
-    page.keyboard.insert_text(f"  {target}/pasted \n")
-    page.keyboard.press("Enter")
-    expect(plates(page)).to_have_count(1)
-    expect(plates(page).first).to_contain_text(f"{target}/pasted")
 
 
 def test_a_double_click_makes_one_link_and_no_error(page: Page, target: str) -> None:
@@ -167,17 +140,6 @@ def test_a_link_from_right_to_left_stands_in_its_own_direction(page: Page) -> No
     field.press("Enter")
     expect(plates(page)).to_have_count(1)
     expect(field).to_have_value("")
-
-
-def test_the_qr_page_is_handed_the_short_address_and_asks_for_a_smaller_one(
-    page: Page, target: str
-) -> None:
-    page.goto("/")
-    address = shorten(page, f"{target}/to-qr")
-    page.get_by_role("link", name="Make a QR code").first.click()
-    expect(page).to_have_url(re.compile("/custom-qr-generator$"))
-    site = re.escape(address[:-8].upper())
-    expect(page.get_by_label("URL")).to_have_value(re.compile(f"^{site}[0-9A-Z-]{{8}}$"))
 
 
 def test_a_slow_answer_shows_its_place_and_moves_nothing_below(page: Page, target: str) -> None:

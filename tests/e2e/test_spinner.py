@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, Request, Route, expect
+from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from tests.e2e.acts import answer_to, keep_token, link_field, plates, shorten, spinner, submit
-from tests.e2e.conftest import Visitors
 from tests.e2e.stage import built_product
 from tests.product import ALPHABET, Product, new_code
 
@@ -108,61 +106,6 @@ def test_an_answer_that_is_lost_does_not_make_a_second_link(
     assert list(site.views(token)) == [calls.sent[0]["code"]]
 
 
-@pytest.mark.usefixtures("down")
-def test_code_of_the_page_that_does_not_load_is_a_failing_call(page: Page, target: str) -> None:
-    """Nothing of a call is loaded before the first interaction; then there is no way to it."""
-    page.goto("/")
-    page.wait_for_load_state("networkidle")
-    page.route("**/*.js", lambda route: route.abort())
-    with page.expect_event("requestfailed", lambda request: request.url.endswith(".js")):
-        submit(page, f"{target}/from-nothing")
-    expect(waiting(page)).to_be_visible()
-    page.unroute_all()
-    expect(plates(page)).to_have_count(1, timeout=LATE)
-
-
-@pytest.mark.usefixtures("down")
-def test_something_else_submitted_takes_its_place(site: Product, page: Page, target: str) -> None:
-    page.goto("/")
-    shorten(page, f"{target}/warm")
-    calls = Calls(page)
-    site.kill("gateway")
-    try:
-        submit(page, f"{target}/first-thought")
-        calls.fail(1)
-        submit(page, f"{target}/second-thought")
-        calls.fail(1)
-    finally:
-        site.start("gateway")
-    expect(plates(page).first).to_contain_text(f"{target}/second-thought", timeout=LATE)
-    expect(waiting(page)).to_be_hidden()
-    first = {call["code"] for call in calls.sent if call["url"].endswith("/first-thought")}
-    second = {call["code"] for call in calls.sent if call["url"].endswith("/second-thought")}
-    assert (len(first), len(second)) == (1, 1)
-    assert site.data("accessLink", {"code": first.pop()})["longUrl"] == []
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("down")
-def test_it_goes_on_at_once_when_the_browser_is_back_online(
-    context: BrowserContext, page: Page, target: str
-) -> None:
-    page.goto("/")
-    shorten(page, f"{target}/warm")
-    calls = Calls(page)
-    context.set_offline(True)
-    submit(page, f"{target}/offline")
-    expect(spinner(page, "Waiting for the connection")).to_be_visible()
-    calls.fail(3)  # The next try of itself is more than three seconds away.
-    tries = len(calls.sent)
-    started = time.monotonic()
-    context.set_offline(False)
-    expect(plates(page)).to_have_count(2)
-    assert time.monotonic() - started < 2
-    assert len(calls.sent) == tries + 1
-    assert len({call["code"] for call in calls.sent}) == 1
-
-
 def test_a_code_that_is_taken_is_replaced_unseen(
     site: Product, page: Page, target: str, expected: list[str]
 ) -> None:
@@ -214,34 +157,3 @@ def strict(tmp_path: Path) -> Iterator[Product]:
     with built_product(tmp_path, ATAJO_LIMIT_CREATIONS="1/3seconds") as product:
         product.start()
         yield product
-
-
-def test_too_many_waits_as_long_as_it_is_told(
-    strict: Product, visitor: Visitors, expected: list[str]
-) -> None:
-    expected += ["status of 429", "resource-exhausted"]
-    page = visitor(base_url=strict.url).new_page()
-    page.goto("/")
-    waits: list[float] = []
-    page.on(
-        "response",
-        lambda response: (
-            waits.append(float(response.headers["retry-after"])) if response.status == 429 else None
-        ),
-    )
-
-    def spend(route: Route) -> None:
-        """Use up what the address may as the page asks, however long a busy page took to ask."""
-        strict.shorten("https://example.com/one")
-        route.continue_()
-
-    page.route("**/createShortLink", spend, times=1)
-    calls = Calls(page)
-    started = time.monotonic()
-    submit(page, "https://example.com/two")
-    expect(plates(page).first).to_contain_text("https://example.com/two", timeout=LATE)
-    assert waits
-    assert time.monotonic() - started >= waits[0] - 0.1
-    assert len(calls.sent) == len(waits) + 1 <= 3
-    assert len({call["code"] for call in calls.sent}) == 1
-    expect(page.locator(".Toastify__toast")).to_have_count(0)

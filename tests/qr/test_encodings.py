@@ -46,7 +46,8 @@ def test_a_text_is_read_whole_in_png_and_svg(studio: Studio, readers: Readers, s
     if style == "dots":
         studio.more()
         studio.option("Squares", "Dots")
-    for text in (*TEXTS, *mixed_texts(20261125, 8)):
+    texts = (*TEXTS, *mixed_texts(20261125, 8))
+    for text in texts if style == "plain" else texts[::4]:
         studio.write(text)
         assert studio.verdict() in SCANS
         png = framed(studio.download().picture())
@@ -63,27 +64,6 @@ def test_a_text_under_a_logo_is_read_whole(studio: Studio, readers: Readers) -> 
     picture = studio.download().picture()
     assert (picture[195:205, 195:205] < 60).all()
     assert {ZBAR, "ZXing"} <= set(readers.who_reads(framed(picture), "Größe: 90°", READERS))
-
-
-def test_every_kind_is_read_whole(studio: Studio, readers: Readers) -> None:
-    studio.more()
-    filled: dict[str, dict[str, str]] = {
-        "Text": {"Text": "Fête à Zürich, 5 €"},
-        "Wi-Fi": {"Network name": "Ana\u2019s iPhone", "Password": "Ñandú-42"},
-        "Contact": {"First name": "Ægir", "Last name": "Pérez", "City": "東京"},
-        "Event": {"Title": "Año nuevo", "Starts on": "2027-01-01", "Starts at": "00:00"},
-    }
-    for kind, fields in filled.items():
-        studio.page.get_by_role("radio", name=kind, exact=True).check()
-        for label, value in fields.items():
-            studio.page.get_by_label(label, exact=True).last.fill(value)
-        assert studio.verdict() in SCANS
-        sheet = framed(studio.download().picture())
-        text = readers.read("ZXing", sheet) or ""
-        assert all(value in text for label, value in fields.items() if "Starts" not in label)
-        assert readers.read(ZBAR, sheet) == text
-        # A field of the page has no carriage returns.
-        assert text.replace("\r\n", "\n") == studio.url.input_value()
 
 
 def test_a_batch_is_read_whole(studio: Studio, readers: Readers) -> None:
