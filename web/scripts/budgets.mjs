@@ -85,7 +85,6 @@ const later = {
   'react-toastify': 'Toastify__',
   bcryptjs: 'Illegal salt',
   'qrcode.react': 'QRCodeCanvas',
-  'd3-scale': 'invalid format: ',
   'react-colorful': 'react-colorful__',
 };
 for (const [name, trace] of Object.entries(later)) {
