@@ -111,6 +111,7 @@ describe('the account page', () => {
           token: 'new',
           expirationTimestamp: Date.now() + HOUR,
           username: 'Marta',
+          device: '',
         }),
       showLinks: () => page(LINKS),
     });
@@ -181,6 +182,7 @@ describe('the account page', () => {
           token: 'new',
           expirationTimestamp: Date.now() + HOUR,
           username: 'Marta',
+          device: '',
         }),
       showLinks: () => page(LINKS),
     });

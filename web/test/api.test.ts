@@ -112,7 +112,7 @@ describe('a call that is refused', () => {
     serve({ createShortLink: () => 'network error', verifyUser: () => error(500, 'INTERNAL') });
     for (const attempt of [
       create(),
-      verifyUser({ email: 'm@e', password: 'secret-password' }),
+      verifyUser({ email: 'm@e', password: 'secret-password', device: null }),
       showLink(guest, 'abcdefgh'),
     ]) {
       const thrown = await failure(attempt);

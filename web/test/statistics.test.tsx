@@ -28,7 +28,7 @@ const PEOPLE = days([5, 0, 9, 30, 2], {
     ],
   },
 });
-const BEFORE = days([1, 2, 3, 4, 0], { counted_from: undefined });
+const BEFORE = days([1, 2, 3, 4, 0]);
 BEFORE.series.forEach((step, index) => {
   step.start = `2026-11-${String(13 + index)}T00:00:00+01:00`;
 });
@@ -273,30 +273,6 @@ describe('the statistics of a link', () => {
     });
   });
 
-  it('say what was not counted before, and never call it none', async () => {
-    const counted = days([5, 0, 9, 30, 2], {
-      ...PEOPLE,
-      totals: { people: 46, bots: 5, visitors: 16 },
-      counted_from: '2026-11-21',
-    });
-    const { user } = await open(spans(counted));
-    const slider = await chart();
-    expect(figure('Daily visitors')).toHaveTextContent('16not counted before 21 Nov 2026');
-    expect(list('Countries')).toHaveTextContent('not counted before 21 Nov 2026');
-    expect(list('Where from')).not.toHaveTextContent('not counted');
-    act(() => slider.focus());
-    await user.keyboard('{Home}');
-    expect(slider.getAttribute('aria-valuetext')).toMatch(
-      /^Wed 18 Nov 2026: 5 people, 1 bot; daily visitors not counted before 21 Nov 2026/,
-    );
-    await user.click(screen.getByRole('button', { name: 'Show as a table' }));
-    const cells = Array.from(
-      screen.getByRole('row', { name: /^Wed 18/ }).children,
-      (cell) => cell.textContent,
-    );
-    expect(cells.slice(0, 4)).toEqual(['Wed 18 Nov 2026', '5', '–', '1']);
-  });
-
   it('are in UTC where the server does not know the time zone', async () => {
     let tries = 0;
     await open(() => {
@@ -388,14 +364,6 @@ describe('the statistics of a link', () => {
 
   const linesOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes).split('\r\n');
 
-  it('go into a file without figures that there are not', async () => {
-    const visited = { people: 46, bots: 5, visitors: 0 };
-    const uncounted = { ...PEOPLE, totals: visited, counted_from: '2026-11-23' };
-    const lines = linesOf(await downloaded(spans(uncounted)));
-    expect(lines).toContain('not all counted before,2026-11-23,,,,');
-    expect(lines).toContain('total,2026-11-18 to 2026-11-22,46,,5,10');
-  });
-
   it('name apps, and hosts in Unicode beside what may look like them', async () => {
     const names = [
       'xn--mnchen-3ya.example',
@@ -420,15 +388,6 @@ describe('the statistics of a link', () => {
       expect(within(list('Where from')).getByText(name)).toBeVisible();
       expect(linesOf(bytes)).toContain(`Where from,${name},1,,,`);
     }
-  });
-
-  it('go into a file beside those of a span before that was not counted whole', async () => {
-    const before = days([3, 0, 1, 4, 2], { counted_from: '2026-11-20' });
-    const told = { ...PEOPLE, kept_from: '2026-11-19' };
-    const lines = linesOf(await downloaded(spans(told, before)));
-    expect(lines).toContain('not kept before,2026-11-19,,,,');
-    expect(lines).toContain('span before,,10,,2,');
-    screen.getByText(/Visits by day are not kept from before 19 Nov 2026\./);
   });
 
   it('go into a file that a spreadsheet reads and does not reckon with', async () => {

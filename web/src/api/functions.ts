@@ -244,7 +244,6 @@ const statistics = {
     source: names,
   }),
   top: v.optional(v.array(v.object({ code, people: v.number() }))),
-  counted_from: v.optional(date),
   kept_from: v.optional(date),
 };
 
@@ -253,9 +252,7 @@ const statistics = {
  * `series` has every step from the first to the last, each with its `start` in the time zone;
  * `visitors` are null where a step is an hour. In `breakdowns`, the largest number first, '' is
  * people whose name is not known and `*` those past the first hundred names of a day. `top` is there
- * for all links alone. Before the day `counted_from`, which is there only where the span begins
- * before it, neither visitors nor breakdowns but those of referrers were counted. Of days before
- * `kept_from`, which is there only where the span begins before it, nothing is kept any more, and
+ * for all links alone. Of days before `kept_from`, which is there only where the span begins before it, nothing is kept any more, and
  * `previous` is null where it would need one of them.
  */
 export type Statistics = v.InferOutput<v.ObjectSchema<typeof statistics, undefined>>;
@@ -329,7 +326,7 @@ export interface Credentials {
   email: string;
   password: string;
   /** The mark of an earlier log-in in this browser; null asks for a first one. */
-  device?: string | null;
+  device: string | null;
 }
 
 export interface Login {
@@ -337,8 +334,8 @@ export interface Login {
   /** Epoch milliseconds of this browser's clock. */
   expirationTimestamp: number;
   username: string;
-  /** The mark to send with the next log-in, where the server gives one. */
-  device: string | undefined;
+  /** The mark to send with the next log-in; '' for none. */
+  device: string;
 }
 
 export async function verifyUser(credentials: Credentials): Promise<Login> {
@@ -348,7 +345,7 @@ export async function verifyUser(credentials: Credentials): Promise<Login> {
     {
       ...session,
       username: v.string(),
-      device: v.fallback(v.optional(v.string()), undefined),
+      device: v.string(),
     },
     ['incorrect', 'no exist'],
   );

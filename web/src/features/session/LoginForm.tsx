@@ -1,5 +1,5 @@
 import { useState, type SubmitEvent } from 'react';
-import { failureCode, verifyUser, type Credentials, type Login } from '../../api';
+import { failureCode, verifyUser } from '../../api';
 import { Button } from '../../components/Button';
 import { Field, PasswordField } from '../../components/Field';
 import { showToast } from '../../components/toast';
@@ -11,16 +11,6 @@ import { loginMessages, tryAgain } from './messages';
 interface LoginFormProps {
   initialEmail: string;
   onLogin: () => void;
-}
-
-/** A server from before there were marks refuses a log-in that speaks of one: it is asked again. */
-async function verifyWithMark(credentials: Credentials): Promise<Login> {
-  try {
-    return await verifyUser({ ...credentials, device: deviceMark() });
-  } catch (error) {
-    if (failureCode(error) !== 'invalid-argument') throw error;
-    return verifyUser(credentials);
-  }
 }
 
 export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
@@ -36,10 +26,10 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
     setFailed('');
     setWrong(undefined);
     try {
-      const login = await verifyWithMark({ email: email.trim(), password });
+      const login = await verifyUser({ email: email.trim(), password, device: deviceMark() });
       // Who went on to another page is logged in there; one who is so by another way stays that.
       if (!isHere() && currentSession()) return;
-      if (login.device) rememberDevice(login.device);
+      rememberDevice(login.device);
       startSession(login, login.username);
       if (isHere()) onLogin();
     } catch (error) {

@@ -10,8 +10,6 @@ const FIRST = 6;
 
 interface BreakdownProps {
   title: string;
-  /** What is to be known of all of them. */
-  note?: string | undefined;
   /** The largest number first. */
   rows: readonly { key: string; name: ReactNode; people: number }[];
   /** Of what the shares are. */
@@ -19,14 +17,13 @@ interface BreakdownProps {
 }
 
 /** People by something, each with a bar behind the words and the share. */
-export function Breakdown({ title, note, rows, whole }: BreakdownProps) {
+export function Breakdown({ title, rows, whole }: BreakdownProps) {
   const id = useId();
   const [all, setAll] = useState(false);
   const most = Math.max(1, ...rows.map(({ people }) => people));
   return (
     <section className={styles.breakdown} aria-labelledby={id}>
       <h3 id={id}>{title}</h3>
-      {note !== undefined && <p className={styles.note}>{note}</p>}
       <ol>
         {rows.slice(0, all ? undefined : FIRST).map(({ key, name, people }) => (
           <li key={key}>

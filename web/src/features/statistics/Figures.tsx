@@ -1,42 +1,32 @@
 import type { Statistics } from '../../api';
 import { formatNumber } from '../../lib/format';
 import styles from './Figures.module.css';
-import { visitorsBefore, visitorsOf } from './visitors';
-import { compare, notCounted } from './words';
+import { compare } from './words';
 
 interface FiguresProps {
   statistics: Statistics;
-  before: Statistics | undefined;
   /** 'the 30 days before'. */
   spanBefore: string;
 }
 
 /** The three figures of a span, each beside that of the span before. */
-export function Figures({ statistics, before, spanBefore }: FiguresProps) {
-  const { totals, previous, counted_from: countedFrom } = statistics;
-  const beside = (now: number, then: number | null) =>
-    then === null ? '' : compare(now, then, spanBefore);
+export function Figures({ statistics, spanBefore }: FiguresProps) {
+  const { totals, previous } = statistics;
+  const beside = (now: number, then: number | undefined) =>
+    then === undefined ? '' : compare(now, then, spanBefore);
   return (
     <dl className={styles.figures}>
-      <Figure
-        name="People"
-        value={totals.people}
-        than={beside(totals.people, previous?.people ?? null)}
-      />
+      <Figure name="People" value={totals.people} than={beside(totals.people, previous?.people)} />
       <Figure
         name="Daily visitors"
-        value={visitorsOf(statistics)}
-        than={
-          countedFrom
-            ? notCounted(countedFrom)
-            : beside(totals.visitors, visitorsBefore(statistics, before))
-        }
+        value={totals.visitors}
+        than={beside(totals.visitors, previous?.visitors)}
       />
       <Figure
         apart
         name="Bots, kept apart"
         value={totals.bots}
-        than={beside(totals.bots, previous?.bots ?? null)}
+        than={beside(totals.bots, previous?.bots)}
       />
     </dl>
   );
@@ -44,8 +34,7 @@ export function Figures({ statistics, before, spanBefore }: FiguresProps) {
 
 interface FigureProps {
   name: string;
-  /** null where it is not known. */
-  value: number | null;
+  value: number;
   than: string;
   /** It is beside what the page is about. */
   apart?: boolean;
@@ -55,7 +44,7 @@ function Figure({ name, value, than, apart = false }: FigureProps) {
   return (
     <div className={`${styles.figure} ${apart ? styles.apart : ''}`}>
       <dt>{name}</dt>
-      <dd>{value === null ? '–' : formatNumber(value)}</dd>
+      <dd>{formatNumber(value)}</dd>
       {than !== '' && <dd className={styles.than}>{than}</dd>}
     </div>
   );

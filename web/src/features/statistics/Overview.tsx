@@ -12,7 +12,7 @@ import { statisticsOf } from './queries';
 import { SmallBars } from './SmallBars';
 import { USUAL } from './spans';
 import { dailyVisitors, people } from './steps';
-import { loadFailed, notCounted, tooManyLinks } from './words';
+import { loadFailed, tooManyLinks } from './words';
 
 /** Milliseconds from one question to the next while somebody looks. */
 const AGAIN = 30_000;
@@ -64,16 +64,13 @@ export function Overview({ owner }: { owner: Owner }) {
   );
 }
 
-function Figures({ totals, counted_from: countedFrom }: Statistics) {
-  const visitors =
-    countedFrom === undefined
-      ? dailyVisitors(totals.visitors)
-      : `daily visitors ${notCounted(countedFrom)}`;
+function Figures({ totals }: Statistics) {
   return (
     <p>
       <strong>{people(totals.people)}</strong> in {USUAL},{' '}
       <span className={styles.quiet}>
-        {visitors}, {formatNumber(totals.bots)} {plural(totals.bots, 'bot', 'bots')}
+        {dailyVisitors(totals.visitors)}, {formatNumber(totals.bots)}{' '}
+        {plural(totals.bots, 'bot', 'bots')}
       </span>
     </p>
   );

@@ -24,11 +24,9 @@ import { tableOf } from './table';
 import { useStatistics, type StatisticsState } from './useStatistics';
 import {
   dimensions,
-  isAlwaysCounted,
   loadFailed,
   nameOf,
   nobodyCame,
-  notCounted,
   notKept,
   notNew,
   partHours,
@@ -116,14 +114,14 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
   const names = usePart(loadHosts, true);
   const statistics = names?.nameReferrers(told) ?? told;
   const { range, totals, breakdowns, top = [] } = statistics;
-  const { counted_from: countedFrom, kept_from: keptFrom } = statistics;
+  const { kept_from: keptFrom } = statistics;
   const shown = stepsOf(statistics, before, span);
   const spanBefore = theSpanBefore(span);
   const label = `People by ${range.step}`;
   return (
     <>
       {isLate && <p role="status">{notNew}</p>}
-      <Figures statistics={statistics} before={before} spanBefore={spanBefore} />
+      <Figures statistics={statistics} spanBefore={spanBefore} />
       {totals.people + totals.bots === 0 ? (
         <p>{nobodyCame}</p>
       ) : (
@@ -136,10 +134,7 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
           <Behind
             table={<StepTable shown={shown} label={label} spanBefore={spanBefore} />}
             onDownload={() =>
-              save(
-                tableOf(statistics, before, shown),
-                `${code ?? 'links'} ${range.from} ${range.to}.csv`,
-              )
+              save(tableOf(statistics, shown), `${code ?? 'links'} ${range.from} ${range.to}.csv`)
             }
           />
         </>
@@ -165,7 +160,6 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
             <Breakdown
               key={key}
               title={text}
-              note={countedFrom && !isAlwaysCounted(key) ? notCounted(countedFrom) : undefined}
               rows={breakdowns[key].map(({ name, people }) => ({
                 key: name,
                 name: nameOf(key, name),

@@ -1,7 +1,6 @@
 import { formatNumber } from '../../lib/format';
 import styles from './StepTable.module.css';
 import type { Steps } from './steps';
-import { notCounted } from './words';
 
 interface StepTableProps {
   shown: Steps;
@@ -12,14 +11,11 @@ interface StepTableProps {
 
 /** What the chart shows, in figures. */
 export function StepTable({ shown, label, spanBefore }: StepTableProps) {
-  const { steps, length, distance, countedFrom } = shown;
+  const { steps, length, distance } = shown;
   const hasVisitors = length !== 'hour';
   return (
     <table className={styles.table}>
-      <caption>
-        {label}
-        {hasVisitors && countedFrom !== undefined && `; daily visitors ${notCounted(countedFrom)}`}
-      </caption>
+      <caption>{label}</caption>
       <thead>
         <tr>
           <th scope="col">{words[length]}</th>

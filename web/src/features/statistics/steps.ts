@@ -10,7 +10,6 @@ import {
 } from '../../lib/calendar';
 import { formatNumber, plural } from '../../lib/format';
 import { nameSpan } from './spans';
-import { notCounted } from './words';
 
 type StepLength = Statistics['range']['step'];
 
@@ -30,8 +29,6 @@ export interface Step {
 export interface Steps {
   length: StepLength;
   steps: Step[];
-  /** The day from which on visitors are counted, where some steps are earlier. */
-  countedFrom: string | undefined;
   /** How long before it the same step of the span before is: '30 days'; null where there is none. */
   distance: string | null;
 }
@@ -48,7 +45,7 @@ export function datesBefore({ range, previous }: Statistics, span: Span): Dates 
 
 /** Steps of a span; `before` are the statistics of the days of datesBefore, once they are known. */
 export function stepsOf(statistics: Statistics, before: Statistics | undefined, span: Span): Steps {
-  const { range, series, counted_from: countedFrom } = statistics;
+  const { range, series } = statistics;
   const shift = shiftOf(range, span);
   // Days and hours are found by what they are called: a span may have one hour more than another.
   const place = (start: string, days: number) =>
@@ -71,37 +68,28 @@ export function stepsOf(statistics: Statistics, before: Statistics | undefined, 
     [index - 1, index + 1].some((next) => placeAt(next) === placeAt(index));
   return {
     length: range.step,
-    countedFrom,
     distance: before === undefined ? null : nameSpan(span).replace(/^day$/, '1 day'),
-    steps: series.map(({ start, people, bots, visitors }, index) => {
-      const end = dayOf(series[index + 1]?.start ?? addDays(range.to, 1));
-      const isCounted = countedFrom === undefined || end > countedFrom;
-      return {
-        start,
-        name: nameStep(range.step, start) + (isTwice(index) ? ` (UTC${start.slice(-6)})` : ''),
-        people,
-        bots,
-        visitors: isCounted ? visitors : null,
-        before: same(start, index),
-      };
-    }),
+    steps: series.map(({ start, people, bots, visitors }, index) => ({
+      start,
+      name: nameStep(range.step, start) + (isTwice(index) ? ` (UTC${start.slice(-6)})` : ''),
+      people,
+      bots,
+      visitors,
+      before: same(start, index),
+    })),
   };
 }
 
 /** The figures of a step in one sentence. */
-export function sayStep(step: Step, { countedFrom, distance, length }: Steps): string {
+export function sayStep(step: Step, { distance }: Steps): string {
   const figures = [
     people(step.people),
     step.visitors === null ? '' : dailyVisitors(step.visitors),
     `${formatNumber(step.bots)} ${plural(step.bots, 'bot', 'bots')}`,
   ].filter((words) => words !== '');
-  const unknown =
-    step.visitors === null && length !== 'hour' && countedFrom !== undefined
-      ? `; daily visitors ${notCounted(countedFrom)}`
-      : '';
   const before =
     step.before === null || distance === null ? '' : `; ${distance} earlier ${people(step.before)}`;
-  return `${step.name}: ${figures.join(', ')}${unknown}${before}`;
+  return `${step.name}: ${figures.join(', ')}${before}`;
 }
 
 /** A short name for below the chart. */

@@ -3,41 +3,32 @@ import type { Dimension, Statistics } from '../../api';
 import { BOM, CSV_TYPE, csvLine, type Cell } from '../../lib/csv';
 import { shortUrl } from '../../lib/config';
 import type { Steps } from './steps';
-import { visitorsBefore, visitorsOf } from './visitors';
 import { dimensions, nameOf } from './words';
 
 const FIELDS = ['kind', 'name', 'people', 'daily visitors', 'bots', 'people before'] as const;
 
 /**
  * A file of lines that say in `kind` what they are of: the total, the span before, a step, or a name
- * of a breakdown. An empty cell is a figure that there is not. `before` are the statistics of the
- * span before, once they are known.
+ * of a breakdown. An empty cell is a figure that there is not.
  */
-export function tableOf(
-  statistics: Statistics,
-  before: Statistics | undefined,
-  shown: Steps,
-): Blob {
+export function tableOf(statistics: Statistics, shown: Steps): Blob {
   const { range, totals, previous, top = [] } = statistics;
-  const { counted_from: countedFrom, kept_from: keptFrom } = statistics;
+  const { kept_from: keptFrom } = statistics;
   const lines: Cell[][] = [
     [...FIELDS],
     ['time zone', range.timezone],
     ...(keptFrom === undefined ? [] : [['not kept before', keptFrom]]),
-    ...(countedFrom === undefined ? [] : [['not all counted before', countedFrom]]),
     [
       'total',
       `${range.from} to ${range.to}`,
       totals.people,
-      visitorsOf(statistics),
+      totals.visitors,
       totals.bots,
       previous?.people ?? null,
     ],
     ...(previous === null
       ? []
-      : [
-          ['span before', null, previous.people, visitorsBefore(statistics, before), previous.bots],
-        ]),
+      : [['span before', null, previous.people, previous.visitors, previous.bots]]),
     ...shown.steps.map((step) => [
       shown.length,
       step.start,

@@ -13,11 +13,6 @@ export const partHours =
   'This time zone is not a whole number of hours from UTC. Visits are kept by UTC hour, and each counts where its hour began.';
 export const notNew = 'These figures may be old: newer ones did not come.';
 
-/** Of what is counted since a day that is in the span. */
-export function notCounted(countedFrom: string): string {
-  return `not counted before ${nameDay(countedFrom)}`;
-}
-
 /** Of days that the operator does not keep. */
 export function notKept(keptFrom: string): string {
   return `Visits by day are not kept from before ${nameDay(keptFrom)}.`;
@@ -33,11 +28,6 @@ export const dimensions = [
   { key: 'language', text: 'Languages' },
   { key: 'source', text: 'Reached by' },
 ] as const satisfies readonly { key: Dimension; text: string }[];
-
-/** What was counted at all times. */
-export function isAlwaysCounted(dimension: Dimension): boolean {
-  return dimension === 'referrer' || dimension === 'source';
-}
 
 const sources: Record<string, string> = { link: 'Link', qr: 'QR code' };
 
