@@ -23,8 +23,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-import pymongo
+from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from tests.processes import ROOT
@@ -52,6 +54,7 @@ _SHARED = (
     # Tests use times of their own.
     *("--setParameter", "ttlMonitorEnabled=false"),
 )
+Document = dict[str, Any]
 _START_SECONDS = 60.0
 _ROOM_BYTES = 4 << 30
 _FIFO, _URL, _LOCK, _LOG = "mongo.fifo", "mongo.url", "mongo.lock", "mongo.log"
@@ -132,10 +135,23 @@ def nodes(count: int, *options: str) -> Iterator[list[Node]]:
 def initiate(ports: Sequence[int]) -> str:
     """Make a replica set of started nodes, which knows them by these ports; return its URL."""
     hosts = [f"127.0.0.1:{port}" for port in ports]
-    _initiate(hosts)
+    config = {
+        "_id": SET,
+        "members": [{"_id": number, "host": host} for number, host in enumerate(hosts)],
+        "settings": {"electionTimeoutMillis": 2000, "heartbeatIntervalMillis": 500},
+    }
+    deadline = time.monotonic() + _START_SECONDS
+    with MongoClient[Document](f"mongodb://{hosts[0]}/?directConnection=true") as client:
+        while True:
+            try:
+                client.admin.command("replSetInitiate", config)
+                break
+            except PyMongoError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)  # Another node does not answer yet.
     url = f"mongodb://{','.join(hosts)}/"
-    wait = _START_SECONDS * 1000
-    with pymongo.MongoClient[dict[str, object]](url, serverSelectionTimeoutMS=wait) as client:
+    with MongoClient[Document](url, serverSelectionTimeoutMS=_START_SECONDS * 1000) as client:
         client.admin.command("ping")  # Waits for a primary.
     return url
 
@@ -210,17 +226,15 @@ def database(url: str) -> Iterator[str]:
     Drops it afterwards, and all databases whose names begin with its name.
     """
     name = f"atajo_test_{secrets.token_hex(6)}"
-    head, mark, options = url.partition("?")
-    scheme, _, rest = head.partition("://")
-    hosts = rest.partition("/")[0]
-    # A user that the URL names is known to the database it named, or to `admin`.
-    source = rest.partition("/")[2] or "admin"
-    if "@" in hosts and "authsource=" not in options.lower():
-        options, mark = f"authSource={source}&{options}".rstrip("&"), "?"
+    parts = urlsplit(url)
+    own = parts._replace(path=f"/{name}").geturl()
+    if "@" in parts.netloc and "authsource=" not in parts.query.lower():
+        # A user that the URL names is known to the database it named, or to `admin`.
+        own = with_options(own, f"authSource={parts.path.lstrip('/') or 'admin'}")
     try:
-        yield f"{scheme}://{hosts}/{name}{mark}{options}"
+        yield own
     finally:
-        with pymongo.MongoClient[dict[str, object]](url, serverSelectionTimeoutMS=5000) as client:
+        with MongoClient[Document](url, serverSelectionTimeoutMS=5000) as client:
             for dropped in client.list_database_names():
                 if dropped.startswith(name):
                     client.drop_database(dropped)
@@ -241,7 +255,7 @@ def _mongod() -> str | None:
 @contextmanager
 def _container(ports: Sequence[int]) -> Iterator[list[str]]:
     """Yield the command that runs another one in a new container with these ports."""
-    if not _has_image():
+    if not shutil.which("docker"):
         raise NoServer(MISSING)
     name = f"atajo-test-{secrets.token_hex(6)}"
     command = ["docker", "run", "--rm", "-i", "--name", name, "--entrypoint", "sh"]
@@ -251,48 +265,13 @@ def _container(ports: Sequence[int]) -> Iterator[list[str]]:
         [*command, IMAGE, "-c", "echo; cat >/dev/null"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=_log,
         start_new_session=True,
     ) as process:
         assert process.stdout is not None
-        process.stdout.readline()
+        if not process.stdout.readline():  # There is no engine, or no image.
+            raise NoServer(MISSING)
         yield ["docker", "exec", "-i", name]
-
-
-def _has_image() -> bool:
-    if not shutil.which("docker"):
-        return False
-    return _succeeds("docker", "info") and (
-        _succeeds("docker", "image", "inspect", IMAGE) or _succeeds("docker", "pull", IMAGE)
-    )
-
-
-def _succeeds(*command: str) -> bool:
-    try:
-        ended = subprocess.run(command, capture_output=True, timeout=300, check=False)
-    except subprocess.TimeoutExpired:
-        return False
-    return ended.returncode == 0
-
-
-def _initiate(hosts: Sequence[str]) -> None:
-    """Make a replica set of servers that are starting."""
-    config = {
-        "_id": SET,
-        "members": [{"_id": number, "host": host} for number, host in enumerate(hosts)],
-        "settings": {"electionTimeoutMillis": 2000, "heartbeatIntervalMillis": 500},
-    }
-    url = f"mongodb://{hosts[0]}/?directConnection=true"
-    deadline = time.monotonic() + _START_SECONDS
-    with pymongo.MongoClient[dict[str, object]](url, serverSelectionTimeoutMS=2000) as client:
-        while True:
-            try:
-                client.admin.command("replSetInitiate", config)
-            except PyMongoError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)  # Another node does not answer yet.
-            else:
-                return
 
 
 if __name__ == "__main__":
