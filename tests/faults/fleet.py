@@ -260,7 +260,6 @@ class Storm:
     def failover(self, kind: str, begin: Callable[[], None], end: Callable[[], None]) -> None:
         """The primary fails, perhaps until another is elected; perhaps a process dies meanwhile."""
         self._fleet.await_all()
-        self._fleet.await_links()
         begin()
         self.database_faults[kind] += 1
         time.sleep(0.2 + self._chance.random() * 4)

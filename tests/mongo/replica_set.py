@@ -32,7 +32,8 @@ class ReplicaSet:
         self._failed = nodes[0]
 
     def primary(self) -> Node:
-        """Return the primary; waits until there is one."""
+        """Return the primary, once all nodes are there."""
+        self.await_healthy()
         port = int(self._client.admin.command("hello")["me"].rpartition(":")[2])
         return next(
             node for node, gate in zip(self.nodes, self._gates, strict=True) if gate.port == port
@@ -53,6 +54,7 @@ class ReplicaSet:
 
     def step_down(self) -> None:
         """Let the primary become a secondary."""
+        self.await_healthy()
         command = {"replSetStepDown": _STEP_DOWN_SECONDS, "force": True}
         self._client.admin.command(command)
 
