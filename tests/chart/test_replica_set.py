@@ -22,13 +22,16 @@ def test_a_server_becomes_a_replica_set_of_one_and_stays_it() -> None:
             with subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             ) as process:
-                if not started:
-                    node.start()
-                assert process.stdout is not None
-                assert "initiated" in process.stdout.readline()
-                await_that(lambda: has_transactions(endpoint))
-                process.terminate()
-                assert process.wait(30) == 0
+                try:
+                    if not started:
+                        node.start()
+                    assert process.stdout is not None
+                    assert "initiated" in process.stdout.readline()
+                    await_that(lambda: has_transactions(endpoint))
+                    process.terminate()
+                    assert process.wait(30) == 0
+                finally:
+                    process.kill()
 
 
 def has_transactions(endpoint: str) -> bool:
