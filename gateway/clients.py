@@ -57,8 +57,6 @@ STATISTICS_SECONDS = 10.0
 """Days of a hundred thousand links may have to be read."""
 CLAIM_SECONDS = 20.0
 """A thousand writes, on MongoDB."""
-CLOSE_SECONDS = 0.5
-"""Short, since this call is made while the process ends."""
 KEY_SECONDS = 2.0
 
 MOST_CREATIONS = 250
@@ -311,10 +309,6 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
                 await asyncio.sleep(0)
         await self._call(self._stub.RecordVisits, request, CALL_SECONDS)
 
-    async def close_gateway(self, gateway_id: str, number: int) -> None:
-        request = analytics_pb2.CloseGatewayRequest(gateway_id=gateway_id, batch_number=number)
-        await self._call(self._stub.CloseGateway, request, CLOSE_SECONDS)
-
     async def visitor_key(self) -> tuple[int, bytes]:
         request = analytics_pb2.GetVisitorKeyRequest()
         reply = await self._call(self._stub.GetVisitorKey, request, KEY_SECONDS)
@@ -372,7 +366,6 @@ def _statistics(message: analytics_pb2.GetStatisticsResponse) -> Statistics:
         ],
         breakdowns,
         [(link.code, link.people) for link in message.top],
-        message.counted_from,
         message.kept_from,
     )
 

@@ -194,8 +194,6 @@ class Statistics:
     """Every dimension. The empty name is for people whose name is unknown."""
     top: People
     """Links, as many as were asked for."""
-    counted_from: str = ""
-    """The first day of which all is counted, where the span begins before it; empty otherwise."""
     kept_from: str = ""
     """The first day that is kept, where the span begins before it; empty otherwise."""
 

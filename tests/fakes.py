@@ -23,11 +23,11 @@ from gateway.resolution import BlockReason, Changes, LinkState, Resolution, Reso
 from gateway.views import Totals
 from gateway.visits import lines
 from gateway.visits.batch import Batch
-from services.analytics import domain as analytics
-from services.analytics import spans
-from services.analytics import statistics as sums
-from services.analytics.service import AnalyticsService
-from services.analytics.store import AnalyticsStore
+from services.analytics.application.ports import AnalyticsStore, Names
+from services.analytics.application.query import Queries
+from services.analytics.domain import periods as spans
+from services.analytics.domain import statistics as sums
+from services.analytics.domain import visits as analytics
 from services.auth import domain as auth
 from services.links import domain as links
 from services.links import reports
@@ -427,8 +427,6 @@ class FakeAnalytics(Fake):
 
     def __init__(self) -> None:
         super().__init__()
-        self.closed: dict[str, int] = {}
-        """Last batch of each journal that was said to be closed empty."""
         self.now: Callable[[], float] = time.time
         """By which a day's key is made, in seconds since the Unix epoch."""
         self.visits: list[analytics.VisitCount] = []
@@ -462,11 +460,6 @@ class FakeAnalytics(Fake):
         for visit in visits:
             self._visits[visit.code, visit.kind] += visit.count
 
-    async def close_gateway(self, gateway_id: str, number: int) -> None:
-        self._reach("close_gateway")
-        analytics.check_number(gateway_id, number)
-        self.closed[gateway_id] = number
-
     async def visitor_key(self) -> tuple[int, bytes]:
         self._reach("visitor_key")
         day = int(self.now()) // 86_400
@@ -489,7 +482,7 @@ class FakeAnalytics(Fake):
             case ports.Dates(first, last):
                 wanted = spans.Dates.of(first, last)
         counted = cast(AnalyticsStore, _Counted(self.visits, self.visitors))
-        service = AnalyticsService(counted, lambda: datetime.now(UTC))
+        service = Queries(counted, lambda: datetime.now(UTC))
         return _statistics(await service.statistics(codes, wanted, timezone, top))
 
     async def recent_people(
@@ -497,7 +490,7 @@ class FakeAnalytics(Fake):
     ) -> dict[str, list[int]]:
         self._reach("recent_people")
         counted = cast(AnalyticsStore, _Counted(self.visits, self.visitors))
-        service = AnalyticsService(counted, lambda: datetime.fromtimestamp(self.now(), UTC))
+        service = Queries(counted, lambda: datetime.fromtimestamp(self.now(), UTC))
         return await service.recent_people(codes)
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
@@ -526,33 +519,29 @@ class _Counted:
         first: int,
         last: int,
         take: Callable[[str, analytics.Day], None],
-        coarse: bool = False,
-        named: bool = True,
-        apart: bool = False,
+        names: Names,
     ) -> None:
         every = analytics.Batch("all", 1, tuple(self.visits))
         for (day, code), one in analytics.sums_of(every).items():
             if code in codes and first <= day <= last:
                 visitors = len(self.visitors.get((day, code), ()))
-                take(code, analytics.Day(day, one.people, one.bots, one.names, visitors))
+                take(code, analytics.Day.of(day, one.people, one.bots, one.names, visitors))
 
     async def visited(
-        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, range], None]
+        self,
+        codes: Sequence[str],
+        first: int,
+        last: int,
+        take: Callable[[str, list[range], int], None],
     ) -> None:
         visited = {(one.code, one.hour // analytics.HOURS_A_DAY) for one in self.visits}
         for code, day in visited:
             if code in codes and first <= day <= last:
-                take(code, range(day, day + 1))
-
-    async def changes(self, days: Sequence[int]) -> dict[int, int]:
-        return {}
+                take(code, [range(day, day + 1)], 0)
 
     async def first_day(self, codes: Sequence[str]) -> int | None:
         days = (one.hour // analytics.HOURS_A_DAY for one in self.visits if one.code in codes)
         return min(days, default=None)
-
-    async def counted_from(self) -> int | None:
-        return None
 
 
 def _statistics(found: sums.Statistics) -> ports.Statistics:
@@ -571,7 +560,6 @@ def _statistics(found: sums.Statistics) -> ports.Statistics:
             for dimension, people in found.breakdowns.items()
         },
         found.top,
-        found.counted_from.isoformat() if found.counted_from else "",
         found.kept_from.isoformat() if found.kept_from else "",
     )
 

@@ -143,8 +143,6 @@ def _shown(found: Statistics, timezone: str) -> Reply:
             dimension.value: _by("name", found.breakdowns[dimension]) for dimension in Dimension
         },
     }
-    if found.counted_from:
-        shown["counted_from"] = found.counted_from
     if found.kept_from:
         shown["kept_from"] = found.kept_from
     return shown

@@ -262,8 +262,6 @@ class VisitPipeline:
         except Exception as error:  # The rest of the process still ends in good order.
             background.failed("visits_send", error)
         await journal.close()
-        if journal.last_number and journal.is_empty:
-            await self._sender.say_closed()
 
     def _begin_hour(self, now: float) -> None:
         """Enter this hour, so that visitors are numbered under the key of their visit's day."""

@@ -22,8 +22,6 @@ class VisitSink(Protocol):
 
     async def record(self, batch: Batch) -> None: ...
 
-    async def close_gateway(self, gateway_id: str, number: int) -> None: ...
-
 
 class Sender:
     """Sends batches from the journal to analytics.
@@ -77,13 +75,6 @@ class Sender:
         """Send all batches that are on disk. Raises AppError and OSError at the first failure."""
         while await self._send_one():
             pass
-
-    async def say_closed(self) -> None:
-        """Let analytics forget this gateway's numbers soon, since it may never come back."""
-        try:
-            await self._sink.close_gateway(self._journal.gateway_id, self._journal.last_number)
-        except AppError as error:  # It forgets them later, by itself.
-            log.info("closing_not_noted", reason=error.reason)
 
     async def _send_one(self) -> bool:
         """Send the oldest batch; False if there is none, and then `_ready` is set for the next."""

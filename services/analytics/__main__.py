@@ -8,12 +8,15 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from services.analytics import store_sqlite
-from services.analytics.grpc_api import servicers
-from services.analytics.service import AnalyticsService
+from services.analytics.api.servicers import servicers
+from services.analytics.application import maintenance
+from services.analytics.application.ingest import Ingest
+from services.analytics.application.maintenance import Maintenance, VisitorKeys
+from services.analytics.application.ports import AnalyticsStore
+from services.analytics.application.query import Queries
 from services.analytics.settings import AnalyticsSettings
-from services.analytics.store import AnalyticsStore
-from services.analytics.upkeep import keep_up
+from services.analytics.storage.sqlite import store as sqlite_store
+from services.analytics.storage.sqlite.schema import MIGRATIONS
 from services.runtime import background, server, stores
 
 if TYPE_CHECKING:
@@ -21,16 +24,12 @@ if TYPE_CHECKING:
 
 
 def _mongo() -> tuple[Callable[[mongo.Database], AnalyticsStore], mongo.Schema]:
-    from services.analytics import store_mongo
+    from services.analytics.storage.mongo import store as mongo_store
 
-    return store_mongo.MongoAnalyticsStore, store_mongo.SCHEMA
+    return mongo_store.store, mongo_store.SCHEMA
 
 
-ADAPTERS = stores.Adapters[AnalyticsStore](
-    store_sqlite.SqliteAnalyticsStore,
-    store_sqlite.MIGRATIONS,
-    _mongo,
-)
+ADAPTERS = stores.Adapters[AnalyticsStore](sqlite_store.store, MIGRATIONS, _mongo)
 
 
 def _now() -> datetime:
@@ -43,10 +42,12 @@ async def opened(
 ) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """The service over its opened store, closed at the end."""
     async with stores.opened(settings.store, "analytics", ADAPTERS) as (store, database):
-        service = AnalyticsService(store, _now, settings.statistics_days)
-        upkeep = background.run(keep_up(service, _now), "upkeep")
+        kept_days = settings.statistics_days
+        keys = VisitorKeys(store, _now)
+        maintain = Maintenance(store, _now, kept_days)
+        upkeep = background.run(maintenance.run(keys, maintain, _now), "upkeep")
         try:
-            yield servicers(service), database
+            yield servicers(Ingest(store, _now), Queries(store, _now, kept_days), keys), database
         finally:
             upkeep.cancel()
             await asyncio.wait([upkeep])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import Counter
 
-from services.analytics.domain import OTHER_NAMES, Breakdown, Dimension, VisitKind
+from services.analytics.domain.visits import OTHER_NAMES, Breakdown, Dimension, VisitKind
 
 VISITS_COUNTED = Counter(
     "atajo_visits_counted", "Visits added to the store, once each, by who visited.", ["kind"]

@@ -14,7 +14,7 @@ class Faulty:
 
     def __init__(self, database: Any) -> None:
         self._database = database
-        for name in ("read_majority", "read_held"):  # What only MongoDB has.
+        for name in ("read_majority", "read_held", "read_in_thread"):  # What only MongoDB has.
             if hasattr(database, name):
                 setattr(self, name, getattr(database, name))
         self._left: int | None = None
@@ -28,11 +28,18 @@ class Faulty:
         return await self._database.read(name, operation)
 
     async def write(self, name: str, operation: Any) -> Any:
+        return await self._faulty(self._database.write, name, operation)
+
+    async def transaction(self, name: str, work: Any) -> Any:
+        """A write, of which nothing takes place or all."""
+        return await self._faulty(self._database.transaction, name, work)
+
+    async def _faulty(self, write: Any, name: str, operation: Any) -> Any:
         if self._left is None:
-            return await self._database.write(name, operation)
+            return await write(name, operation)
         if self._left == 0:
             if self._done:
-                await self._database.write(name, operation)
+                await write(name, operation)
             raise Crash
         self._left -= 1
-        return await self._database.write(name, operation)
+        return await write(name, operation)

@@ -16,7 +16,7 @@ from tests.processes import ROOT
 
 _LIST = ROOT / "web" / "src" / "features" / "legal" / "stored.json"
 _ANY = "*"
-_PACKED = {("days", "counts"), ("months", "counts"), ("years", "counts"), ("blocks", "packed")}
+_PACKED = {("days", "counts"), ("aggregates", "packed")}
 """Columns and fields whose values are MessagePack."""
 
 Path = tuple[str, ...]

@@ -89,15 +89,6 @@ async def test_a_batch_that_no_gateway_makes_is_refused_as_a_whole(analytics: An
     assert await analytics.totals(["abcdefgh"]) == {}
 
 
-async def test_a_journal_that_closed_empty_may_come_back(analytics: Analytics) -> None:
-    await analytics.record(batch(1, person("abcdefgh")))
-    await analytics.close_gateway("one", 1)
-    await analytics.record(batch(2, person("abcdefgh")))
-    assert await analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(2)}
-    with pytest.raises(InvalidArgument):
-        await analytics.close_gateway("no name", 1)
-
-
 async def test_a_thousand_codes_are_the_most_of_one_question(analytics: Analytics) -> None:
     assert await analytics.totals(["unknown-"] * 1000) == {}
     with pytest.raises(InvalidArgument) as refused:
@@ -175,7 +166,6 @@ async def test_a_day_is_told_by_the_hour(analytics: Analytics) -> None:
         Dimension.SOURCE: [("link", 6)],
     }
     assert found.top == []
-    assert found.counted_from == ""
 
 
 async def test_days_are_those_of_the_time_zone(analytics: Analytics) -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, closing
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
-from hashlib import sha256
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,25 +19,39 @@ from motor.motor_asyncio import AsyncIOMotorCollection
 from prometheus_client import REGISTRY
 from pymongo.errors import AutoReconnect
 
-from services.analytics import store_mongo
 from services.analytics.__main__ import ADAPTERS
-from services.analytics.domain import (
-    CLOSED_IDLE,
+from services.analytics.application.ports import AnalyticsStore, Names
+from services.analytics.domain.visits import (
     FEED,
-    GATEWAY_IDLE,
     MAX_NAMES,
     Batch,
     Day,
     Dimension,
-    GatewayForgotten,
     Totals,
     VisitCount,
     VisitKind,
 )
-from services.analytics.store import AnalyticsStore
-from services.runtime import mongo, sqlite
+from services.analytics.storage import store as stores
+from services.analytics.storage.mongo import store as mongo_store
+from services.runtime import sqlite
 from services.runtime.errors import Unavailable
 from services.runtime.feed import Told
+from tests.contract.analytics import (
+    BOT,
+    CODE,
+    DAY,
+    HOUR,
+    NOW,
+    REFERRER,
+    Counted,
+    Model,
+    added_up,
+    database_of,
+    days_of,
+    maintained,
+    over,
+    visit,
+)
 from tests.contract.conftest import NewStore, opened_anew, opened_at
 from tests.contract.faulty import Crash, Faulty
 
@@ -51,39 +62,6 @@ Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
 def opened(new_store: NewStore) -> Opened:
     """Opens a new, empty store, another one each time."""
     return lambda: opened_anew(new_store, "analytics", ADAPTERS)
-
-
-PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
-REFERRER = Dimension.REFERRER
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
-DAY = 20_513
-HOUR = DAY * 24
-EPOCH = date(1970, 1, 1).toordinal()
-CODE = "abcdefgh"
-
-
-def visit(
-    code: str = CODE,
-    hour: int = HOUR,
-    kind: VisitKind = PERSON,
-    host: str = "",
-    count: int = 1,
-    others: Mapping[Dimension, str] = MappingProxyType({}),
-) -> VisitCount:
-    """`others` are names in other dimensions than the referrer."""
-    return VisitCount(code, hour, kind, {REFERRER: host, **others}, count)
-
-
-async def days_of(store: AnalyticsStore, code: str, first: int, last: int) -> list[Day]:
-    """The days of a link that are handed out, oldest first."""
-    found: list[Day] = []
-
-    def take(of: str, day: Day) -> None:
-        assert of == code
-        found.append(day)
-
-    await store.days([code], first, last, take)
-    return sorted(found, key=lambda day: day.day)
 
 
 async def test_a_batch_is_added_up_by_kind_hour_and_referrer(opened: Opened) -> None:
@@ -103,46 +81,8 @@ async def test_a_batch_is_added_up_by_kind_hour_and_referrer(opened: Opened) -> 
             "other---": Totals(1, 0),
         }
         assert await days_of(store, CODE, DAY, DAY) == [
-            Day(DAY, {7: 6, 23: 1}, {7: 10}, {REFERRER: {"a.example": 5, "b.example": 1}}, 0)
+            Counted(DAY, {7: 6, 23: 1}, {7: 10}, {REFERRER: {"a.example": 5, "b.example": 1}}, 0)
         ]
-
-
-async def test_a_resend_changes_nothing(opened: Opened) -> None:
-    batch = Batch("one", 1, (visit(host="a.example"), visit(kind=BOT)))
-    async with opened() as store:
-        assert await store.apply(batch, NOW)
-        before = await days_of(store, CODE, DAY, DAY)
-        assert not await store.apply(batch, NOW)
-
-        assert await store.totals([CODE]) == {CODE: Totals(1, 1)}
-        assert await days_of(store, CODE, DAY, DAY) == before
-
-
-async def test_an_old_batch_after_newer_ones_changes_nothing(opened: Opened) -> None:
-    async with opened() as store:
-        for number in (1, 2, 5):
-            assert await store.apply(Batch("one", number, (visit(),)), NOW)
-        for number in (1, 2, 3, 4, 5):
-            assert not await store.apply(Batch("one", number, (visit(),)), NOW)
-        assert await store.apply(Batch("one", 6, (visit(),)), NOW)
-
-        assert await store.totals([CODE]) == {CODE: Totals(4, 0)}
-
-
-async def test_gateways_are_numbered_apart(opened: Opened) -> None:
-    async with opened() as store:
-        assert await store.apply(Batch("one", 9, (visit(),)), NOW)
-        assert await store.apply(Batch("two", 1, (visit(),)), NOW)
-        assert not await store.apply(Batch("two", 1, (visit(),)), NOW)
-
-        assert await store.totals([CODE]) == {CODE: Totals(2, 0)}
-
-
-async def test_a_batch_without_visits_takes_its_number(opened: Opened) -> None:
-    async with opened() as store:
-        assert await store.apply(Batch("one", 1, ()), NOW)
-        assert not await store.apply(Batch("one", 1, ()), NOW)
-        assert await store.totals([CODE]) == {}
 
 
 async def test_fifty_resends_at_once_are_one_batch(opened: Opened) -> None:
@@ -166,7 +106,7 @@ async def test_fifty_gateways_at_once_lose_nothing(opened: Opened) -> None:
 
         assert await store.totals([CODE]) == {CODE: Totals(50, 50)}
         assert await days_of(store, CODE, DAY, DAY) == [
-            Day(DAY, {0: 50}, {0: 50}, {REFERRER: {"a.example": 50}}, 0)
+            Counted(DAY, {0: 50}, {0: 50}, {REFERRER: {"a.example": 50}}, 0)
         ]
 
 
@@ -177,8 +117,8 @@ async def test_days_are_those_with_visits_in_the_span(opened: Opened) -> None:
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
 
         assert await days_of(store, CODE, DAY + 1, DAY + 91) == [
-            Day(DAY + 1, {}, {23: 1}, {}, 0),
-            Day(DAY + 3, {}, {23: 1}, {}, 0),
+            Counted(DAY + 1, {}, {23: 1}, {}, 0),
+            Counted(DAY + 3, {}, {23: 1}, {}, 0),
         ]
         assert await days_of(store, CODE, DAY + 4, DAY + 91) == []
 
@@ -249,35 +189,6 @@ async def test_a_day_tells_one_hundred_referrers_apart(opened: Opened) -> None:
         assert tomorrow.breakdowns == {REFERRER: {"new": 1}}
 
 
-async def test_invented_referrers_hide_no_real_ones(opened: Opened) -> None:
-    """100 invented names come first, and in each batch ten times as many as real referrers."""
-    real = [f"real{n}.example" for n in range(5)]
-    async with opened() as store:
-        invented = tuple(visit(host=f"i{n}.example") for n in range(MAX_NAMES))
-        await store.apply(Batch("one", 1, invented), NOW)
-        for number in range(2, 42):
-            hosts = (f"m{number}-{n}.example" for n in range(10 * len(real)))
-            visits = (*(visit(host=host) for host in real), *(visit(host=host) for host in hosts))
-            assert await store.apply(Batch("one", number, visits), NOW)
-            assert not await store.apply(Batch("one", number, visits), NOW)
-
-        (day,) = await days_of(store, CODE, DAY, DAY)
-        named = dict(day.breakdowns[REFERRER])
-        assert min(named.get(host, 0) for host in real) > 20
-        assert max(named[host] for host in real) <= 40
-        assert sum(named.values()) == sum(day.people.values()) == MAX_NAMES + 40 * 55
-        assert len(named) == MAX_NAMES + 1
-
-
-async def test_long_names_take_no_room(opened: Opened) -> None:
-    hosts = tuple(visit(host=f"{n:03}{'a' * 237}") for n in range(120))
-    async with opened() as store:
-        await store.apply(Batch("one", 1, (*hosts, visit(host="a.example"))), NOW)
-
-        (day,) = await days_of(store, CODE, DAY, DAY)
-        assert day.breakdowns == {REFERRER: {"*": 120, "a.example": 1}}
-
-
 @pytest.mark.parametrize(
     "host", ["a.b.c", "$set", "a.$b", "*", "'; DROP TABLE totals", "ñ.example"]
 )
@@ -288,16 +199,6 @@ async def test_a_referrer_is_kept_letter_by_letter(opened: Opened, host: str) ->
 
         (day,) = await days_of(store, CODE, DAY, DAY)
         assert day.breakdowns[REFERRER] == {host: 2}
-
-
-async def test_codes_differ_by_case(opened: Opened) -> None:
-    async with opened() as store:
-        await store.apply(Batch("one", 1, (visit("abcdefgh"), visit("ABCDEFGH", count=2))), NOW)
-
-        assert await store.totals(["abcdefgh", "ABCDEFGH", "Abcdefgh"]) == {
-            "abcdefgh": Totals(1, 0),
-            "ABCDEFGH": Totals(2, 0),
-        }
 
 
 async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing(
@@ -324,7 +225,7 @@ async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing
         assert await store.apply(Batch("one", 2, (visit(host="a.example"),)), NOW)
         assert await store.totals([CODE]) == {CODE: Totals(1, 0)}
         assert await days_of(store, CODE, DAY, DAY + 2) == [
-            Day(DAY, {0: 1}, {}, {REFERRER: {"a.example": 1}}, 0)
+            Counted(DAY, {0: 1}, {}, {REFERRER: {"a.example": 1}}, 0)
         ]
 
 
@@ -345,27 +246,6 @@ async def test_visitors_of_a_day_are_told_apart(opened: Opened) -> None:
         assert await days_of(store, "nobody--", DAY, DAY) == []
 
 
-async def test_many_visitors_of_a_day_are_told_with_little_error(opened: Opened) -> None:
-    numbers = [int.from_bytes(sha256(b"%d" % n).digest()[:4]) for n in range(10_000)]
-    async with opened() as store:
-        for number in range(1, 5):
-            some = frozenset(numbers[number * 2000 - 2000 : number * 2000 + 2000])
-            await store.apply(Batch("one", number, (visit(),), {(DAY, CODE): some}), NOW)
-
-        (day,) = await days_of(store, CODE, DAY, DAY)
-        assert day.visitors == pytest.approx(10_000, rel=0.05)
-
-
-async def test_bots_are_counted_by_hour(opened: Opened) -> None:
-    visits = [visit(hour=HOUR + hour, kind=BOT, count=hour) for hour in (1, 7, 23)]
-    async with opened() as store:
-        for number in (1, 2):
-            await store.apply(Batch("one", number, (*visits, visit()), {}), NOW)
-
-        (day,) = await days_of(store, CODE, DAY, DAY)
-        assert (day.people, day.bots) == ({0: 2}, {1: 2, 7: 14, 23: 46})
-
-
 async def test_days_of_many_links_are_handed_out_at_once(opened: Opened) -> None:
     codes = [f"code{n:04}" for n in range(1200)]
     visits = [visit(code, HOUR + 24 * (n % 3), count=n + 1) for n, code in enumerate(codes)]
@@ -373,12 +253,12 @@ async def test_days_of_many_links_are_handed_out_at_once(opened: Opened) -> None
     found: list[tuple[str, int, int]] = []
 
     def take(code: str, day: Day) -> None:
-        found.append((code, day.day, sum(day.people.values())))
+        found.append((code, day.day, day.people))
 
     async with opened() as store:
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
         asked = [*codes[200:], "busy----", "nobody--"]
-        await store.days(asked, DAY, DAY + 1, take)
+        await store.days(asked, DAY, DAY + 1, take, Names.BY_DAY)
 
     expected = [(codes[n], DAY + n % 3, n + 1) for n in range(200, 1200) if n % 3 < 2]
     expected += [("busy----", DAY, 1), ("busy----", DAY + 1, 1)]
@@ -395,12 +275,6 @@ async def test_the_first_day_is_that_of_the_link_that_came_first(opened: Opened)
         await store.apply(Batch("one", 2, (visit(),)), NOW)
         assert await store.first_day([CODE, "other---"]) == DAY
         assert await store.first_day([]) is None
-
-
-async def test_a_new_store_counts_everything_from_the_start(opened: Opened) -> None:
-    async with opened() as store:
-        await store.apply(Batch("one", 1, (visit(),)), NOW)
-        assert await store.counted_from() is None
 
 
 async def test_a_day_has_one_key_until_it_is_over(opened: Opened) -> None:
@@ -437,86 +311,31 @@ async def test_days_that_are_deleted_leave_totals_and_later_days(opened: Opened)
     visits.append(visit("early---"))
     async with opened() as store:
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
-        await summed_up(store, DAY + 1000)
+        await maintained(store, DAY + 1000)
         totals = await store.totals([CODE, "other---", "early---"])
         kept = await added_up(store, [CODE], DAY + 31, DAY + 100)
 
-        assert await forgotten(store, DAY) == 0
-        assert await forgotten(store, DAY + 31) == 2 * 31 + 1
-        assert await forgotten(store, DAY + 31) == 0
+        assert await maintained(store, DAY, DAY) == 0
+        assert await maintained(store, DAY, DAY + 31) == 2 * 31 + 1
+        assert await maintained(store, DAY, DAY + 31) == 0
         assert await store.totals([CODE, "other---", "early---"]) == totals
         assert await store.first_day([CODE, "other---", "early---"]) == DAY + 31
         assert await store.first_day(["early---"]) is None
         assert await added_up(store, [CODE], 0, DAY + 100) == kept
         await store.apply(Batch("one", 2, (visit(), visit("early---"))), NOW)
         assert await store.first_day([CODE]) == await store.first_day(["early---"]) == DAY
-        assert await forgotten(store, DAY + 1) == 2
-
-
-@dataclass
-class Added:
-    """What is handed out of some links over a span, added up."""
-
-    people: Counter[tuple[str, int, int]] = field(default_factory=Counter)
-    bots: Counter[tuple[str, int, int]] = field(default_factory=Counter)
-    names: Counter[tuple[Dimension, str]] = field(default_factory=Counter)
-    visitors: Counter[tuple[str, int]] = field(default_factory=Counter)
-
-    def take(self, code: str, day: Day) -> None:
-        for sums, by_hour in ((self.people, day.people), (self.bots, day.bots)):
-            sums.update({(code, day.day, hour): visits for hour, visits in by_hour.items()})
-        for dimension, breakdown in day.breakdowns.items():
-            self.names.update({(dimension, name): n for name, n in breakdown.items()})
-        self.visitors[code, day.day] += min(day.visitors, sum(day.people.values()))
-
-    def coarse(self) -> tuple[Counter[object], ...]:
-        """Visits and visitors of days in which weeks or months of some zone begin or end, by hour,
-        and of all between two of them."""
-
-        def when(day: int, hour: int = 0) -> tuple[object, int]:
-            on = date.fromordinal(day + date(1970, 1, 1).toordinal())
-            is_edge = 1 in (on.day, (on + timedelta(days=1)).day) or on.isoweekday() in (7, 1)
-            return (day, hour) if is_edge else (on.isocalendar()[:2], -1)
-
-        told: tuple[Counter[object], ...] = (Counter(), Counter(), Counter(), Counter())
-        for sums, counts in ((told[0], self.people), (told[1], self.bots)):
-            for (code, day, hour), visits in counts.items():
-                sums[code, when(day, hour)] += visits
-        for (code, day), visitors in self.visitors.items():
-            told[2][code, when(day)] += visitors
-        told[3].update(self.names)
-        return told
-
-
-async def added_up(
-    store: AnalyticsStore, codes: Sequence[str], first: int, last: int, coarse: bool = False
-) -> Added:
-    added = Added()
-    await store.days(codes, first, last, added.take, coarse)
-    return added
-
-
-async def summed_up(store: AnalyticsStore, before: int) -> None:
-    while await store.sum_up(before):
-        pass
-
-
-async def forgotten(store: AnalyticsStore, before: int) -> int:
-    total = 0
-    while deleted := await store.forget_days(before):
-        total += deleted
-    return total
+        assert await maintained(store, DAY, DAY + 1) == 2
 
 
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
-def test_months_that_are_summed_up_tell_the_same(opened: Opened, data: st.DataObject) -> None:
+def test_aggregated_days_add_up_to_the_same(opened: Opened, data: st.DataObject) -> None:
     """However often, whatever comes late, is deleted or removed."""
     codes = ("busy----", "seldom--")
-    steps = st.sampled_from(["sum up", "sum up", "remove", "forget"])
-    # Days of about four months, most of them visited.
+    steps = st.sampled_from(["maintain", "maintain", "remove", "delete"])
+    # Days of about four blocks, most of them visited.
     some = st.lists(st.integers(0, 110), min_size=60, max_size=100)
 
     def batch(number: int, days: Iterable[int]) -> Batch:
@@ -537,83 +356,65 @@ def test_months_that_are_summed_up_tell_the_same(opened: Opened, data: st.DataOb
                 for one in (store, plain):
                     await one.apply(sent, NOW)
                 for step in data.draw(st.lists(steps, max_size=3)):
-                    day = DAY + data.draw(st.integers(0, 110))
-                    if step == "sum up":
-                        await summed_up(store, day)
+                    if step == "maintain":
+                        await maintained(store, DAY + data.draw(st.integers(0, 140)))
                     elif step == "remove":
                         for one in (store, plain):
                             await one.remove(codes[:1])
-                    elif step == "forget":
-                        first = DAY + data.draw(st.integers(0, 20))
-                        assert await forgotten(store, first) == await forgotten(plain, first)
+                    elif step == "delete":
+                        first = DAY + data.draw(st.integers(0, 50))
+                        assert await maintained(store, DAY, first) == await maintained(
+                            plain, DAY, first
+                        )
                 first, last = sorted(data.draw(st.tuples(*[st.integers(-5, 115)] * 2)))
                 for begin, end in ((0, DAY + 1000), (DAY + first, DAY + last)):
-                    expected = await added_up(plain, codes, begin, end)
-                    assert await added_up(store, codes, begin, end) == expected
-                    found = await added_up(store, codes, begin, end, coarse=True)
-                    assert found.coarse() == expected.coarse()
-                    unnamed = Added()
-                    await store.days(codes, begin, end, unnamed.take, coarse=True, named=False)
-                    assert unnamed.coarse()[:3] == expected.coarse()[:3]
-                    assert not unnamed.names
+                    expected = await added_up(plain, codes, begin, end, Names.BY_DAY)
+                    for names in Names:
+                        found = await added_up(store, codes, begin, end, names)
+                        if names is Names.NONE:
+                            assert not found.names
+                            found.names = expected.names
+                        assert found == expected
 
-    asyncio.run(drive())
+    with pytest.MonkeyPatch.context() as patch:
+        # An era of two blocks, of which one has 64 days.
+        patch.setattr(stores, "BLOCKS_PER_ERA", 2)
+        patch.setattr(stores, "MIN_ERA_DAYS", 20)
+        # Maintenance takes several steps.
+        patch.setattr(stores, "_DAYS_PER_STEP", 40)
+        asyncio.run(drive())
 
 
-async def test_a_thousand_totals_are_read_at_once(opened: Opened) -> None:
-    codes = [f"code{n:04}" for n in range(1000)]
+@pytest.mark.parametrize(("names", "length"), [(Names.TOGETHER, 512), (Names.BY_BLOCK, 32)])
+async def test_aggregates_are_read_in_place_of_their_days(
+    opened: Opened, names: Names, length: int
+) -> None:
+    """Also again after a late visit, once the days are aggregated anew."""
+    first, last = 41 * 512, 41 * 512 + length - 1
+    visits = tuple(visit(hour=24 * day, host=f"h{day % 3}") for day in range(first, last + 1))
+
+    async def with_names() -> int:
+        """Return how many days come with names."""
+        count = 0
+
+        def take(_: str, day: Day) -> None:
+            nonlocal count
+            count += bool(day.breakdowns)
+
+        await store.days([CODE], first, last, take, names)
+        return count
+
     async with opened() as store:
-        await store.apply(Batch("one", 1, tuple(visit(code) for code in codes)), NOW)
-
-        assert await store.totals(codes) == dict.fromkeys(codes, Totals(1, 0))
-
-
-@dataclass
-class Model:
-    """The same promises in the plainest form: a list of every visit that counts."""
-
-    last: Counter[str] = field(default_factory=Counter)
-    visits: list[VisitCount] = field(default_factory=list)
-    visitors: defaultdict[tuple[int, str], set[int]] = field(
-        default_factory=lambda: defaultdict(set)
-    )
-
-    def apply(self, batch: Batch) -> bool:
-        if batch.number <= self.last[batch.gateway_id]:
-            return False
-        self.last[batch.gateway_id] = batch.number
-        self.visits.extend(batch.visits)
-        for key, numbers in batch.visitors.items():
-            if any(v.kind is PERSON and (v.hour // 24, v.code) == key for v in batch.visits):
-                self.visitors[key] |= numbers
-        return True
-
-    def totals(self, code: str) -> tuple[int, int]:
-        return self._sum(code, PERSON), self._sum(code, BOT)
-
-    def day(self, code: str, day: int) -> Day:
-        breakdowns: dict[Dimension, Counter[str]] = {}
-        for one in self.visits:
-            if (one.code, one.hour // 24, one.kind) == (code, day, PERSON):
-                for dimension, name in one.names.items():
-                    if name:
-                        breakdowns.setdefault(dimension, Counter())[name] += one.count
-        people, bots = (
-            {
-                hour: visits
-                for hour in range(24)
-                if (visits := self._sum(code, kind, day * 24 + hour))
-            }
-            for kind in (PERSON, BOT)
-        )
-        return Day(day, people, bots, breakdowns, len(self.visitors[day, code]))
-
-    def _sum(self, code: str, kind: VisitKind, hour: int | None = None) -> int:
-        return sum(
-            one.count
-            for one in self.visits
-            if (one.code, one.kind) == (code, kind) and hour in (None, one.hour)
-        )
+        await store.apply(Batch("one", 1, visits), NOW)
+        others = (length - 32) // 32
+        await maintained(store, last)
+        assert await with_names() == others + 32, "the last block is not over"
+        await maintained(store, last + 1)
+        assert await with_names() == 1
+        await store.apply(Batch("one", 2, (visit(hour=24 * last),)), NOW)
+        assert await with_names() == others + 32
+        await maintained(store, last + 1)
+        assert await with_names() == 1
 
 
 CODES = ("abcdefgh", "ABCDEFGH", "--------")
@@ -664,14 +465,7 @@ def test_whatever_is_sent_again_every_batch_counts_once(
         async with opened() as store:
             for key in sends:
                 assert await store.apply(batches[key], NOW) == model.apply(batches[key])
-            found = await store.totals(CODES)
-            for code in CODES:
-                totals = found.get(code, Totals(0, 0))
-                assert (totals.people, totals.bots) == model.totals(code)
-                expected = [model.day(code, day) for day in (DAY, DAY + 1)]
-                assert await days_of(store, code, DAY, DAY + 1) == [
-                    day for day in expected if day.people or day.bots
-                ]
+            await model.check(store, CODES, (DAY, DAY + 1))
 
     asyncio.run(drive())
 
@@ -726,11 +520,9 @@ def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
     async def drive() -> None:
         model = Model()
         async with opened() as store:
-            database = store._database  # type: ignore[attr-defined]
-
             for step in script:
-                faulty = Faulty(database)
-                process = type(store)(faulty)  # type: ignore[call-arg]
+                faulty = Faulty(database_of(store))
+                process = over(store, faulty)
                 if step.replay and step.replay <= acknowledged[step.gateway]:
                     old = acknowledged[step.gateway] + 1 - step.replay
                     assert not await process.apply(batch(step.gateway, old), NOW)
@@ -751,57 +543,11 @@ def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
                     assert not await store.apply(batch(gateway, number), NOW)
                     assert model.apply(batch(gateway, number))
 
-            found = await store.totals(CODES)
-            for code in CODES:
-                totals = found.get(code, Totals(0, 0))
-                assert (totals.people, totals.bots) == model.totals(code)
-                expected = [model.day(code, day) for day in (DAY, DAY + 1)]
-                assert await days_of(store, code, DAY, DAY + 1) == [
-                    day for day in expected if day.people or day.bots
-                ]
+            await model.check(store, CODES, (DAY, DAY + 1))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store_mongo, "CHUNK", chunk)
+        patch.setattr(mongo_store, "_CODES_PER_TRANSACTION", chunk)
         asyncio.run(drive())
-
-
-async def test_a_gateway_that_was_idle_for_long_goes_on_but_repeats_nothing(opened: Opened) -> None:
-    later = NOW + GATEWAY_IDLE
-    async with opened() as store:
-        assert await store.apply(Batch("one", 1, (visit(),)), NOW)
-        assert await store.apply(Batch("one", 2, (visit(),)), NOW)
-        just_before = later - timedelta(seconds=1)
-        assert not await store.apply(Batch("one", 2, (visit(),)), just_before)
-        for _ in range(2):
-            for number in (1, 2):
-                with pytest.raises(GatewayForgotten):
-                    await store.apply(Batch("one", number, (visit(),)), later)
-
-        assert await store.apply(Batch("one", 3, (visit(),)), later)
-        for number in (1, 2, 3):
-            assert not await store.apply(Batch("one", number, (visit(),)), later)
-        assert await store.totals([CODE]) == {CODE: Totals(3, 0)}
-
-
-async def test_a_gateway_that_closed_goes_on_but_repeats_nothing_after_an_hour(
-    opened: Opened,
-) -> None:
-    async with opened() as store:
-        for number in (1, 2):
-            assert await store.apply(Batch("one", number, (visit(),)), NOW)
-        await store.close_gateway("unknown", 1, NOW)
-        await store.close_gateway("one", 1, NOW)  # Said before the second batch, and late.
-        assert not await store.apply(Batch("one", 2, (visit(),)), NOW + CLOSED_IDLE)
-
-        await store.close_gateway("one", 2, NOW)
-        just_before = NOW + CLOSED_IDLE - timedelta(seconds=1)
-        assert not await store.apply(Batch("one", 2, (visit(),)), just_before)
-        with pytest.raises(GatewayForgotten):
-            await store.apply(Batch("one", 2, (visit(),)), NOW + CLOSED_IDLE)
-
-        assert await store.apply(Batch("one", 3, (visit(),)), NOW + CLOSED_IDLE)
-        assert not await store.apply(Batch("one", 2, (visit(),)), NOW + 2 * CLOSED_IDLE)
-        assert await store.totals([CODE]) == {CODE: Totals(3, 0)}
 
 
 async def test_other_writers_of_a_document_do_not_let_in_more_referrers(opened: Opened) -> None:
@@ -819,71 +565,6 @@ async def test_other_writers_of_a_document_do_not_let_in_more_referrers(opened: 
         del named["*"]
         assert len(named) == MAX_NAMES
         assert max(named.values()) <= 3
-
-
-async def test_mongodb_keeps_only_gateways_that_are_not_idle_in_seen(mongo_url: str) -> None:
-    later = NOW + GATEWAY_IDLE
-    async with mongo.opened(mongo_url, "", store_mongo.SCHEMA) as database:
-
-        async def seen() -> list[dict[str, int]]:
-            """Of the day and of the totals."""
-            day = await database.read("", lambda db: db.days.find_one())
-            totals = await database.read("", lambda db: db.totals.find_one())
-            assert day is not None
-            assert totals is not None
-            return [day["seen"], totals["seen"]]
-
-        early = store_mongo.MongoAnalyticsStore(database)
-        for gateway in ("old", "idle", "busy"):
-            await early.apply(Batch(gateway, 1, (visit(),)), NOW)
-        await early.apply(Batch("busy", 2, (visit(),)), NOW + timedelta(days=1))
-        assert await seen() == [{"old": 1, "idle": 1, "busy": 2}] * 2
-
-        store = store_mongo.MongoAnalyticsStore(database)
-        await store.apply(Batch("new", 1, (visit(),)), later)
-        assert await seen() == [{"busy": 2, "new": 1}] * 2
-        with pytest.raises(GatewayForgotten):
-            await early.apply(Batch("old", 1, (visit(),)), NOW)  # Whatever its clock says.
-
-        assert await store.apply(Batch("old", 2, (visit(),)), later)
-        assert await seen() == [{"busy": 2, "new": 1, "old": 2}] * 2
-        assert await store.totals([CODE]) == {CODE: Totals(6, 0)}
-
-
-async def test_mongodb_drops_a_gateway_that_closed_from_seen(mongo_url: str) -> None:
-    async with mongo.opened(mongo_url, "", store_mongo.SCHEMA) as database:
-        early = store_mongo.MongoAnalyticsStore(database)
-        for gateway in ("closed", "open"):
-            await early.apply(Batch(gateway, 1, (visit(),)), NOW)
-        await early.close_gateway("closed", 1, NOW)
-
-        store = store_mongo.MongoAnalyticsStore(database)
-        await store.apply(Batch("new", 1, (visit(),)), NOW + CLOSED_IDLE)
-        totals = await database.read("", lambda db: db.totals.find_one())
-        assert totals is not None
-        assert totals["seen"] == {"open": 1, "new": 1}
-
-
-async def test_mongodb_refuses_half_a_batch_that_was_dropped_from_seen(mongo_url: str) -> None:
-    """Half of it counts: less is lost than if the other half counted twice."""
-    later = NOW + GATEWAY_IDLE
-    half = Batch("one", 1, (visit(), visit("other---")))
-    async with mongo.opened(mongo_url, "", store_mongo.SCHEMA) as database:
-        faulty = Faulty(database)
-        faulty.arm(3, done=False)
-        with pytest.raises(Crash):
-            await store_mongo.MongoAnalyticsStore(cast("mongo.Database", faulty)).apply(half, NOW)
-        assert len(await database.read("", lambda db: db.days.find().to_list(None))) == 2
-
-        store = store_mongo.MongoAnalyticsStore(database)
-        assert await store.apply(Batch("two", 1, (visit(),)), later)
-        with pytest.raises(GatewayForgotten):
-            await store.apply(half, later)
-        assert await store.apply(Batch("one", 2, (visit("other---"),)), later)
-        assert await store.totals([CODE, "other---"]) == {
-            CODE: Totals(1, 0),
-            "other---": Totals(1, 0),
-        }
 
 
 async def test_a_batch_is_told_with_its_codes_from_each_mark_on(opened: Opened) -> None:
@@ -914,14 +595,6 @@ async def test_the_largest_batch_is_told_in_several_answers(opened: Opened) -> N
         assert told == codes
 
 
-async def test_a_refused_batch_is_not_told(opened: Opened) -> None:
-    async with opened() as store:
-        await store.apply(Batch("one", 2, (visit(),)), NOW)
-        with pytest.raises(GatewayForgotten):
-            await store.apply(Batch("one", 1, (visit(),)), NOW + GATEWAY_IDLE)
-        assert await store.announcements(None) == Told(1)
-
-
 async def test_announcements_that_nobody_asks_for_are_cleared_away(opened: Opened) -> None:
     later = NOW + FEED.kept_for
     async with opened() as store:
@@ -944,7 +617,7 @@ async def test_on_sqlite_who_reads_days_holds_up_neither_writers_nor_other_reade
 
     async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
         await store.apply(Batch("one", 1, (visit(),)), NOW)
-        reading = asyncio.create_task(store.days([CODE], DAY, DAY, take))
+        reading = asyncio.create_task(store.days([CODE], DAY, DAY, take, Names.NONE))
         await asyncio.to_thread(reached.wait, 20)
         await store.apply(Batch("one", 2, (visit(),)), NOW)
         assert await store.totals([CODE]) == {CODE: Totals(2, 0)}
@@ -953,115 +626,12 @@ async def test_on_sqlite_who_reads_days_holds_up_neither_writers_nor_other_reade
         await reading
 
 
-async def test_on_sqlite_a_month_that_changed_is_summed_up_again(tmp_path: Path) -> None:
-    """`DAY` is the first of a month."""
-    path = tmp_path / "store.sqlite3"
-
-    def months() -> list[str]:
-        with closing(sqlite3.connect(path)) as connection:
-            return [code for (code,) in connection.execute("SELECT code FROM months")]
-
-    visits = [visit(hour=HOUR + 24 * day, host=f"h{day % 2}") for day in range(40)]
-    seldom = [visit("seldom--", hour=HOUR + 24 * day) for day in range(5)]
-    late = (visit(hour=HOUR + 24 * 3, host="h1"),)
-    async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
-        await store.apply(Batch("one", 1, (*visits, *seldom)), NOW)
-        await summed_up(store, DAY + 30)
-        assert months() == [], "it is not over"
-        await summed_up(store, DAY + 31)
-        assert months() == [CODE]
-        before = await added_up(store, [CODE], DAY, DAY + 50)
-        handed: list[int] = []
-        await store.days([CODE], DAY, DAY + 50, lambda _, day: handed.append(day.day), coarse=True)
-        assert len(handed) == 15 + 9, (
-            "of March 2026 five Sundays, five Mondays, the last day and between them four weeks, "
-            "days of the next month"
-        )
-
-        await store.apply(Batch("one", 2, late), NOW)
-        assert months() == []
-        after = await added_up(store, [CODE], DAY, DAY + 50)
-        assert after.names - before.names == Counter({(REFERRER, "h1"): 1})
-        await summed_up(store, DAY + 31)
-        assert months() == [CODE]
-        assert await added_up(store, [CODE], DAY, DAY + 50) == after
-        summed = await added_up(store, [CODE], DAY, DAY + 50, coarse=True)
-        assert summed.coarse() == after.coarse()
-
-
-async def test_on_sqlite_a_year_of_many_names_is_summed_up_and_again_where_it_changed(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "store.sqlite3"
-    first, after = (date(year, 1, 1).toordinal() - EPOCH for year in (2023, 2024))
-    days = range(first - 40, after + 40)
-    visits = [
-        visit(code, 24 * day + day % 24, host=f"host-{day}-{n}.example")
-        for code, names in ((CODE, 20), ("fewnames", 1))
-        for day in days
-        for n in range(names)
-    ]
-    visitors = {(day, CODE): frozenset({day % 9 << 20}) for day in days}
-
-    def years() -> list[str]:
-        with closing(sqlite3.connect(path)) as connection:
-            return [code for (code,) in connection.execute("SELECT code FROM years")]
-
-    async with (
-        opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store,
-        opened_at(f"sqlite:///{tmp_path}/plain", "analytics", ADAPTERS) as plain,
-    ):
-
-        async def is_the_same() -> None:
-            """As where nothing was ever summed up, of spans with the year and within it."""
-            for begin, end in ((days[0], days[-1]), (first, after - 1), (first + 1, after + 5)):
-                told = await added_up(plain, [CODE, "fewnames"], begin, end)
-                assert await added_up(store, [CODE, "fewnames"], begin, end) == told
-                coarse = await added_up(store, [CODE, "fewnames"], begin, end, coarse=True)
-                assert coarse.coarse() == told.coarse()
-
-        async def read() -> int:
-            """How many days of the year are handed out."""
-            handed: list[int] = []
-            await store.days(
-                [CODE], first, after - 1, lambda _, day: handed.append(day.day), coarse=True
-            )
-            return len(handed)
-
-        for one in (store, plain):
-            await one.apply(Batch("one", 1, tuple(visits), visitors), NOW)
-        await summed_up(store, after - 1)
-        assert years() == [], "it is not over"
-        await is_the_same()
-        await summed_up(store, after + 1)
-        assert years() == [CODE]
-        assert await read() < 200
-        await is_the_same()
-
-        late = (visit(hour=24 * (first + 200), host="late.example"),)
-        for one in (store, plain):
-            await one.apply(Batch("one", 2, late), NOW)
-        assert years() == []
-        await is_the_same()
-        await summed_up(store, after + 1)
-        assert years() == [CODE]
-        await is_the_same()
-
-        for one in (store, plain):
-            await forgotten(one, first + 30)
-        assert years() == []
-        await is_the_same()
-        for one in (store, plain):
-            await one.remove([CODE])
-        await is_the_same()
-
-
 async def test_on_sqlite_many_days_are_read_a_few_at_a_time(tmp_path: Path) -> None:
     codes = [f"code{n:04}" for n in range(600)]
     visits = [visit(code, HOUR + 24 * day) for code in codes for day in range(3)]
     async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
-        database = store._database  # type: ignore[attr-defined]
+        database = database_of(store)
         taken = [0]
 
         async def read(name: str, operation: Any) -> Any:
@@ -1073,7 +643,7 @@ async def test_on_sqlite_many_days_are_read_a_few_at_a_time(tmp_path: Path) -> N
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(database, "read", read)
-            await store.days(codes, DAY, DAY + 2, take)
+            await store.days(codes, DAY, DAY + 2, take, Names.BY_DAY)
     assert sum(taken) == len(visits)
     assert max(taken) <= 500
 

@@ -11,14 +11,17 @@ from typing import Any
 
 import bson
 import pymongo
+from msgspec import msgpack
 
-from services.analytics.domain import Batch, Dimension, VisitCount, VisitKind
-from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
+from services.analytics.domain.visits import Batch, Dimension, VisitCount, VisitKind
+from services.analytics.storage.mongo.store import SCHEMA
+from services.analytics.storage.mongo.store import store as analytics_store
 from services.links.storage.mongo import SCHEMA as LINKS_SCHEMA
 from services.links.storage.mongo import open_store
 from services.links.storage.mongo.documents import link_of
 from services.runtime import mongo
 from services.runtime.mongo import Document
+from tests.contract.analytics import maintained
 from tests.load import fill_mongo, visits
 from tests.load.fill import code_of
 from tests.load.visits import LinkDay, Mix
@@ -35,18 +38,17 @@ async def test_visits(mongo_server: str) -> None:
         mix = Mix()
         async with mongo.opened(stored, "", SCHEMA) as database:
             await database.prepared()
-            store = MongoAnalyticsStore(database)
+            store = analytics_store(database)
             for number, day in enumerate(range(today - _DAYS + 1, today + 1), 1):
                 links, held = mix.day(_VISITS // _DAYS)
                 codes = [code_of(link) for link in links.tolist()]
                 some = list(zip(codes, held, strict=True))
                 counts = tuple(visit for code, one in some for visit in _counts(code, day, one))
                 visitors = {(day, code): frozenset(one.visitors.tolist()) for code, one in some}
-                batch = Batch(visits._FILLED_BY, number, counts, visitors)
+                batch = Batch("one", number, counts, visitors)
                 await store.apply(batch, datetime.now(UTC))
-            while await store.sum_up(today):
-                pass
-        for collection in ("days", "blocks", "totals"):
+            await maintained(store, today)
+        for collection in ("days", "aggregates", "totals"):
             of_store = _documents(stored, collection)
             assert of_store
             assert _documents(filled, collection) == of_store
@@ -91,10 +93,14 @@ def _counts(code: str, day: int, held: LinkDay) -> list[VisitCount]:
 
 
 def _documents(url: str, collection: str) -> dict[str, Document]:
-    """The documents of a collection, whatever they say of the batches that they have seen."""
+    """Return the documents of a collection, decoded, without what differs from batch to batch."""
     with _opened(url) as documents:
         return {
-            one["_id"]: {**one, "seen": list(one.get("seen", ()))}
+            one["_id"]: {
+                name: msgpack.decode(value) if name in ("counts", "packed") else value
+                for name, value in one.items()
+                if name != "revision"
+            }
             for one in documents[collection].find()
         }
 

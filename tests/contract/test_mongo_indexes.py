@@ -11,8 +11,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from services.analytics import domain as analytics_domain
-from services.analytics import store_mongo as analytics
+from services.analytics.application.ports import Names
+from services.analytics.domain import visits as analytics_domain
+from services.analytics.storage.mongo import store as analytics
 from services.auth import store_mongo as auth
 from services.auth.domain import Account
 from services.links import domain as owners
@@ -21,6 +22,7 @@ from services.links.listing import LinkOrder, Position, Wanted
 from services.links.storage import mongo as links
 from services.runtime import mongo
 from tests.contract import units
+from tests.contract.analytics import maintained
 from tests.contract.conftest import add_all
 from tests.mongo import server
 
@@ -140,7 +142,6 @@ async def test_links_of_a_host_are_found_by_it_however_many_it_has(mongo_url: st
 
 
 async def test_days_of_links_are_found_by_their_ids(mongo_url: str) -> None:
-    """Also those that the version before made, of which totals do not say which there are."""
     codes = [f"code{n:04}" for n in range(60)]
     day = 20_512
     visits = [
@@ -150,27 +151,21 @@ async def test_days_of_links_are_found_by_their_ids(mongo_url: str) -> None:
     ]
     told: list[int] = []
     async with opened(mongo_url, analytics.SCHEMA) as database:
-        store = analytics.MongoAnalyticsStore(database)
+        store = analytics.store(database)
         await store.apply(analytics_domain.Batch("one", 1, tuple(visits)), NOW)
-        await database.write(
-            "",
-            lambda db: db.totals.update_many(
-                {"_id": {"$gte": codes[50]}}, {"$unset": {"visited": "", "noted": ""}}
-            ),
-        )
-        async with profiled(database, "days|totals|blocks") as seen:
-            await store.days(codes, day + 10, day + 14, lambda _, found: told.append(found.day))
+        async with profiled(database, "days|totals|aggregates") as seen:
+            await store.days(
+                codes, day + 10, day + 14, lambda _, found: told.append(found.day), Names.BY_DAY
+            )
             assert await store.first_day(codes) == day
-            while await store.sum_up(day + 40):
-                pass
-            while await store.forget_days(day + 20):
-                pass
+            await maintained(store, day + 40, day + 20)
         assert len(told) == 5 * len(codes)
         assert len(seen) > 5
         for query in seen:
             plan = query.get("planSummary", "IDHACK")
             for part in plan.split(", "):
-                assert re.match(r"IXSCAN \{ _id: 1|IDHACK", part), plan
+                # EOF is that of a collection without documents.
+                assert re.match(r"IXSCAN \{ _id: 1|IDHACK|EOF", part), plan
             assert not query.get("hasSortStage")
             if query["op"] == "query":
                 assert query["docsExamined"] <= query["nreturned"]

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from services.analytics.__main__ import ADAPTERS
-from services.analytics.domain import Batch, VisitCount, VisitKind
+from services.analytics.domain.visits import Batch, VisitCount, VisitKind
 from services.runtime import background, store_size, stores
 from services.runtime.errors import Unavailable
 from services.runtime.store_size import StoreSize

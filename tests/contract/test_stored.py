@@ -14,7 +14,7 @@ import pytest
 
 from gateway.visits import lines
 from services.analytics.__main__ import ADAPTERS as ANALYTICS
-from services.analytics.domain import Batch, Dimension, VisitCount, VisitKind
+from services.analytics.domain.visits import Batch, Dimension, VisitCount, VisitKind
 from services.auth.__main__ import ADAPTERS as AUTH
 from services.auth.domain import Account
 from services.links import domain as links
@@ -112,12 +112,8 @@ async def fill_analytics(setting: str) -> None:
             others = [replace(person, names=host, count=1) for host in hosts]
             visitors = {(day, "abcdefgh"): many if number % 2 else frozenset({number})}
             await store.apply(Batch("gateway", number, (person, bot, *others), visitors), NOW)
-        while await store.sum_up(DAY + 400):
-            pass
+        await store.maintain("", DAY + 400, None)
         await store.visitor_key(DAY, bytes(32))
-        await store.counted_from()
-        await store.changes([0])
-        await store.close_gateway("gateway", 40, NOW)
 
 
 async def filled(new_store: NewStore) -> set[Path]:

@@ -140,7 +140,6 @@ async def test_visits_are_recorded_once_and_read_back(analytics: Analytics) -> N
     assert told(found, pb.DIMENSION_REFERRER) == [("a.example", 2), ("", 1)]
     assert told(found, pb.DIMENSION_SOURCE) == [("link", 3)]
     assert len(found.breakdowns) == len(pb.Dimension.values()) - 1
-    assert found.counted_from == ""
     assert (await analytics.statistics("malformed", "bad/code")).totals == pb.Figures()
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from gateway.visits import lines
-from services.analytics.domain import Dimension
+from services.analytics.domain.visits import Dimension
 from tests.countries import write_countries
 from tests.in_process import InProcess
 from tests.product import BROWSER, Client, new_code

@@ -11,9 +11,9 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from services.analytics import store_sqlite as analytics
-from services.analytics.runs import pack
-from services.analytics.sums_sqlite import pack_counts
+from services.analytics.domain.day_ranges import pack
+from services.analytics.storage.records import pack_counts
+from services.analytics.storage.sqlite import schema as analytics
 from services.links.storage.sqlite import schema as links_schema
 from services.runtime import sqlite
 from tests.product import ALPHABET
@@ -87,8 +87,8 @@ def fill_days(path: Path, codes: Sequence[str], days: int) -> None:
     counts = pack_counts(({7: 1}, {}, {1: {"news.example": 1}}))
     with closing(opened(path, analytics.MIGRATIONS)) as connection:
         visited = pack(ago)
-        totals = sorted((code, days, 0, visited) for code in codes)
-        connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?)", totals)
+        totals = sorted((code, days, 0, visited, 0, 0) for code in codes)
+        connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?)", totals)
         for day in ago:
             rows = ((day, code, counts, b"") for code, *_ in totals)
             connection.executemany("INSERT INTO days VALUES (?, ?, ?, ?)", rows)
@@ -103,13 +103,14 @@ def fill_counts(path: Path, first: int, last: int) -> None:
             numbers = range(start, min(start + _CHUNK, last))
             codes = [code_of(n) for n in numbers]
             totals = sorted(
-                (code, 3, 1, pack([today - n % 30])) for n, code in zip(numbers, codes, strict=True)
+                (code, 3, 1, pack([today - n % 30]), 0, 0)
+                for n, code in zip(numbers, codes, strict=True)
             )
             days = sorted(
                 (today - n % 30, code, pack_counts(({n % 24: 3}, {n % 24: 1}, {})), b"")
                 for n, code in zip(numbers, codes, strict=True)
             )
-            connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?)", totals)
+            connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?)", totals)
             connection.executemany("INSERT INTO days VALUES (?, ?, ?, ?)", days)
             connection.commit()
 

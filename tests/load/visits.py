@@ -10,15 +10,13 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import sqlite3
 import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,23 +29,14 @@ from bson.raw_bson import RawBSONDocument
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from gateway.clients import STATISTICS_SECONDS
-from services.analytics import sketch
-from services.analytics.days_mongo import WORTH_SUMMING
-from services.analytics.documents_mongo import (
-    BLOCK_DAYS,
-    DayAddition,
-    block_of,
-    day_of,
-    id_of,
-    with_days,
-)
-from services.analytics.domain import Day, DaySums, Dimension, count_names
-from services.analytics.runs import pack
-from services.analytics.store_mongo import SCHEMA, MongoAnalyticsStore
-from services.analytics.store_sqlite import MIGRATIONS
-from services.analytics.sums_sqlite import PERIODS, pack_counts
-from services.runtime import client, mongo
-from services.runtime.mongo import Document
+from services.analytics.__main__ import ADAPTERS
+from services.analytics.domain import hyperloglog
+from services.analytics.domain.day_ranges import pack
+from services.analytics.domain.visits import Dimension, count_names
+from services.analytics.storage.mongo.store import SCHEMA
+from services.analytics.storage.records import DayRecord, TotalsRecord, pack_counts
+from services.analytics.storage.sqlite.schema import MIGRATIONS
+from services.runtime import client, stores
 from tests.load.bench import cpu_seconds
 from tests.load.fill import code_of, opened
 from tests.load.fill_mongo import filled, insert
@@ -71,8 +60,6 @@ _WARM_BATCHES = 20
 to."""
 _BATCHES = 20
 _TRIES = 5
-_FILLED_BY = "f111" * 8
-"""The gateway whose batches filled a store: as long as those of gateways are."""
 _SERVICE = pb.DESCRIPTOR.services_by_name["AnalyticsService"]
 _RANGES = {
     "24 hours": pb.RECENT_SPAN_24_HOURS,
@@ -102,29 +89,24 @@ class LinkDay:
     visitors: npt.NDArray[np.uint32]
 
     @cached_property
-    def encoded(self) -> tuple[bytes, bytes, int, int]:
-        """As MongoDB has it when one batch brings all of it, encoded: what stands before and behind
-        its `_id`, which is as long for all days; and how many people and bots."""
-        sums = DaySums(self.people, self.bots, self.names, self.visitors.tolist())
-        new = DayAddition(sums, random.Random(0)).new()
-        some_id = id_of(code_of(0), 0)
-        document = bson.encode({"_id": some_id, **new, "seen": {_FILLED_BY: 1}})
-        before, _, behind = document.partition(some_id.encode())
-        return before, behind, new["people"], new["bots"]
-
-    @cached_property
-    def day(self) -> Day:
-        """As the store reads it from there, but for which day it is."""
-        before, behind, _, _ = self.encoded
-        return day_of(bson.decode(b"".join((before, id_of(code_of(0), 0).encode(), behind))))
-
-    @cached_property
-    def stored(self) -> tuple[bytes, bytes, int, int]:
-        """As SQLite has it: counts and sketch; and how many people and bots."""
+    def stored(self) -> tuple[DayRecord, int, int]:
+        """As a store has it; and how many people and bots."""
         names = {dimension.value: found for dimension, found in self.names.items()}
-        counts = pack_counts((self.people, self.bots, names))
-        people, bots = sum(self.people.values()), sum(self.bots.values())
-        return counts, sketch.add(b"", self.visitors.tolist()), people, bots
+        record = DayRecord(
+            pack_counts((self.people, self.bots, names)),
+            hyperloglog.add(b"", self.visitors.tolist()),
+        )
+        return record, sum(self.people.values()), sum(self.bots.values())
+
+    @cached_property
+    def encoded(self) -> tuple[bytes, bytes]:
+        """As MongoDB has it, encoded: what stands before and behind its `_id`, which is as long for
+        all days."""
+        some_id = f"{code_of(0)}:{20_000}"
+        record = self.stored[0]
+        fields = {name: value for name, value in record._asdict().items() if value}
+        before, _, behind = bson.encode({"_id": some_id, **fields}).partition(some_id.encode())
+        return before, behind
 
 
 class Mix:
@@ -209,150 +191,99 @@ def _stored(people: dict[str, int]) -> dict[str, int]:
 
 
 def fill_sqlite(path: Path, visits: int, days: int = DAYS) -> None:
-    """Store visits of some days that end today, as the store would, and sum up its months.
+    """Store visits of some days that end today, as the store would, and aggregate them.
 
     As rows of a day come in no order, pages are as full as they would be. What is written may be
     lost with the machine.
     """
-    mix = Mix()
-    codes = [code_of(link) for link in range(LINKS)]
-    today = int(time.time()) // 86_400
-    people, bots = (np.zeros(LINKS, dtype=np.int64) for _ in range(2))
-    visited: list[tuple[int, npt.NDArray[np.int32]]] = []
+    filling = _Filling(visits, days)
     with closing(opened(path, MIGRATIONS)) as connection:
-        for day in range(today - days + 1, today + 1):
-            links, held = mix.day(visits // days)
-            stored = [one.stored for one in held]
+        for day, some in filling.days():
             connection.executemany(
                 "INSERT INTO days VALUES (?, ?, ?, ?)",
-                (
-                    (day, codes[link], counts, visitors)
-                    for link, (counts, visitors, _, _) in zip(links.tolist(), stored, strict=True)
-                ),
+                ((day, code, *held.stored[0]) for code, held in some),
             )
             connection.commit()
-            people[links] += [of_people for _, _, of_people, _ in stored]
-            bots[links] += [of_bots for _, _, _, of_bots in stored]
-            visited.append((day, links))
-        _fill_totals(connection, people, bots, visited)
-        _sum_up(connection, range(today - days + 1, today))
+        rows = ((code, *totals) for code, totals in filling.totals())
+        connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?)", rows)
+        connection.commit()
+    asyncio.run(_maintain(f"sqlite:///{path}"))
 
 
 def fill_mongodb(url: str, visits: int, days: int = DAYS) -> None:
-    """The same in a MongoDB database.
-
-    Documents are those that the store makes of a batch that brings a link's whole day, and of such
-    days once they are over. Where there were several batches, `seen` has as many gateways as sent
-    one, and `hosts` is the same.
-    """
-    asyncio.run(_counted_from(url))  # Noted ahead of the first batch.
+    """The same in a MongoDB database."""
+    filling = _Filling(visits, days)
     with filled(url, SCHEMA) as documents:
-        filling = _Filling(visits, days)
-        insert(documents, "days", filling.days())
-        insert(documents, "blocks", filling.blocks())
-        insert(documents, "totals", filling.totals)
-        gateway = {"_id": _FILLED_BY, "begun": 1, "last_batch": 1, "dropped": 0, "live": True}
-        insert(documents, "gateways", [{**gateway, "seen_at": int(time.time())}])
+        insert(documents, "days", _encoded(filling))
+        insert(
+            documents,
+            "totals",
+            [{"_id": code, **totals._asdict()} for code, totals in filling.totals()],
+        )
+    asyncio.run(_maintain(url))
 
 
-async def _counted_from(url: str) -> None:
-    async with mongo.opened(url, "", SCHEMA) as database:
+def _encoded(filling: _Filling) -> Iterator[RawBSONDocument]:
+    for day, some in filling.days():
+        of_day = f":{day}".encode()
+        for code, held in some:
+            before, behind = held.encoded
+            yield RawBSONDocument(b"".join((before, code.encode(), of_day, behind)))
+
+
+async def _maintain(setting: str) -> None:
+    async with stores.opened(setting, "analytics", ADAPTERS) as (store, database):
         await database.prepared()
-        await MongoAnalyticsStore(database).counted_from()
+        after: str | None = ""
+        while after is not None:
+            after, _ = await store.maintain(after, int(time.time()) // 86_400, None)
 
 
 class _Filling:
-    """The documents of visits: those of days first, then blocks, and then totals."""
+    """Visits of some days: those of each link first, then totals."""
 
     def __init__(self, visits: int, days: int) -> None:
-        self._today = int(time.time()) // 86_400
-        self._days = range(self._today - days + 1, self._today + 1)
+        today = int(time.time()) // 86_400
+        self._days = range(today - days + 1, today + 1)
         self._visits = visits // days
         self._people, self._bots = (np.zeros(LINKS, dtype=np.int64) for _ in range(2))
         self._visited: list[tuple[int, npt.NDArray[np.int32]]] = []
-        self._numbers: list[npt.NDArray[np.int32]] = []
-        """Which of `_held` each link had, day by day."""
-        self._held: list[LinkDay] = []
-        self.totals: list[Document] = []
 
-    def days(self) -> Iterator[RawBSONDocument]:
+    def days(self) -> Iterator[tuple[int, list[tuple[str, LinkDay]]]]:
+        """Yield each day with its links."""
         mix = Mix()
-        codes = [code_of(link).encode() for link in range(LINKS)]
-        number_of: dict[int, int] = {}
+        codes = [code_of(link) for link in range(LINKS)]
         for day in self._days:
             links, held = mix.day(self._visits)
-            of_day = id_of("", day).encode()
-            numbers = []
-            for link, one in zip(links.tolist(), held, strict=True):
-                before, behind, _, _ = one.encoded
-                yield RawBSONDocument(b"".join((before, codes[link], of_day, behind)))
-                number = number_of.setdefault(id(one), len(self._held))
-                if number == len(self._held):
-                    self._held.append(one)
-                numbers.append(number)
-            self._people[links] += [one.encoded[2] for one in held]
-            self._bots[links] += [one.encoded[3] for one in held]
+            yield day, [(codes[link], one) for link, one in zip(links.tolist(), held, strict=True)]
+            self._people[links] += [people for _, people, _ in (one.stored for one in held)]
+            self._bots[links] += [bots for _, _, bots in (one.stored for one in held)]
             self._visited.append((day, links))
-            self._numbers.append(np.array(numbers, dtype=np.int32))
 
-    def blocks(self) -> Iterator[Document]:
-        end = self._today // BLOCK_DAYS
-        for link, days, numbers in _by_link(self._visited, self._numbers):
-            totals: Document = {
-                "_id": code_of(link),
-                "people": int(self._people[link]),
-                "bots": int(self._bots[link]),
-                "noted": int(self._people[link] + self._bots[link]),
-                "visited": with_days({}, days),
-                "seen": {_FILLED_BY: 1},
-            }
-            pairs = zip(days, numbers, strict=True)
-            for block, of_block in groupby(pairs, lambda pair: pair[0] // BLOCK_DAYS):
-                some = list(of_block)
-                if block < end and len(some) >= WORTH_SUMMING:
-                    held = (replace(self._held[number].day, day=day) for day, number in some)
-                    yield block_of(id_of(totals["_id"], block), totals, held)
-                    totals["summed"] = end
-            self.totals.append(totals)
-        random.Random(1).shuffle(self.totals)
-
-
-def _fill_totals(
-    connection: sqlite3.Connection,
-    people: npt.NDArray[np.int64],
-    bots: npt.NDArray[np.int64],
-    visited: list[tuple[int, npt.NDArray[np.int32]]],
-) -> None:
-    rows = [
-        (code_of(link), int(people[link]), int(bots[link]), pack(days))
-        for link, days, _ in _by_link(visited, [links for _, links in visited])
-    ]
-    random.Random(1).shuffle(rows)
-    connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?)", rows)
-    connection.commit()
+    def totals(self) -> list[tuple[str, TotalsRecord]]:
+        rows = [
+            (
+                code_of(link),
+                TotalsRecord(int(self._people[link]), int(self._bots[link]), pack(days)),
+            )
+            for link, days in _by_link(self._visited)
+        ]
+        random.Random(1).shuffle(rows)
+        return rows
 
 
 def _by_link(
-    visited: list[tuple[int, npt.NDArray[np.int32]]], held: list[npt.NDArray[np.int32]]
-) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Each link with its days and what it held on them, from each day with its links."""
+    visited: list[tuple[int, npt.NDArray[np.int32]]],
+) -> Iterator[tuple[int, list[int]]]:
+    """Yield each link with its days, from each day with its links."""
     links = np.concatenate([some for _, some in visited])
     days = np.concatenate([np.full(len(some), day, dtype=np.int32) for day, some in visited])
     order = np.argsort(links, kind="stable")
-    links, days, numbers = links[order], days[order], np.concatenate(held)[order]
+    links, days = links[order], days[order]
     known, starts = np.unique(links, return_index=True)
     ends = np.append(starts[1:], len(links))
     for link, start, end in zip(known.tolist(), starts, ends, strict=True):
-        yield link, days[start:end].tolist(), numbers[start:end].tolist()
-
-
-def _sum_up(connection: sqlite3.Connection, over: range) -> None:
-    """Sum up what lies in these days as the store does it in the background."""
-    for period in PERIODS:
-        numbers = {period.of_day(day) for day in over}
-        for number in sorted(numbers - {period.of_day(over.stop)}):
-            period.sum_up(connection, number, period.lacking(connection, number))
-            connection.commit()
+        yield link, days[start:end].tolist()
 
 
 def _zipf(count: int) -> _Shares:

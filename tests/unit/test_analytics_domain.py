@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from services.analytics.domain import (
+from services.analytics.domain.visits import (
     MAX_COUNT,
     MAX_NAMES,
     MAX_VISITORS,

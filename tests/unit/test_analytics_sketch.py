@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.analytics.sketch import add, estimate
+from services.analytics.domain.hyperloglog import add, estimate
 
 MOST_BYTES = 4096
 numbers = st.lists(st.integers(0, 2**32 - 1), max_size=600)

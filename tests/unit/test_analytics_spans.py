@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.analytics.domain import (
+from services.analytics.domain.periods import Dates, Recent, Span, StepLength, span_of, zone_of
+from services.analytics.domain.statistics import MAX_TOLD_NAMES, MAX_TOP, Figures, Sums
+from services.analytics.domain.visits import (
     Batch,
     Day,
     Dimension,
@@ -22,8 +24,6 @@ from services.analytics.domain import (
     VisitKind,
     sums_of,
 )
-from services.analytics.spans import Dates, Recent, Span, StepLength, span_of, zone_of
-from services.analytics.statistics import MAX_TOLD_NAMES, MAX_TOP, Figures, Sums
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
 ZONES = (
@@ -299,13 +299,13 @@ def person(code: str, hour: int, count: int = 1, host: str = "") -> VisitCount:
 def days_of(visits: Iterable[VisitCount], visitors: int = 0) -> list[tuple[str, Day]]:
     """As a store hands them out, each with so many visitors."""
     return [
-        (code, Day(day, sums.people, sums.bots, sums.names, visitors))
+        (code, Day.of(day, sums.people, sums.bots, sums.names, visitors))
         for (day, code), sums in sums_of(Batch("one", 1, tuple(visits))).items()
     ]
 
 
-def taken(one: Span, days: Iterable[tuple[str, Day]], counted_from: int | None = None) -> Sums:
-    sums = Sums(one, counted_from)
+def taken(one: Span, days: Iterable[tuple[str, Day]]) -> Sums:
+    sums = Sums(one)
     for code, day in days:
         if day.day in one.days:
             sums.take(code, day)
@@ -333,16 +333,6 @@ def test_visitors_of_twenty_four_hours_are_those_of_the_days_within_reason() -> 
     sums = taken(one, days_of([*visits, person("abcdefgh", today), person("other---", today)], 50))
     assert sums.figures() == Figures(4, 0, 4)
     assert {step.visitors for step in sums.told(None, 0).series} == {None}
-
-
-def test_what_was_counted_before_is_told_where_people_came_then() -> None:
-    visits = days_of([person("abcdefgh", at("2026-11-10T05"))])
-    before, after = at("2026-11-10T00") // 24, at("2026-11-11T00") // 24
-    month = span(Recent.MONTH)
-    assert taken(month, visits, after).told(None, 0).counted_from == date(2026, 11, 11)
-    assert taken(month, visits, before).told(None, 0).counted_from is None
-    assert taken(month, [], after).told(None, 0).counted_from is None
-    assert taken(month, visits).told(None, 0).counted_from is None
 
 
 def test_the_links_with_most_people_are_told() -> None:
@@ -481,7 +471,7 @@ def test_whatever_was_visited_is_told_once_where_it_belongs(
         visitors = Counter[date]()
         for _, day in days:
             noon = today if day.day == running // 24 else local(day.day * 24 + 12).date()
-            visitors[noon] += min(day.visitors, sum(day.people.values()))
+            visitors[noon] += min(day.visitors, day.people)
         counted = {day: n for day, n in visitors.items() if told.first <= day <= told.last}
         assert told.totals.visitors == sum(counted.values())
         if told.step is not StepLength.HOUR:

@@ -14,19 +14,19 @@ from typing import cast
 import pytest
 
 from services.analytics.__main__ import ADAPTERS
-from services.analytics.domain import Batch, Day, TooManyReads, Totals, VisitCount, VisitKind
-from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
-from services.analytics.service import (
+from services.analytics.application.maintenance import Maintenance, VisitorKeys, run
+from services.analytics.application.ports import AnalyticsStore, Names
+from services.analytics.application.query import (
     GROUP_LINKS,
     MAX_GROUP_READS,
     MAX_LARGE_READS,
     MAX_WAITING_PER_OWNER,
-    AnalyticsService,
+    Queries,
 )
-from services.analytics.spans import Recent
-from services.analytics.statistics import Statistics
-from services.analytics.store import AnalyticsStore
-from services.analytics.upkeep import keep_up
+from services.analytics.domain.periods import Recent
+from services.analytics.domain.statistics import Statistics
+from services.analytics.domain.visits import Batch, Day, TooManyReads, Totals, VisitCount, VisitKind
+from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
 from services.runtime.errors import Unavailable
 from tests.contract.conftest import opened_at
 
@@ -55,6 +55,12 @@ def files_with(folder: Path, key: bytes) -> list[str]:
     ]
 
 
+async def run_upkeep(
+    store: AnalyticsStore, now: Callable[[], datetime], kept_days: int | None = None
+) -> None:
+    await run(VisitorKeys(store, now), Maintenance(store, now, kept_days), now)
+
+
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(20):
         while not condition():  # noqa: ASYNC110 (It shows in a file, or in a counter.)
@@ -65,19 +71,19 @@ async def test_no_file_has_the_key_of_a_day_once_it_is_over(tmp_path: Path) -> N
     now = Clock(MIDNIGHT - timedelta(seconds=0.5))
     made, deleted = KEYS_MADE._value.get(), KEYS_DELETED._value.get()
     async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
-        service = AnalyticsService(store, now)
-        day, key = await service.visitor_key()
+        keys = VisitorKeys(store, now)
+        day, key = await keys.current()
         assert (day, len(key)) == (TODAY - 1, 32)
-        assert await service.visitor_key() == (day, key)
+        assert await keys.current() == (day, key)
         assert files_with(tmp_path, key), "the search finds what is there"
 
-        upkeep = asyncio.create_task(keep_up(service, now))
+        upkeep = asyncio.create_task(run_upkeep(store, now))
         await until(lambda: KEYS_DELETED._value.get() > deleted)
         assert now() >= MIDNIGHT
         assert files_with(tmp_path, key) == []
         upkeep.cancel()
 
-        next_day, other = await service.visitor_key()
+        next_day, other = await keys.current()
         assert next_day == TODAY
         assert other != key
     assert files_with(tmp_path, key) == []
@@ -87,19 +93,19 @@ async def test_no_file_has_the_key_of_a_day_once_it_is_over(tmp_path: Path) -> N
 async def test_a_key_is_deleted_before_the_next_is_told(tmp_path: Path) -> None:
     moments = [MIDNIGHT - timedelta(seconds=1)]
     async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
-        service = AnalyticsService(store, lambda: moments[-1])
-        _, key = await service.visitor_key()
+        keys = VisitorKeys(store, lambda: moments[-1])
+        _, key = await keys.current()
         moments.append(MIDNIGHT)
         with closing(sqlite3.connect(tmp_path / "store")) as backup:
             backup.execute("BEGIN")
             backup.execute("SELECT * FROM visitor_keys").fetchall()
             with pytest.raises(Unavailable) as away:
-                await service.visitor_key()
+                await keys.current()
             assert away.value.reason == "STORE_BUSY"
             # Whoever writes is not held up by it.
             visits = (VisitCount("abcdefgh", TODAY * 24, VisitKind.PERSON, {}, 1),)
             assert await store.apply(Batch("one", 1, visits), moments[-1])
-        assert await service.visitor_key() != (TODAY - 1, key)
+        assert await keys.current() != (TODAY - 1, key)
         assert files_with(tmp_path, key) == []
         assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(1, 0)}
 
@@ -107,13 +113,12 @@ async def test_a_key_is_deleted_before_the_next_is_told(tmp_path: Path) -> None:
 async def test_what_a_kill_left_of_a_key_goes_with_the_next_look(tmp_path: Path) -> None:
     """The process ended after the row was overwritten, before the log was emptied."""
     async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
-        service = AnalyticsService(store, lambda: MIDNIGHT)
-        _, key = await service.visitor_key()
+        keys = VisitorKeys(store, lambda: MIDNIGHT)
+        _, key = await keys.current()
         with closing(sqlite3.connect(tmp_path / "store", isolation_level=None)) as other:
             other.execute("UPDATE visitor_keys SET key = x''")
         assert files_with(tmp_path, key)
-        later = AnalyticsService(store, lambda: MIDNIGHT + timedelta(days=1))
-        await later.forget_keys()
+        await VisitorKeys(store, lambda: MIDNIGHT + timedelta(days=1)).forget()
         assert files_with(tmp_path, key) == []
 
 
@@ -126,12 +131,11 @@ async def test_days_go_when_they_were_kept_for_long_enough(tmp_path: Path) -> No
     async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
         await store.apply(Batch("one", 1, visits), MIDNIGHT)
         for kept in (None, 7):
-            service = AnalyticsService(store, lambda: MIDNIGHT, kept)
-            upkeep = asyncio.create_task(keep_up(service, lambda: MIDNIGHT))
+            upkeep = asyncio.create_task(run_upkeep(store, lambda: MIDNIGHT, kept))
             if kept:
                 await until(lambda: DAYS_DELETED._value.get() == deleted + 12)
             upkeep.cancel()
-        await store.days(["abcdefgh"], 0, TODAY, lambda _, day: found.add(day.day))
+        await store.days(["abcdefgh"], 0, TODAY, lambda _, day: found.add(day.day), Names.NONE)
         assert await store.totals(["abcdefgh"]) == {"abcdefgh": Totals(20, 0)}
     assert found == set(range(TODAY - 7, TODAY + 1))
 
@@ -144,7 +148,7 @@ async def test_days_that_are_not_kept_are_never_told_as_days_without_visits(
     visits = tuple(VisitCount(code, TODAY * 24, VisitKind.PERSON, {}, 1) for code in codes)
     async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
         await store.apply(Batch("one", 1, visits), MIDNIGHT)
-        service = AnalyticsService(store, lambda: MIDNIGHT, 30)
+        service = Queries(store, lambda: MIDNIGHT, 30)
 
         async def told(wanted: Recent) -> tuple[bool, date | None]:
             found = await service.statistics(codes, wanted, "UTC", 0)
@@ -167,12 +171,11 @@ async def test_upkeep_goes_on_when_the_store_is_back() -> None:
                 raise Unavailable("away", "STORE_UNAVAILABLE")
             return 0
 
-        async def sum_up(self, before: int) -> bool:
-            return self.looks == 2
+        async def maintain(self, *args: object) -> tuple[str | None, int]:
+            return ("abcdefgh" if self.looks == 2 else None), 0
 
     store = Away()
-    service = AnalyticsService(cast("AnalyticsStore", store), lambda: MIDNIGHT)
-    upkeep = asyncio.create_task(keep_up(service, lambda: MIDNIGHT))
+    upkeep = asyncio.create_task(run_upkeep(cast("AnalyticsStore", store), lambda: MIDNIGHT))
     await until(lambda: store.looks >= 3)
     upkeep.cancel()
 
@@ -184,9 +187,6 @@ class Slow:
         self.may = asyncio.Event()
         self.running: list[int] = []
 
-    async def counted_from(self) -> None:
-        return None
-
     async def first_day(self, codes: Sequence[str]) -> int:
         return 0
 
@@ -196,21 +196,20 @@ class Slow:
         first: int,
         last: int,
         take: Callable[[str, Day], None],
-        coarse: bool = False,
-        named: bool = True,
-        apart: bool = False,
+        names: Names,
     ) -> None:
         self.running.append(len(codes))
         await self.may.wait()
 
     async def visited(
-        self, codes: Sequence[str], first: int, last: int, take: Callable[[str, range], None]
+        self,
+        codes: Sequence[str],
+        first: int,
+        last: int,
+        take: Callable[[str, list[range], int], None],
     ) -> None:
         self.running.append(len(codes))
         await self.may.wait()
-
-    async def changes(self, days: Sequence[int]) -> dict[int, int]:
-        return {}
 
 
 LARGE = GROUP_LINKS + 1
@@ -221,7 +220,7 @@ class Reading:
 
     def __init__(self) -> None:
         self.store = Slow()
-        self._service = AnalyticsService(cast("AnalyticsStore", self.store), lambda: MIDNIGHT)
+        self._service = Queries(cast("AnalyticsStore", self.store), lambda: MIDNIGHT)
 
     def read(self, links: int, top: int = 0, owner: str = "") -> asyncio.Task[Statistics]:
         codes = [f"code{n:04}" for n in range(links)]

@@ -81,9 +81,6 @@ class Sink:
     async def record(self, batch: Batch) -> None:
         self.batches.append(batch)
 
-    async def close_gateway(self, gateway_id: str, number: int) -> None:
-        pass
-
 
 def contents(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())

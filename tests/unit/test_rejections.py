@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.rejections import RECENT_SECONDS, RejectedReads
-from services.analytics.domain import TooManyReads
+from services.analytics.domain.visits import TooManyReads
 from services.links.domain import TooManyQueries
 from services.runtime.errors import ResourceExhausted
 

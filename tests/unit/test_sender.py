@@ -31,9 +31,6 @@ class Sink:
         if self.answers and (error := self.answers.pop(0)):
             raise error
 
-    async def close_gateway(self, gateway_id: str, number: int) -> None:
-        raise Unavailable("Away.")
-
 
 async def filled(folder: Path, batches: int) -> Journal:
     journal = Journal(folder, 1 << 20)
@@ -75,17 +72,16 @@ async def test_a_batch_is_sent_again_until_it_is_taken(tmp_path: Path) -> None:
     assert sender.batches == {"acknowledged": 2, "refused": 0, "failed": 7}
     assert (left, lost) == ([1, 0], [])
     assert [line["event"] for line in told] == ["visits_not_sent"]
-    await sender.say_closed()
     await journal.close()
 
 
 async def test_a_batch_that_is_refused_is_lost_and_keeps_back_none(tmp_path: Path) -> None:
     journal = await filled(tmp_path, 3)
-    sink = Sink(None, InvalidArgument("Forgotten.", "GATEWAY_FORGOTTEN"))
+    sink = Sink(None, InvalidArgument("Malformed.", "INVALID_BATCH"))
     lost: list[tuple[int, str]] = []
     sender = Sender(journal, sink, lambda: None, lambda *what: lost.append(what))
     await sender.drain()
     assert [batch.number for batch in sink.batches] == [1, 2, 3]
-    assert lost == [(1, "batch 2 refused: GATEWAY_FORGOTTEN")]
+    assert lost == [(1, "batch 2 refused: INVALID_BATCH")]
     assert journal.is_empty
     await journal.close()

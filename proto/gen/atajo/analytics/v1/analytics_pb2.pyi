@@ -333,49 +333,6 @@ class RecordVisitsResponse(_message.Message):
 Global___RecordVisitsResponse: _TypeAlias = RecordVisitsResponse  # noqa: Y015
 
 @_typing.final
-class CloseGatewayRequest(_message.Message):
-    """A gateway that keeps nothing back."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    GATEWAY_ID_FIELD_NUMBER: _builtins.int
-    BATCH_NUMBER_FIELD_NUMBER: _builtins.int
-    gateway_id: _builtins.str
-    """Random identifier of the gateway's journal."""
-    batch_number: _builtins.int
-    """Number of its last batch, which was acknowledged."""
-    def __init__(
-        self,
-        *,
-        gateway_id: _builtins.str = ...,
-        batch_number: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_number", b"batch_number", "gateway_id", b"gateway_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___CloseGatewayRequest: _TypeAlias = CloseGatewayRequest  # noqa: Y015
-
-@_typing.final
-class CloseGatewayResponse(_message.Message):
-    """Nothing to tell: it was noted, or batches came since."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    def __init__(
-        self,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___CloseGatewayResponse: _TypeAlias = CloseGatewayResponse  # noqa: Y015
-
-@_typing.final
 class GetTotalsRequest(_message.Message):
     """Links whose totals are wanted."""
 
@@ -889,16 +846,11 @@ class GetStatisticsResponse(_message.Message):
     SERIES_FIELD_NUMBER: _builtins.int
     BREAKDOWNS_FIELD_NUMBER: _builtins.int
     TOP_FIELD_NUMBER: _builtins.int
-    COUNTED_FROM_FIELD_NUMBER: _builtins.int
     KEPT_FROM_FIELD_NUMBER: _builtins.int
     to: _builtins.str
     """The last day."""
     step: Global___StepLength.ValueType
     """How long a step is."""
-    counted_from: _builtins.str
-    """The first day of which all dimensions and visitors are counted, where the span begins before
-    it and people came then; empty otherwise.
-    """
     kept_from: _builtins.str
     """The first day that is kept, where the span begins before it; empty otherwise."""
     @_builtins.property
@@ -931,12 +883,11 @@ class GetStatisticsResponse(_message.Message):
         series: _abc.Iterable[Global___Step] | None = ...,
         breakdowns: _abc.Iterable[Global___Breakdown] | None = ...,
         top: _abc.Iterable[Global___PeopleOfLink] | None = ...,
-        counted_from: _builtins.str = ...,
         kept_from: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_previous", b"_previous", "previous", b"previous", "totals", b"totals"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_previous", b"_previous", "breakdowns", b"breakdowns", "counted_from", b"counted_from", "from", b"from", "kept_from", b"kept_from", "previous", b"previous", "series", b"series", "step", b"step", "to", b"to", "top", b"top", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_previous", b"_previous", "breakdowns", b"breakdowns", "from", b"from", "kept_from", b"kept_from", "previous", b"previous", "series", b"series", "step", b"step", "to", b"to", "top", b"top", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__previous: _TypeAlias = _typing.Literal["previous"]  # noqa: Y015
     _WhichOneofArgType__previous: _TypeAlias = _typing.Literal["_previous", b"_previous"]  # noqa: Y015

@@ -40,11 +40,6 @@ class AnalyticsServiceStub:
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsRequest.SerializeToString,
                 response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsResponse.FromString,
                 _registered_method=True)
-        self.CloseGateway = channel.unary_unary(
-                '/atajo.analytics.v1.AnalyticsService/CloseGateway',
-                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.CloseGatewayRequest.SerializeToString,
-                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.CloseGatewayResponse.FromString,
-                _registered_method=True)
         self.GetTotals = channel.unary_unary(
                 '/atajo.analytics.v1.AnalyticsService/GetTotals',
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetTotalsRequest.SerializeToString,
@@ -74,17 +69,6 @@ class AnalyticsServiceServicer:
     def RecordVisits(self, request, context):
         """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
         changes nothing.
-
-        Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
-        that was idle for 30 days, or for an hour after it closed).
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def CloseGateway(self, request, context):
-        """Takes note that a gateway's journal was closed with nothing in it: if no batch follows within
-        an hour, what it sent is forgotten as after 30 idle days. Its next batch is welcome all the same.
 
         Errors: INVALID_ARGUMENT (INVALID_BATCH).
         """
@@ -137,11 +121,6 @@ def add_AnalyticsServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsRequest.FromString,
                     response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsResponse.SerializeToString,
             ),
-            'CloseGateway': grpc.unary_unary_rpc_method_handler(
-                    servicer.CloseGateway,
-                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.CloseGatewayRequest.FromString,
-                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.CloseGatewayResponse.SerializeToString,
-            ),
             'GetTotals': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTotals,
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetTotalsRequest.FromString,
@@ -191,33 +170,6 @@ class AnalyticsService:
             '/atajo.analytics.v1.AnalyticsService/RecordVisits',
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsRequest.SerializeToString,
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def CloseGateway(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/atajo.analytics.v1.AnalyticsService/CloseGateway',
-            atajo_dot_analytics_dot_v1_dot_analytics__pb2.CloseGatewayRequest.SerializeToString,
-            atajo_dot_analytics_dot_v1_dot_analytics__pb2.CloseGatewayResponse.FromString,
             options,
             channel_credentials,
             insecure,

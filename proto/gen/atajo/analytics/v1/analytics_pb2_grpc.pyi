@@ -40,13 +40,6 @@ class AnalyticsServiceStub:
     """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
     changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
-    that was idle for 30 days, or for an hour after it closed).
-    """
-    CloseGateway: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.CloseGatewayRequest, _analytics_pb2.CloseGatewayResponse]
-    """Takes note that a gateway's journal was closed with nothing in it: if no batch follows within
-    an hour, what it sent is forgotten as after 30 idle days. Its next batch is welcome all the same.
-
     Errors: INVALID_ARGUMENT (INVALID_BATCH).
     """
     GetTotals: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]
@@ -79,13 +72,6 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     RecordVisits: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RecordVisitsRequest, _analytics_pb2.RecordVisitsResponse]  # type: ignore[assignment]
     """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
     changes nothing.
-
-    Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
-    that was idle for 30 days, or for an hour after it closed).
-    """
-    CloseGateway: _aio.UnaryUnaryMultiCallable[_analytics_pb2.CloseGatewayRequest, _analytics_pb2.CloseGatewayResponse]  # type: ignore[assignment]
-    """Takes note that a gateway's journal was closed with nothing in it: if no batch follows within
-    an hour, what it sent is forgotten as after 30 idle days. Its next batch is welcome all the same.
 
     Errors: INVALID_ARGUMENT (INVALID_BATCH).
     """
@@ -122,19 +108,6 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_analytics_pb2.RecordVisitsResponse, _abc.Awaitable[_analytics_pb2.RecordVisitsResponse]]:
         """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
         changes nothing.
-
-        Errors: INVALID_ARGUMENT (INVALID_BATCH; GATEWAY_FORGOTTEN for a batch sent again by a gateway
-        that was idle for 30 days, or for an hour after it closed).
-        """
-
-    @_abc_1.abstractmethod
-    def CloseGateway(
-        self,
-        request: _analytics_pb2.CloseGatewayRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_analytics_pb2.CloseGatewayResponse, _abc.Awaitable[_analytics_pb2.CloseGatewayResponse]]:
-        """Takes note that a gateway's journal was closed with nothing in it: if no batch follows within
-        an hour, what it sent is forgotten as after 30 idle days. Its next batch is welcome all the same.
 
         Errors: INVALID_ARGUMENT (INVALID_BATCH).
         """

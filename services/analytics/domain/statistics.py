@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from heapq import nlargest, nsmallest
 
-from services.analytics.domain import HOURS_A_DAY, OTHER_NAMES, Breakdown, Day, Dimension
-from services.analytics.spans import Span, StepLength
+from services.analytics.domain.periods import Span, StepLength
+from services.analytics.domain.visits import (
+    HOURS_A_DAY,
+    OTHER_NAMES,
+    Breakdown,
+    Day,
+    Dimension,
+    Hours,
+)
 
 MAX_TOP = 100
 """Most links that are told by their people."""
@@ -57,9 +64,6 @@ class Statistics:
     unknown have an empty one."""
     top: list[tuple[str, int]]
     """Links with people in the span, most first, by code."""
-    counted_from: date | None
-    """The first day of which all dimensions and visitors are counted, where the span has people of
-    days before it."""
     kept_from: date | None
     """The first day that is kept, where the span begins before it."""
 
@@ -68,12 +72,9 @@ class Sums:
     """Adds up the days that a span touches. Its hours and days outside the span count nowhere but
     in breakdowns."""
 
-    def __init__(self, span: Span, counted_from: int | None = None) -> None:
-        """`counted_from` is the UTC day since which all dimensions and visitors are counted."""
+    def __init__(self, span: Span) -> None:
         self._span = span
         self._steps = span.steps()
-        self._counted_from = counted_from
-        self._uncounted = False
         self._first = span.days.start
         outside = len(self._steps)
         # By hour of the days touched and by day: the step, or one past the last.
@@ -95,11 +96,6 @@ class Sums:
         """Of which these are the sums."""
         return self._span
 
-    @property
-    def counted_from(self) -> int | None:
-        """The UTC day since which all dimensions and visitors are counted."""
-        return self._counted_from
-
     def take(self, code: str, day: Day) -> None:
         """Add a day of a link that the span touches."""
         people, visitors = self._take(day)
@@ -116,18 +112,21 @@ class Sums:
         self._people_of[code] = self._people_of.get(code, 0) + people
 
     def _take(self, day: Day) -> tuple[int, int]:
-        """Add a day; how many people of it are in the span, and visitors of all of it."""
+        """Add a day. Return its people in the span, and the visitors of all of it."""
         number = day.day - self._first
-        people = sum(day.people.values())
-        inside = self._add(self._people, number, day.people, people)
-        if day.bots:
-            self._add(self._bots, number, day.bots, sum(day.bots.values()))
-        visitors = min(day.visitors, people)
-        if people:
-            self._touched += people
-            self._visitors[self._step_of_day[number]] += visitors
-            if self._counted_from is not None and day.day < self._counted_from and inside:
-                self._uncounted = True
+        hour = number * HOURS_A_DAY
+        step = self._step_of_hour[hour]
+        if step == self._step_of_hour[hour + HOURS_A_DAY - 1] != len(self._steps):
+            inside = day.people
+            self._people[step] += day.people
+            self._bots[step] += day.bots
+        else:
+            people, bots = day.hours()
+            inside = self._add(self._people, hour, people)
+            self._add(self._bots, hour, bots)
+        visitors = min(day.visitors, day.people)
+        self._touched += day.people
+        self._visitors[self._step_of_day[number]] += visitors
         for dimension, breakdown in day.breakdowns.items():
             self._add_names(dimension, breakdown)
         return inside, visitors
@@ -155,9 +154,6 @@ class Sums:
             )
         ]
         visited = ((code, people) for code, people in self._people_of.items() if people)
-        counted_from = None
-        if self._uncounted and self._counted_from is not None:
-            counted_from = _date_of(self._counted_from)
         return Statistics(
             self._span.first,
             self._span.last,
@@ -167,7 +163,6 @@ class Sums:
             series,
             {dimension: self._breakdown(dimension) for dimension in Dimension},
             nsmallest(min(top, MAX_TOP), visited, key=_most_first),
-            counted_from,
             _date_of(kept_from) if kept_from is not None and self._first < kept_from else None,
         )
 
@@ -191,20 +186,13 @@ class Sums:
         """Whether the visitors of a UTC day count to a date of the span."""
         return self._span.first <= self._span.date_of(day) <= self._span.last
 
-    def _add(self, sums: list[int], number: int, by_hour: Mapping[int, int], total: int) -> int:
-        """Add a day's visits to their steps; how many of them are in the span."""
-        first = number * HOURS_A_DAY
-        steps = self._step_of_hour
-        outside = len(self._steps)
-        step = steps[first]
-        if step != outside and step == steps[first + HOURS_A_DAY - 1]:
-            sums[step] += total
-            return total
+    def _add(self, sums: list[int], first: int, by_hour: Hours) -> int:
+        """Add a day's visits to their steps by hour. Return how many of them are in the span."""
         inside = 0
         for hour, count in by_hour.items():
-            step = steps[first + hour]
+            step = self._step_of_hour[first + hour]
             sums[step] += count
-            if step != outside:
+            if step != len(self._steps):
                 inside += count
         return inside
 

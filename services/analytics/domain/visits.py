@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum, IntEnum
@@ -51,15 +51,10 @@ _MAX_CONTENDERS = 20
 _SAMPLE_SIZE = 8
 """Stored names from which the candidate for eviction is chosen, see `count_names`."""
 HOURS_A_DAY = 24
-GATEWAY_IDLE = timedelta(days=30)
-"""After so long without a batch, nothing a gateway sent before is taken from it again."""
-CLOSED_IDLE = timedelta(hours=1)
-"""The same for a gateway that closed with nothing left to send: whatever call of it may still be
-under way somewhere has ended by then."""
-
 # Any hour a calendar can show. A gateway whose clock is wrong still gets rid of its visits: to
 # refuse its batch would keep back all that come after it.
 _LAST_HOUR = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(hours=1)
+LAST_DAY = _LAST_HOUR // HOURS_A_DAY
 _MAX_HOST_LENGTH = 253
 _MAX_NAME_LENGTH = 64
 """Of a name in any other dimension, in characters."""
@@ -69,12 +64,6 @@ _GATEWAY_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 class InvalidBatch(InvalidArgument):
     default_reason = "INVALID_BATCH"
-
-
-class GatewayForgotten(InvalidBatch):
-    """A batch was sent again so late that the store no longer knows whether it was counted."""
-
-    default_reason = "GATEWAY_FORGOTTEN"
 
 
 class TooManyCodes(InvalidArgument):
@@ -177,28 +166,44 @@ class Visited:
     lost: bool
 
 
+Hours = Mapping[int, int]
+"""Visits by hour of a UTC day. Hours without visits are absent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One UTC day of a link, in whole days since the Unix epoch.
-
-    Hours of the day in which nobody came are left out, and so are dimensions in which no name is
-    known. `visitors` is what the day's sketch tells, and 0 where there is none.
-    """
+    """One UTC day of a link, in whole days since the Unix epoch."""
 
     day: int
-    people: Mapping[int, int]
-    """By hour."""
-    bots: Mapping[int, int]
-    breakdowns: Mapping[Dimension, Breakdown]
+    people: int
+    bots: int
     visitors: int
+    """The estimate of the day's sketch; 0 without a sketch."""
+    breakdowns: Mapping[Dimension, Breakdown]
+    """Dimensions without a known name are absent."""
+    hours: Callable[[], tuple[Hours, Hours]] = field(compare=False)
+    """Returns people and bots by hour. Decodes them on demand: most readers need the sums alone."""
+
+    @classmethod
+    def of(
+        cls,
+        day: int,
+        people: Hours,
+        bots: Hours,
+        breakdowns: Mapping[Dimension, Breakdown],
+        visitors: int,
+    ) -> Day:
+        """Make a day of its visits by hour."""
+        sums = sum(people.values()), sum(bots.values())
+        return cls(day, *sums, visitors, breakdowns, lambda: (people, bots))
 
 
 class DaySums(NamedTuple):
     """What a batch adds to one UTC day of a link: visits by hour of that day, people by name, and
     the numbers of visitors. Days to which the same is added share it."""
 
-    people: Mapping[int, int]
-    bots: Mapping[int, int]
+    people: Hours
+    bots: Hours
     names: Mapping[Dimension, Breakdown]
     visitors: Collection[int] = ()
 
@@ -347,25 +352,6 @@ def check_number(gateway_id: str, number: int) -> None:
         raise InvalidBatch("A gateway's id has 1 to 64 characters of A-Z, a-z, 0-9, - and _.")
     if number < 1:
         raise InvalidBatch("Batches are numbered from 1.")
-
-
-def closed_seen_at(now: datetime) -> int:
-    """What is noted as the last sign of a gateway that closes now, in seconds since the Unix epoch.
-
-    It is so long ago that the gateway has been idle for `GATEWAY_IDLE` once `CLOSED_IDLE` is over.
-    """
-    return int((now - GATEWAY_IDLE + CLOSED_IDLE).timestamp())
-
-
-def check_replay(batch: Batch, last: int, seen_at: int | None, now: datetime) -> None:
-    """Refuse a batch sent again by a gateway that was idle for long. Raises GatewayForgotten.
-
-    `last` is the number of the last batch it began to send and `seen_at` when that was, in
-    seconds since the Unix epoch; None says that the gateway was dropped since.
-    """
-    idle = seen_at is None or now.timestamp() - seen_at >= GATEWAY_IDLE.total_seconds()
-    if idle and batch.number <= last:
-        raise GatewayForgotten("This batch was sent before, too long ago.")
 
 
 def _fault(visit: VisitCount) -> str | None:

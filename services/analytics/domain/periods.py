@@ -17,7 +17,7 @@ from functools import cache
 from itertools import pairwise
 from zoneinfo import ZoneInfo, available_timezones
 
-from services.analytics.domain import HOURS_A_DAY, InvalidRange, InvalidTimezone
+from services.analytics.domain.visits import HOURS_A_DAY, InvalidRange, InvalidTimezone
 
 MAX_DAYS = 3653
 """Longest span between two dates: ten years."""

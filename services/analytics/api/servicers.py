@@ -9,7 +9,12 @@ from grpc.aio import ServicerContext
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
-from services.analytics.domain import (
+from services.analytics.application.ingest import Ingest
+from services.analytics.application.maintenance import VisitorKeys
+from services.analytics.application.query import Queries
+from services.analytics.domain.periods import Dates, Recent, StepLength
+from services.analytics.domain.statistics import Figures, Statistics
+from services.analytics.domain.visits import (
     Batch,
     Dimension,
     InvalidBatch,
@@ -18,9 +23,6 @@ from services.analytics.domain import (
     VisitCount,
     VisitKind,
 )
-from services.analytics.service import AnalyticsService
-from services.analytics.spans import Dates, Recent, StepLength
-from services.analytics.statistics import Figures, Statistics
 from services.runtime.server import Servicer, Servicers
 
 _KINDS: dict[int, VisitKind] = {
@@ -55,10 +57,12 @@ _STEP_LENGTHS = {
 
 
 class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
-    """Translates calls; decides nothing."""
+    """Translates the calls of gateways; decides nothing."""
 
-    def __init__(self, service: AnalyticsService) -> None:
-        self._service = service
+    def __init__(self, ingest: Ingest, queries: Queries, keys: VisitorKeys) -> None:
+        self._ingest = ingest
+        self._queries = queries
+        self._keys = keys
 
     async def RecordVisits(
         self, request: pb.RecordVisitsRequest, context: ServicerContext[Any, Any]
@@ -70,24 +74,18 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
                 raise InvalidBatch("Visitors of a code and day are named once.")
             visitors[key] = frozenset(one.numbers)
         batch = Batch(request.gateway_id, request.batch_number, visits, visitors)
-        return pb.RecordVisitsResponse(applied=await self._service.record(batch))
-
-    async def CloseGateway(
-        self, request: pb.CloseGatewayRequest, context: ServicerContext[Any, Any]
-    ) -> pb.CloseGatewayResponse:
-        await self._service.close_gateway(request.gateway_id, request.batch_number)
-        return pb.CloseGatewayResponse()
+        return pb.RecordVisitsResponse(applied=await self._ingest.record(batch))
 
     async def GetTotals(
         self, request: pb.GetTotalsRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetTotalsResponse:
-        totals = await self._service.totals(request.codes)
+        totals = await self._queries.totals(request.codes)
         return pb.GetTotalsResponse(totals=_totals_to_pb(totals))
 
     async def GetStatistics(
         self, request: pb.GetStatisticsRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetStatisticsResponse:
-        statistics = await self._service.statistics(
+        statistics = await self._queries.statistics(
             request.codes, _wanted(request), request.timezone, request.top, request.owner
         )
         return _statistics_to_pb(statistics)
@@ -95,7 +93,7 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
     async def GetRecentPeople(
         self, request: pb.GetRecentPeopleRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetRecentPeopleResponse:
-        links = await self._service.recent_people(request.codes, request.owner)
+        links = await self._queries.recent_people(request.codes, request.owner)
         return pb.GetRecentPeopleResponse(
             links={code: pb.DailyPeople(people=people) for code, people in links.items()}
         )
@@ -103,21 +101,22 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
     async def GetVisitorKey(
         self, request: pb.GetVisitorKeyRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetVisitorKeyResponse:
-        day, key = await self._service.visitor_key()
+        day, key = await self._keys.current()
         return pb.GetVisitorKeyResponse(day=day, key=key)
 
 
 class AdminServicer(pb_grpc.AdminServiceServicer):
-    """The same for the operator and the reconciler."""
+    """Translates the calls of the operator's command and the reconciler."""
 
-    def __init__(self, service: AnalyticsService) -> None:
-        self._service = service
+    def __init__(self, ingest: Ingest, queries: Queries) -> None:
+        self._ingest = ingest
+        self._queries = queries
 
     async def ListVisited(
         self, request: pb.ListVisitedRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListVisitedResponse:
         mark = request.mark if request.HasField("mark") else None
-        visited = await self._service.visited(mark)
+        visited = await self._queries.visited(mark)
         return pb.ListVisitedResponse(
             mark=visited.mark,
             totals=_totals_to_pb(visited.totals),
@@ -128,25 +127,25 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def RemoveCounts(
         self, request: pb.RemoveCountsRequest, context: ServicerContext[Any, Any]
     ) -> pb.RemoveCountsResponse:
-        await self._service.remove(request.codes)
+        await self._ingest.remove(request.codes)
         return pb.RemoveCountsResponse()
 
 
-def servicers(service: AnalyticsService) -> Servicers:
-    """What a process serves of it."""
+def servicers(ingest: Ingest, queries: Queries, keys: VisitorKeys) -> Servicers:
+    """Return the gRPC services of the process."""
     return Servicers(
         calls=Servicer.of(
             pb.DESCRIPTOR,
             "AnalyticsService",
             pb_grpc.add_AnalyticsServiceServicer_to_server,
-            AnalyticsServicer(service),
+            AnalyticsServicer(ingest, queries, keys),
         ),
         admin=[
             Servicer.of(
                 pb.DESCRIPTOR,
                 "AdminService",
                 pb_grpc.add_AdminServiceServicer_to_server,
-                AdminServicer(service),
+                AdminServicer(ingest, queries),
             )
         ],
     )
@@ -201,7 +200,6 @@ def _wanted(request: pb.GetStatisticsRequest) -> Recent | Dates:
 
 
 def _statistics_to_pb(statistics: Statistics) -> pb.GetStatisticsResponse:
-    counted_from, kept_from = statistics.counted_from, statistics.kept_from
     previous = statistics.previous
     response = pb.GetStatisticsResponse(
         to=statistics.last.isoformat(),
@@ -225,8 +223,7 @@ def _statistics_to_pb(statistics: Statistics) -> pb.GetStatisticsResponse:
             for dimension, names in statistics.breakdowns.items()
         ],
         top=[pb.PeopleOfLink(code=code, people=people) for code, people in statistics.top],
-        counted_from=counted_from.isoformat() if counted_from else "",
-        kept_from=kept_from.isoformat() if kept_from else "",
+        kept_from=statistics.kept_from.isoformat() if statistics.kept_from else "",
     )
     setattr(response, "from", statistics.first.isoformat())
     return response

@@ -1,0 +1,50 @@
+"""Recording and removing visits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from services.analytics.application.ports import AnalyticsStore
+from services.analytics.domain.visits import (
+    MAX_REMOVED,
+    Batch,
+    TooManyCodes,
+    VisitKind,
+    check_batch,
+)
+from services.analytics.metrics import BATCHES_APPLIED, VISITS_COUNTED
+from services.runtime.codes import is_code
+from services.runtime.errors import InvalidArgument
+
+
+class Ingest:
+    """Adds batches of visits. `now` returns the time in UTC."""
+
+    def __init__(self, store: AnalyticsStore, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._now = now
+
+    async def record(self, batch: Batch) -> bool:
+        """Add a batch. Return False, and change nothing, if it was added before.
+
+        Raises InvalidBatch, Unavailable.
+        """
+        try:
+            check_batch(batch)
+        except InvalidArgument:
+            BATCHES_APPLIED.labels("refused").inc()
+            raise
+        applied = await self._store.apply(batch, self._now())
+        BATCHES_APPLIED.labels("applied" if applied else "repeated").inc()
+        if applied:
+            for kind in VisitKind:
+                count = sum(visit.count for visit in batch.visits if visit.kind is kind)
+                VISITS_COUNTED.labels(kind.value).inc(count)
+        return applied
+
+    async def remove(self, codes: Sequence[str]) -> None:
+        """Delete all counts of some links. Raises TooManyCodes, Unavailable."""
+        if len(codes) > MAX_REMOVED:
+            raise TooManyCodes(f"The counts of at most {MAX_REMOVED} codes can be removed at once.")
+        await self._store.remove([code for code in codes if is_code(code)])

@@ -1,0 +1,251 @@
+"""The analytics store in a MongoDB database.
+
+    totals        _id code, people, bots, days, aggregated, revision: see `records.TotalsRecord`
+    days          _id "code:day", counts, sketch (absent for none): see `records.DayRecord`
+    aggregates    _id "code:block", packed: see `aggregates`
+    gateways      _id gateway, batch, counted: see `records.GatewayRecord`
+    visitor_keys  _id day, key
+    announcements see `services.runtime.feed_mongo`
+
+Every collection can be sharded by its `_id`, hashed: no query has a range of ids but the scan over
+`totals` by maintenance. Visitor keys, gateways and announcements are too few to need it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+
+from bson import ObjectId
+from pymongo import InsertOne, ReplaceOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database as PyMongoDatabase
+from pymongo.errors import DuplicateKeyError
+
+from services.analytics.domain.visits import FEED
+from services.analytics.storage.records import DayRecord, GatewayRecord, Key, TotalsRecord
+from services.analytics.storage.store import Store, Work
+from services.runtime import background
+from services.runtime.feed import Told
+from services.runtime.feed_mongo import MongoFeed
+from services.runtime.mongo import Database, Document, Documents, Schema, Transaction
+
+SCHEMA: Schema = ({},)
+"""Version 1. All queries are by `_id`."""
+
+T = TypeVar("T")
+
+_CODES_PER_TRANSACTION = 500
+"""Maximum links to which one transaction adds batches: some 0.1 s of work, of 2 s at most."""
+_WRITES_PER_TRANSACTION = 10
+"""Maximum batches, and other writes, that share a transaction."""
+_FIELDS = ("people", "bots", "days", "aggregated", "revision")
+
+
+def store(database: Database) -> Store:
+    """Return the analytics store in a database."""
+    return Store(_Backend(database))
+
+
+class _Session:
+    """A transaction, or a session that reads. The methods are those of `records.Session`."""
+
+    def __init__(self, db: PyMongoDatabase[Document], session: ClientSession | None) -> None:
+        self._db = db
+        self._session = session
+        self.announced: list[tuple[Sequence[str], datetime]] = []
+
+    def gateway(self, gateway_id: str) -> GatewayRecord | None:
+        found = self._db.gateways.find_one({"_id": gateway_id}, session=self._session)
+        return GatewayRecord(found["batch"], found["counted"]) if found else None
+
+    def put_gateway(self, gateway_id: str, record: GatewayRecord) -> None:
+        self._put("gateways", {gateway_id: record._asdict()})
+
+    def lock(self, codes: Sequence[str]) -> None:
+        # The field goes when the totals are stored.
+        self._db.totals.update_many(
+            {"_id": {"$in": list(codes)}}, {"$set": {"lock": ObjectId()}}, session=self._session
+        )
+
+    def totals(self, codes: Sequence[str]) -> dict[str, TotalsRecord]:
+        return {one["_id"]: _totals_of(one) for one in self._find("totals", codes)}
+
+    def totals_after(self, code: str, limit: int) -> dict[str, TotalsRecord]:
+        found = self._db.totals.find(
+            {"_id": {"$gt": code}}, sort=[("_id", 1)], limit=limit, session=self._session
+        )
+        return {one["_id"]: _totals_of(one) for one in found}
+
+    def put_totals(self, totals: Mapping[str, TotalsRecord]) -> None:
+        self._put("totals", {code: record._asdict() for code, record in totals.items()})
+
+    def delete_totals(self, code: str) -> None:
+        self._delete("totals", [code])
+
+    def days(self, keys: Sequence[Key]) -> Iterable[tuple[Key, DayRecord]]:
+        for one in self._find("days", map(_id_of, keys)):
+            yield _key_of(one["_id"]), DayRecord(one["counts"], one.get("sketch", b""))
+
+    def put_days(self, days: Mapping[Key, DayRecord], new: set[Key]) -> None:
+        documents = {
+            _id_of(key): {"counts": counts, "sketch": sketch} if sketch else {"counts": counts}
+            for key, (counts, sketch) in days.items()
+        }
+        self._put("days", documents, set(map(_id_of, new)))
+
+    def delete_days(self, keys: Sequence[Key]) -> None:
+        self._delete("days", map(_id_of, keys))
+
+    def aggregates(self, keys: Sequence[Key]) -> dict[Key, bytes]:
+        found = self._find("aggregates", map(_id_of, keys))
+        return {_key_of(one["_id"]): one["packed"] for one in found}
+
+    def put_aggregates(self, aggregates: Mapping[Key, bytes]) -> None:
+        self._put(
+            "aggregates", {_id_of(key): {"packed": packed} for key, packed in aggregates.items()}
+        )
+
+    def delete_aggregates(self, keys: Sequence[Key]) -> None:
+        self._delete("aggregates", map(_id_of, keys))
+
+    def announce(self, codes: Sequence[str], now: datetime) -> None:
+        # The next number of the feed is one for all: transactions would conflict on it.
+        self.announced.append((codes, now))
+
+    def _find(self, collection: str, ids: Iterable[str]) -> Iterable[Document]:
+        wanted = list(ids)
+        if not wanted:
+            return ()
+        # One more than there can be: a full batch is followed by a request for the next.
+        return self._db[collection].find(
+            {"_id": {"$in": wanted}}, batch_size=len(wanted) + 1, session=self._session
+        )
+
+    def _put(
+        self, collection: str, documents: Mapping[str, Document], new: set[str] | None = None
+    ) -> None:
+        writes: list[InsertOne[Document] | ReplaceOne[Document]] = [
+            InsertOne({"_id": key, **document})
+            if new and key in new
+            else ReplaceOne({"_id": key}, document, upsert=True)
+            for key, document in documents.items()
+        ]
+        if writes:
+            self._db[collection].bulk_write(writes, ordered=False, session=self._session)
+
+    def _delete(self, collection: str, ids: Iterable[str]) -> None:
+        self._db[collection].delete_many({"_id": {"$in": list(ids)}}, session=self._session)
+
+
+class _Write(NamedTuple):
+    """A write that waits for its transaction."""
+
+    name: str
+    work: Work[Any]
+    size: int
+    done: asyncio.Future[Any]
+
+
+class _Backend:
+    """A database. The methods are those of `store.Backend`.
+
+    Batches share busy links, so concurrent transactions of one process would only conflict. What
+    comes in while one runs is committed together by the next, as on SQLite.
+    """
+
+    codes_per_transaction = _CODES_PER_TRANSACTION
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._feed = MongoFeed(database, FEED, "analytics")
+        self._waiting: deque[_Write] = deque()
+        self._committing: asyncio.Task[None] | None = None
+
+    async def read(self, name: str, work: Work[T]) -> T:
+        return await self._database.read_in_thread(name, lambda db: work(_Session(db, None)))
+
+    async def write(self, name: str, work: Work[T], size: int = 0) -> T:
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Write(name, work, size, done))
+        if self._committing is None or self._committing.done():
+            self._committing = background.run(self._commit_all(), "analytics-commit")
+        return await done
+
+    async def _commit_all(self) -> None:
+        """Run what waits, one transaction after the other."""
+        while self._waiting:
+            group = [self._waiting.popleft()]
+            size = group[0].size
+            while (
+                self._waiting
+                and len(group) < _WRITES_PER_TRANSACTION
+                and size + self._waiting[0].size <= _CODES_PER_TRANSACTION
+            ):
+                group.append(self._waiting.popleft())
+                size += group[-1].size
+            try:
+                results = await self._commit(group)
+            except Exception as error:  # Every caller raises it.
+                for one in group:
+                    if not one.done.done():
+                        one.done.set_exception(error)
+            else:
+                for one, result in zip(group, results, strict=True):
+                    if not one.done.done():
+                        one.done.set_result(result)
+
+    async def _commit(self, group: Sequence[_Write]) -> list[Any]:
+        sessions: list[_Session] = []
+
+        def run(tx: Transaction) -> list[Any]:
+            sessions.append(_Session(tx.db, tx.session))
+            return [one.work(sessions[-1]) for one in group]
+
+        results = await self._database.transaction(group[0].name, run)
+        if announced := sessions[-1].announced:
+            codes = {code for some, _ in announced for code in some}
+            await self._feed.announce(sorted(codes), max(now for _, now in announced))
+        return results
+
+    async def announcements(self, mark: int | None) -> Told:
+        return await self._feed.since(mark)
+
+    async def visitor_key(self, day: int, fresh: bytes) -> bytes:
+        def find(db: Documents) -> Awaitable[Document | None]:
+            return db.visitor_keys.find_one({"_id": day})
+
+        held = await self._database.read_majority("analytics_key", find)
+        if held is None:
+            try:
+                await self._database.write(
+                    "analytics_keep_key",
+                    lambda db: db.visitor_keys.insert_one({"_id": day, "key": fresh}),
+                )
+            except DuplicateKeyError:
+                held = await self._database.read_held("analytics_key", find)
+        key: bytes = held["key"] if held else fresh
+        return key
+
+    async def forget_keys(self, today: int) -> int:
+        query = {"$or": [{"_id": {"$lt": today}}, {"_id": {"$gt": today + 1}}]}
+        deleted = await self._database.write(
+            "analytics_forget_keys", lambda db: db.visitor_keys.delete_many(query)
+        )
+        return deleted.deleted_count
+
+
+def _totals_of(document: Document) -> TotalsRecord:
+    return TotalsRecord(*(document[name] for name in _FIELDS))
+
+
+def _id_of(key: Key) -> str:
+    return f"{key[0]}:{key[1]}"
+
+
+def _key_of(document_id: str) -> Key:
+    code, _, number = document_id.partition(":")
+    return code, int(number)

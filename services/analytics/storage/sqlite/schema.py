@@ -1,0 +1,45 @@
+"""The schema of the analytics store in an SQLite file."""
+
+from __future__ import annotations
+
+from services.runtime.sqlite import Migration
+
+MIGRATIONS: tuple[Migration, ...] = (
+    """
+    CREATE TABLE gateways (
+        id TEXT PRIMARY KEY,
+        last_batch INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE totals (
+        code TEXT PRIMARY KEY,
+        people INTEGER NOT NULL,
+        bots INTEGER NOT NULL,
+        days BLOB NOT NULL,  -- `day_ranges`
+        aggregated INTEGER NOT NULL,  -- aggregates of lower blocks are valid
+        revision INTEGER NOT NULL  -- of past days
+    ) WITHOUT ROWID;
+    -- The day comes first in this key: what is written lies together, however much is kept.
+    CREATE TABLE days (
+        day INTEGER NOT NULL,  -- since the Unix epoch
+        code TEXT NOT NULL,
+        counts BLOB NOT NULL,  -- `records`
+        sketch BLOB NOT NULL,  -- `hyperloglog`
+        PRIMARY KEY (day, code)
+    ) WITHOUT ROWID;
+    CREATE TABLE aggregates (
+        code TEXT NOT NULL,
+        block INTEGER NOT NULL,
+        packed BLOB NOT NULL,  -- `aggregates`
+        PRIMARY KEY (code, block)
+    ) WITHOUT ROWID;
+    CREATE TABLE visitor_keys (
+        day INTEGER PRIMARY KEY,
+        key BLOB NOT NULL
+    );
+    CREATE TABLE announcements (
+        number INTEGER PRIMARY KEY,
+        codes TEXT NOT NULL,  -- with a blank between them
+        announced_at INTEGER NOT NULL  -- microseconds since the Unix epoch
+    );
+    """,
+)
