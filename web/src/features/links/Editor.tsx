@@ -7,7 +7,7 @@ import {
   type SubmitEvent,
 } from 'react';
 import { useMutation } from '@tanstack/react-query';
-import { failureReason, type LinkChanges } from '../../api';
+import type { LinkChanges } from '../../api';
 import { cache } from '../../api/cache';
 import { Button } from '../../components/Button';
 import { DialogActions } from '../../components/Dialog';
@@ -15,7 +15,7 @@ import { announce } from '../../lib/announce';
 import type { Owner } from '../../lib/owner';
 import { changeOf } from './changes';
 import styles from './Editor.module.css';
-import { changeMessages, notChanged } from './messages';
+import { changeProblem } from './messages';
 
 export interface FieldProblem {
   text: string;
@@ -72,7 +72,7 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
     setProblem(undefined);
     mutate(changes, {
       onSuccess: onDone,
-      onError: (error) => fail(changeMessages[failureReason(error) ?? 'CODE_TAKEN'] ?? notChanged),
+      onError: (error) => fail(changeProblem(error)),
     });
   };
 

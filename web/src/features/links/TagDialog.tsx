@@ -1,6 +1,6 @@
 import { useState, type SubmitEvent } from 'react';
 import { useMutation } from '@tanstack/react-query';
-import { failureReason, type Link } from '../../api';
+import type { Link } from '../../api';
 import { cache } from '../../api/cache';
 import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';
@@ -9,7 +9,7 @@ import { announce } from '../../lib/announce';
 import { formatNumber, plural } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
 import { taggingOf } from './changes';
-import { changeMessages, notChanged } from './messages';
+import { changeMessages, changeProblem } from './messages';
 import styles from './TagDialog.module.css';
 import { areTags, readTags, withTags } from './tags';
 
@@ -45,7 +45,7 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
     const open = links.filter((link) => withTags(link.tags, tags).length > link.tags.length);
     const full = open.find((link) => !areTags(withTags(link.tags, tags)));
     if (full) {
-      fail(changeMessages.INVALID_TAGS ?? notChanged);
+      fail(changeMessages.INVALID_TAGS ?? '');
       return;
     }
     setError(undefined);
@@ -57,8 +57,7 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
           announce(`${formatNumber(links.length)} ${plural(links.length, 'link', 'links')} tagged`);
           onTagged();
         },
-        onError: (problem) =>
-          fail(changeMessages[failureReason(problem) ?? 'CODE_TAKEN'] ?? notChanged),
+        onError: (problem) => fail(changeProblem(problem)),
       },
     );
   };

@@ -1,4 +1,4 @@
-import type { BlockReason, LinkState, Reason } from '../../api';
+import { failureReason, type BlockReason, type LinkState, type Reason } from '../../api';
 import { plural } from '../../lib/format';
 
 /** Text of the specification that the pages of an owner's links own, to the letter. */
@@ -41,3 +41,9 @@ export const changeMessages: Partial<Record<Reason, string>> = {
 };
 
 export const notChanged = 'This was not saved. Please try again.';
+
+/** What is said of a change that failed. */
+export function changeProblem(error: unknown): string {
+  const reason = failureReason(error);
+  return (reason && changeMessages[reason]) ?? notChanged;
+}
