@@ -9,6 +9,6 @@ database      what services use of all that
 """
 
 from services.runtime.sqlite.database import SCHEME, Database, opened
-from services.runtime.sqlite.migrations import Migration, functions
+from services.runtime.sqlite.migrations import Migration
 
-__all__ = ["SCHEME", "Database", "Migration", "functions", "opened"]
+__all__ = ["SCHEME", "Database", "Migration", "opened"]

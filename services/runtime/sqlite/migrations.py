@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from services.runtime import logs, ready
 from services.runtime.schema import SchemaTooNew
@@ -14,9 +12,8 @@ from services.runtime.sqlite.connection import connect, schema_version
 
 log = logs.get(__name__)
 
-Migration = str | Callable[[sqlite3.Connection], None]
-"""What leads from one version of a schema to the next: a script of statements, or a function where
-SQL cannot say it. Neither begins or commits: it is part of a transaction."""
+Migration = str
+"""A script that leads from one version of a schema to the next, without BEGIN and COMMIT."""
 
 
 def open_migrated(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
@@ -42,43 +39,7 @@ def _migrate(connection: sqlite3.Connection, name: str, migrations: Sequence[Mig
         log.info("schema_upgrading", version=version, to=len(migrations))
         ready.ask_for_patience(name)
     for number, migration in enumerate(migrations[version:], version + 1):
-        if isinstance(migration, str):  # A script commits whatever was begun before it.
-            connection.executescript(f"BEGIN IMMEDIATE; {migration}")
-        else:
-            connection.execute("BEGIN IMMEDIATE")
-            migration(connection)
+        # A script commits whatever was begun before it.
+        connection.executescript(f"BEGIN IMMEDIATE; {migration}")
         connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")
-
-
-@contextmanager
-def functions(connection: sqlite3.Connection, **named: Callable[..., Any]) -> Iterator[None]:
-    """Within the block, SQL knows these functions. What one of them raises, the block raises.
-
-    SQLite by itself says no more than that some function raised something.
-    """
-    raised: list[Exception] = []
-    for name, function in named.items():
-        connection.create_function(name, -1, _telling(function, raised))
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if raised:
-            raise raised[0] from error
-        raise
-    finally:
-        for name in named:
-            connection.create_function(name, -1, None)
-
-
-def _telling(function: Callable[..., Any], raised: list[Exception]) -> Callable[..., Any]:
-    """A function that adds to `raised` what it raises."""
-
-    def called(*arguments: Any) -> Any:
-        try:
-            return function(*arguments)
-        except Exception as error:
-            raised.append(error)
-            raise
-
-    return called
