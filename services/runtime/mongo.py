@@ -67,11 +67,14 @@ class Transaction:
     session: ClientSession
 
 
+_WRITE_CONFLICT = 112
 DUPLICATE = 11000
 """The code of an error that says: a unique index holds this key already."""
 
 _SECONDS = 2.0
 """Most an operation may take; the callers of a service wait longer."""
+_THREAD_SECONDS = 1.9
+"""Of that, what is done in a thread, so that its own error is seen."""
 _PROBE_SECONDS = 0.5
 """Most a server that was away may take to say that it is back."""
 _LOOK_SECONDS = 0.4
@@ -176,7 +179,7 @@ class Database:
         db: PyMongoDatabase[Document] = self._by_majority.delegate
 
         def run() -> T:
-            with pymongo.timeout(_SECONDS):
+            with pymongo.timeout(_THREAD_SECONDS):
                 return work(db)
 
         return await self._run(name, lambda _: asyncio.to_thread(run))
@@ -264,7 +267,7 @@ class Database:
         db = client[self._name]
 
         def run() -> T:
-            with pymongo.timeout(_SECONDS), client.start_session() as session:
+            with pymongo.timeout(_THREAD_SECONDS), client.start_session() as session:
                 return session.with_transaction(
                     lambda session: work(Transaction(db, session)), *_SERIALIZED
                 )
@@ -297,6 +300,8 @@ class Database:
         except (PyMongoError, TimeoutError) as error:
             if _is_duplicate(error):
                 raise
+            if _is_conflict(error):
+                raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
             self._fail(error)
             raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
         finally:
@@ -374,6 +379,12 @@ def _probed(task: asyncio.Task[None]) -> None:
     error = None if task.cancelled() else task.exception()
     if error and not isinstance(error, PyMongoError | TimeoutError):
         background.failed("store-probe", error)
+
+
+def _is_conflict(error: Exception) -> bool:
+    """Whether a transaction met other transactions until its deadline."""
+    cause = error.__cause__
+    return isinstance(cause, OperationFailure) and cause.code == _WRITE_CONFLICT
 
 
 def _is_duplicate(error: Exception) -> bool:

@@ -555,6 +555,26 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
                 await store.links.add(link)
 
 
+async def test_transactions_that_meet_others_for_too_long_are_refused_as_overload(
+    mongo_url: str,
+) -> None:
+    def change(tx: mongo.Transaction) -> None:
+        tx.db.links.update_one({"_id": "one"}, {"$inc": {"n": 1}}, session=tx.session)
+
+    async with mongo.opened(mongo_url, "", ()) as database:
+        await database.write("", lambda db: db.links.insert_one({"_id": "one"}))
+        with pymongo.MongoClient[Any](mongo_url) as other, other.start_session() as session:
+            with session.start_transaction():
+                links = other.get_default_database().links
+                links.update_one({"_id": "one"}, {"$inc": {"n": 1}}, session=session)
+                with pytest.raises(Unavailable) as refused:
+                    await database.transaction("", change)
+            assert refused.value.reason == "STORE_OVERLOADED"
+        await database.transaction("", change)
+        found = await database.read("", lambda db: db.links.find_one({"_id": "one"}))
+        assert found == {"_id": "one", "n": 2}
+
+
 async def version(documents: mongo.Documents) -> Any:
     found = await documents.schema.find_one({"_id": "version"})
     return found and found["version"]
