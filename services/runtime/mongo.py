@@ -266,11 +266,24 @@ class Database:
         client: MongoClient[Document] = self._client.delegate
         db = client[self._name]
 
+        has_conflicted = False
+
+        def attempt(session: ClientSession) -> T:
+            nonlocal has_conflicted
+            try:
+                return work(Transaction(db, session))
+            except OperationFailure as error:
+                has_conflicted = has_conflicted or error.code == _WRITE_CONFLICT
+                raise
+
         def run() -> T:
-            with pymongo.timeout(_THREAD_SECONDS), client.start_session() as session:
-                return session.with_transaction(
-                    lambda session: work(Transaction(db, session)), *_SERIALIZED
-                )
+            try:
+                with pymongo.timeout(_THREAD_SECONDS), client.start_session() as session:
+                    return session.with_transaction(attempt, *_SERIALIZED)
+            except PyMongoError as error:
+                if error.timeout and has_conflicted:
+                    raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
+                raise
 
         return await asyncio.get_running_loop().run_in_executor(self._transactions, run)
 
@@ -300,8 +313,6 @@ class Database:
         except (PyMongoError, TimeoutError) as error:
             if _is_duplicate(error):
                 raise
-            if _is_conflict(error):
-                raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
             self._fail(error)
             raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
         finally:
@@ -379,12 +390,6 @@ def _probed(task: asyncio.Task[None]) -> None:
     error = None if task.cancelled() else task.exception()
     if error and not isinstance(error, PyMongoError | TimeoutError):
         background.failed("store-probe", error)
-
-
-def _is_conflict(error: Exception) -> bool:
-    """Whether a transaction met other transactions until its deadline."""
-    cause = error.__cause__
-    return isinstance(cause, OperationFailure) and cause.code == _WRITE_CONFLICT
 
 
 def _is_duplicate(error: Exception) -> bool:
