@@ -73,8 +73,9 @@ DUPLICATE = 11000
 
 _SECONDS = 2.0
 """Most an operation may take; the callers of a service wait longer."""
-_THREAD_SECONDS = 1.9
-"""Of that, what is done in a thread, so that its own error is seen."""
+_THREAD_SECONDS = _SECONDS + 0.6
+"""How long the end of work in a thread is waited for, which has its own deadline of 2 s. PyMongo may
+notice it half a second late, as it pauses before it repeats a transaction."""
 _PROBE_SECONDS = 0.5
 """Most a server that was away may take to say that it is back."""
 _LOOK_SECONDS = 0.4
@@ -168,7 +169,7 @@ class Database:
         that it raises rolls the transaction back. Raises Unavailable, after which the transaction
         may have been committed or not.
         """
-        return await self._run(name, lambda _: self._in_transaction(work))
+        return await self._run(name, lambda _: self._in_transaction(work), _THREAD_SECONDS)
 
     async def read_in_thread(self, name: str, work: Callable[[PyMongoDatabase[Document]], T]) -> T:
         """Run `work`, which changes nothing, in a thread with PyMongo. Raises Unavailable.
@@ -179,10 +180,10 @@ class Database:
         db: PyMongoDatabase[Document] = self._by_majority.delegate
 
         def run() -> T:
-            with pymongo.timeout(_THREAD_SECONDS):
+            with pymongo.timeout(_SECONDS):
                 return work(db)
 
-        return await self._run(name, lambda _: asyncio.to_thread(run))
+        return await self._run(name, lambda _: asyncio.to_thread(run), _THREAD_SECONDS)
 
     async def close(self) -> None:
         """Leave the server."""
@@ -278,7 +279,7 @@ class Database:
 
         def run() -> T:
             try:
-                with pymongo.timeout(_THREAD_SECONDS), client.start_session() as session:
+                with pymongo.timeout(_SECONDS), client.start_session() as session:
                     return session.with_transaction(attempt, *_SERIALIZED)
             except PyMongoError as error:
                 if error.timeout and has_conflicted:
@@ -297,7 +298,7 @@ class Database:
         else:
             self._unwritable = None
 
-    async def _run(self, name: str, operation: Operation[T]) -> T:
+    async def _run(self, name: str, operation: Operation[T], seconds: float = _SECONDS) -> T:
         if self._waiting >= _WAITING:
             raise Unavailable("The store is overloaded.", "STORE_OVERLOADED")
         self._waiting += 1
@@ -308,7 +309,7 @@ class Database:
                 if self._away:
                     await self._back()
                 # The driver's own deadline begins when a thread takes the operation up.
-                async with asyncio.timeout(_SECONDS):
+                async with asyncio.timeout(seconds):
                     result = await operation(self._documents)
         except (PyMongoError, TimeoutError) as error:
             if _is_duplicate(error):
