@@ -371,6 +371,17 @@ describe('an answer from before', () => {
     await count('3 links');
   });
 
+  it('is not waited for where the page is left: what waits for its turn is sent', async () => {
+    const user = await open();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await asked(removals, 1);
+    await user.click(screen.getByRole('button', { name: /^Undo/ }));
+    await settled();
+    expect(restorals.given).toEqual([]);
+    act(() => void window.dispatchEvent(new Event('pagehide')));
+    await asked(restorals, 1);
+  });
+
   it('does not take a link away that was restored', async () => {
     const user = await open();
     await choose(user, 'k7Qm2_xB', 'Remove');
