@@ -153,6 +153,10 @@ drill: $(DEV) mongo prometheus ## Break what the alerts speak of, and see that t
 bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
 	@exec $(PY) -m tests.load.bench
 
+.PHONY: bench-memory
+bench-memory: $(DEV) $(WEB) ## Measure the memory of all processes together, idle and at full load
+	@exec $(PY) -m tests.load.memory
+
 .PHONY: bench-blocklists
 bench-blocklists: $(DEV) ## Measure creations while a list of a million hosts is read, and what it takes
 	@exec $(PY) -m tests.load.blocklists
