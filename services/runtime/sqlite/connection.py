@@ -42,7 +42,7 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA foreign_keys = ON")
     # What is deleted is overwritten, in the pages that are written anyway.
     connection.execute("PRAGMA secure_delete = FAST")
-    connection.execute("PRAGMA cache_size = -65536")  # 64 MiB
+    connection.execute("PRAGMA cache_size = -8192")  # 8 MiB: the system has the rest of the file.
     connection.execute(f"PRAGMA wal_autocheckpoint = {MAX_LOG_PAGES}")
     return connection
 
