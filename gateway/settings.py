@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
-from pydantic_settings import NoDecode
 
 from gateway.limits import Rate
 from gateway.resolver import FRESH_SECONDS, STALE_SECONDS
@@ -26,7 +25,7 @@ def _rate(value: Any) -> Any:
     return (Rate.parse(value) if value.strip() else None) if isinstance(value, str) else value
 
 
-OptionalRate = Annotated[Rate | None, NoDecode, BeforeValidator(_rate)]
+OptionalRate = Annotated[Rate | None, BeforeValidator(_rate)]
 """A rate, like `300/minute`; none where the text is empty."""
 
 
@@ -49,9 +48,9 @@ class GatewaySettings(ProcessSettings):
     """Room of the journal; visits past it are counted as lost."""
     web_dir: Path | None = None
     """Folder of the built pages, where the gateway serves them itself."""
-    cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    cors_origins: tuple[str, ...] = ()
     """Further origins, by commas, that may call the functions from a browser."""
-    trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     """CIDRs, by commas, whose X-Forwarded-For is believed."""
     trusted_hops: int = Field(default=0, ge=0, le=10)
     """Number of proxies in front whose X-Forwarded-For is believed, instead of their networks."""

@@ -199,16 +199,22 @@ def _loose(skeleton: str) -> str:
 def _read_confusables() -> Mapping[str, str]:
     """The ASCII letters and digits, in lower case, that other letters look like.
 
-    Of the package's table, 10 MB in memory, only these are kept.
+    The package's table takes 10 MB as Python objects: only the look-alikes of each letter are made.
     """
     file = resources.files("confusable_homoglyphs") / "confusables.json"
-    table: dict[str, list[dict[str, Any]]] = json.loads(file.read_text(encoding="utf-8"))
+    table: dict[str, list[str]] = json.loads(file.read_text("utf-8"), object_hook=_look_of)
     read: dict[str, str] = {}
     for letter, alike in table.items():
-        looks = [one["c"].lower() for one in alike if one["c"].isascii() and one["c"].isalnum()]
+        looks = [look.lower() for look in alike if look.isascii() and look.isalnum()]
         if looks and not letter.isascii():
             read[letter] = looks[0]
     return read
+
+
+def _look_of(entry: dict[str, Any]) -> Any:
+    """An entry of the table as the letter it is about, and the table as it is."""
+    look = entry.get("c")
+    return look if isinstance(look, str) else entry
 
 
 # Read with the module: nobody's request waits for them.

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator
-from pydantic_settings import SettingsConfigDict
 
-from services.runtime.settings import PREFIX, ProcessSettings, PublicUrl
+from services.runtime.settings import ProcessSettings, PublicUrl
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout."""
@@ -20,9 +19,7 @@ WEB_DIR = ROOT / "web" / "dist"
 class RunSettings(ProcessSettings):
     """What a local run can be told. Everything else in the environment goes on to its processes."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, extra="ignore", frozen=True, env_ignore_empty=True
-    )
+    ignores_empty = True
 
     port: int = Field(default=8080, ge=1, le=65535)
     """Port of the product, on loopback."""

@@ -6,12 +6,14 @@ looked at and remembered, and a new one costs microseconds, whatever is in it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Mapping
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal, TypeVar
 
 import ada_url
-import crawleruseragents
 import re2
 from ahocorasick_rs import BytesAhoCorasick
 
@@ -31,15 +33,21 @@ _REMEMBERED = 4096
 _PLAIN = re.compile(r"(?:[^][(){}*+?|^$.\\]|\\[^a-zA-Z0-9])+")
 
 
+def _patterns() -> list[str]:
+    """The patterns of the package, from its file: imported, it keeps examples of each (1.5 MB)."""
+    package = find_spec("crawleruseragents")
+    assert package is not None
+    assert package.origin is not None
+    file = Path(package.origin).with_name("crawler-user-agents.json")
+    listed = (entry["pattern"] for entry in json.loads(file.read_text("utf-8")))
+    return [pattern for pattern in listed if pattern not in EXCEPTED]
+
+
 # `re` tries the alternatives of one expression in turn (2 ms a header). RE2 builds its states while
 # it searches and drops them when there are many (3 ms where headers contain beginnings of
 # patterns). Nearly all patterns are plain text. Aho-Corasick builds all states for these in
 # advance, and RE2 has the few others. The worst header then takes 10 us.
-_PATTERNS = [
-    pattern
-    for entry in crawleruseragents.CRAWLER_USER_AGENTS_DATA
-    if (pattern := entry["pattern"]) not in EXCEPTED
-]
+_PATTERNS = _patterns()
 _texts = BytesAhoCorasick(
     [
         *(name.encode() for name in PROGRAMS),

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
+    ConfigDict,
     Field,
     HttpUrl,
     StringConstraints,
     ValidationError,
     field_validator,
-)
-from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
 )
 
 PREFIX = "ATAJO_"
@@ -55,38 +51,12 @@ PublicUrl = Annotated[HttpUrl, AfterValidator(_only_origin)]
 """Where people reach the product: an origin, with nothing after it."""
 
 
-class FileSource(PydanticBaseSettingsSource):
-    """Reads `<PREFIX><NAME>_FILE`: the value is the file's text without its last newline."""
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        variable = f"{PREFIX}{field_name.upper()}_FILE"
-        path = os.environ.get(variable)
-        if not path:
-            return None, field_name, False
-        try:
-            value = Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise SystemExit(
-                f"Settings refused. {variable} cannot be read: {_printable(path)}: {error.strerror}"
-            ) from None
-        except UnicodeDecodeError:
-            raise SystemExit(
-                f"Settings refused. {variable} is not UTF-8 text: {_printable(path)}"
-            ) from None
-        return value.rstrip("\r\n"), field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        found = {
-            name: self.get_field_value(field, name)[0]
-            for name, field in self.settings_cls.model_fields.items()
-        }
-        return {name: value for name, value in found.items() if value is not None}
-
-
-class ProcessSettings(BaseSettings):
+class ProcessSettings(BaseModel):
     """What every process can be told."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    ignores_empty: ClassVar[bool] = False
+    """Whether an empty variable counts as one that is not set."""
 
     environment: Literal["production", "local"] = "production"
     """`local` is a developer's own machine: placeholder secrets are let through."""
@@ -97,17 +67,6 @@ class ProcessSettings(BaseSettings):
     """Host and port of metrics and health, never the public one; port 0 finds a free one."""
     drain_seconds: float = Field(default=2.0, ge=0, le=3600, allow_inf_nan=False)
     """How long calls under way may take to finish when the process is asked to stop."""
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, FileSource(settings_cls), env_settings
 
     @field_validator("*", mode="before")
     @classmethod
@@ -120,8 +79,15 @@ class ProcessSettings(BaseSettings):
     @classmethod
     def load(cls) -> Self:
         """Read the settings, or end the process with a line a setting at fault."""
+        texts = {name: _text_of(f"{PREFIX}{name.upper()}") for name in cls.model_fields}
         try:
-            return cls()
+            return cls.model_validate(
+                {
+                    name: text
+                    for name, text in texts.items()
+                    if text is not None and (text or not cls.ignores_empty)
+                }
+            )
         except ValidationError as error:
             # The values stay out of the message: one of them may be a secret.
             faults = [
@@ -141,6 +107,21 @@ class ServiceSettings(ProcessSettings):
     store: str
     """Where this service keeps its data: `mongodb://…`, `mongodb+srv://…` or
     `sqlite:///path/to/file`. A MongoDB URL without a database means `atajo_<service>`."""
+
+
+def _text_of(variable: str) -> str | None:
+    """The text of the file that `<variable>_FILE` names without its last newline, else of the
+    variable; None where neither is set. Raises SystemExit with one line for an unreadable file."""
+    path = os.environ.get(f"{variable}_FILE")
+    if not path:
+        return os.environ.get(variable)
+    try:
+        return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+    except OSError as error:
+        why = f"cannot be read: {_printable(path)}: {error.strerror}"
+    except UnicodeDecodeError:
+        why = f"is not UTF-8 text: {_printable(path)}"
+    raise SystemExit(f"Settings refused. {variable}_FILE {why}")
 
 
 def _printable(text: str) -> str:
