@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.load.bench import COLD_CODES, COLD_CONNECTIONS, need, wrk, write_scripts
+from tests.load.bench import COLD_CODES, COLD_CONNECTIONS, need, write_scripts, wrk
 from tests.load.fill import fill_links, write_codes
 from tests.processes import PYTHON_PATH, ROOT
 from tests.product import Client, free_port
