@@ -6,18 +6,22 @@ import asyncio
 import signal
 import sys
 
+from deploy.local import child
 from deploy.local.folder import DataFolder
-from deploy.local.settings import RunSettings, check_port_free, check_web_built
-from deploy.local.supervisor import supervise
+from deploy.local.settings import ROOT, RunSettings, check_port_free, check_web_built
+from deploy.local.supervisor import MODULES, supervise
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing runs yet: end at once, quietly.
     settings = RunSettings.load()
+    # The folder's lock, which is opened next, is the supervisor's alone.
+    sys.path.append(str(ROOT / "proto" / "gen"))
+    forked = child.fork(list(MODULES.values()))
     with DataFolder.held(settings.data_dir) as folder:
         check_port_free(settings.port)
         check_web_built()
-        code = asyncio.run(supervise(settings, folder))
+        code = asyncio.run(supervise(settings, folder, forked))
     sys.exit(code)
 
 

@@ -1,19 +1,45 @@
-"""A process of the product, started by the supervisor."""
+"""The processes of the product, forked by the supervisor.
+
+All of them are forked before the supervisor has an event loop or a thread, and before gRPC is
+initialized. Each then waits to be told its settings. What they all import is imported before that,
+so that they share its memory: together they take a third less than processes that import it
+themselves (docs/adr/0005-memory-of-a-local-run.md).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
+import importlib
 import json
+import multiprocessing
 import os
+import runpy
 import signal
+import socket
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, Self
+from multiprocessing.context import ForkProcess
+from pathlib import Path
+from typing import NoReturn
 
 from deploy.local.settings import ROOT
 
 _PATIENCE = 30.0
 """Seconds from the start of a process until it must serve, or say why it takes longer."""
+_SHARED = (
+    "google.protobuf.descriptor_pb2",
+    "grpc.aio",
+    "sqlite3",
+    "uvloop",
+    "services.runtime.background",
+    "services.runtime.interceptors",
+    "services.runtime.observation",
+    "services.runtime.ready",
+    "services.runtime.tracing",
+)
+"""Modules that every process of the product imports, or that make no metric where it does not."""
 
 
 class Failed(Exception):
@@ -24,44 +50,93 @@ class Failed(Exception):
         self.code = code
 
 
-class Child:
-    """A running process. Made by `start`."""
+class Forked:
+    """A process that runs a module once it is told its settings, and ends if it never is."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process, ready: int) -> None:
+    def __init__(self, module: str, earlier: Sequence[Forked]) -> None:
+        self._control, theirs = socket.socketpair()
+        ours = [*(each._control for each in earlier), self._control]
+        with theirs:
+            self.process = multiprocessing.get_context("fork").Process(
+                target=_become, args=(module, theirs, ours), daemon=True
+            )
+            self.process.start()
+
+    def begin(self, env: Mapping[str, str], lifeline: int, ready: int, inherited: int) -> None:
+        """Have it run, with an environment and three open files."""
+        with self._control as control:
+            control.settimeout(_PATIENCE)
+            # Where it was killed meanwhile, who waits for its end is told that.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                socket.send_fds(control, [b"\n"], [lifeline, ready, inherited])
+                control.sendall(json.dumps(dict(env)).encode())
+
+
+def fork(modules: Sequence[str]) -> dict[str, Forked]:
+    """Fork a process for each module. Call it before there is a thread or an event loop."""
+    for name in _SHARED:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # The garbage collector would write to pages that are shared.
+    forked: dict[str, Forked] = {}
+    for module in modules:
+        forked[module] = Forked(module, list(forked.values()))
+    return forked
+
+
+def _become(module: str, control: socket.socket, others: Sequence[socket.socket]) -> None:
+    """Wait for the settings, then be `python -m module` with them, and without a terminal."""
+    # A session of its own: Ctrl-C reaches the supervisor alone, which keeps the order.
+    os.setsid()
+    for other in others:
+        other.close()
+    with control:
+        told, fds, _, _ = socket.recv_fds(control, 1, 3)
+        if not told:  # The supervisor has ended.
+            return
+        lifeline, ready, _ = fds
+        env = json.loads(b"".join(iter(lambda: control.recv(1 << 16), b"")))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    os.environ.clear()
+    os.environ.update(env, ATAJO_READY_FD=str(ready), ATAJO_LIFELINE_FD=str(lifeline))
+    os.chdir(ROOT)
+    Path("/proc/self/comm").write_text(module.rpartition(".")[2])  # For `top` and `ps -A`.
+    sys.argv = [module]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+class Child:
+    """A running process, which tells by `ready` that it serves."""
+
+    def __init__(self, name: str, process: ForkProcess, ready: int) -> None:
         self.name = name
         self.addresses: dict[str, str] = {}
-        self.ended = asyncio.create_task(self._end())
+        loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[int] = loop.create_future()
+        """Its exit code as a shell counts it: 128 + n for signal n."""
         self._process = process
         self._ready = os.fdopen(ready, "rb", buffering=0)
+        loop.add_reader(process.sentinel, self._end)
 
     @classmethod
-    async def start(
-        cls, name: str, module: str, env: Mapping[str, str], inherited: Sequence[int]
-    ) -> Self:
-        """Start `python -m module`, with the open files of `inherited` and no terminal."""
+    def start(
+        cls, name: str, forked: Forked, env: Mapping[str, str], lifeline: int, inherited: int
+    ) -> Child:
+        """Have a forked process run, with an environment."""
         ready, write_end = os.pipe()
+        child = cls(name, forked.process, ready)
         try:
-            # A session of its own: Ctrl-C reaches the supervisor alone, which keeps the order.
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                module,
-                cwd=ROOT,
-                env={**env, "ATAJO_READY_FD": str(write_end)},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=sys.stderr,
-                pass_fds=(*inherited, write_end),
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(ready)
-            raise
+            forked.begin(env, lifeline, write_end, inherited)
         finally:
             os.close(write_end)
-        return cls(name, process, ready)
+        return child
 
     @property
     def pid(self) -> int:
+        assert self._process.pid is not None
         return self._process.pid
 
     async def serving(self) -> None:
@@ -96,9 +171,11 @@ class Child:
 
     def signal(self, number: signal.Signals) -> None:
         if not self.ended.done():
-            self._process.send_signal(number)
+            os.kill(self.pid, number)
 
-    async def _end(self) -> int:
-        """The exit code as a shell counts it: 128 + n for signal n."""
-        code = await self._process.wait()
-        return code if code >= 0 else 128 - code
+    def _end(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._process.sentinel)
+        self._process.join()
+        code = self._process.exitcode
+        assert code is not None
+        self.ended.set_result(code if code >= 0 else 128 - code)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from deploy.local import caller
-from deploy.local.child import Child, Failed
+from deploy.local.child import Child, Failed, Forked
 from deploy.local.folder import DataFolder
 from deploy.local.settings import ROOT, WEB_DIR, RunSettings
 from deploy.local.store import store_of
@@ -20,6 +20,11 @@ GATEWAY = "gateway"
 RECONCILER = "reconciler"
 CALLERS = (GATEWAY, RECONCILER)
 """They call the services, so they stop before those do."""
+MODULES = {
+    **{name: f"services.{name}" for name in (*SERVICES, RECONCILER)},
+    GATEWAY: GATEWAY,
+}
+"""What each process runs."""
 _OURS = ("ATAJO_STORE", "ATAJO_STORE_FILE")
 """Settings of the run that mean something else to its processes."""
 _STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -29,12 +34,12 @@ _ALL_SECONDS = 4.0
 second up to 5 s is for a busy machine, on which this process, too, takes its time to end."""
 
 
-async def supervise(settings: RunSettings, folder: DataFolder) -> int:
-    """Run the product until a signal or a failure; returns the exit code.
+async def supervise(settings: RunSettings, folder: DataFolder, forked: Mapping[str, Forked]) -> int:
+    """Run the product until a signal or a failure; returns the exit code. `forked` has `MODULES`.
 
     When it returns, every process it started has ended and was waited for.
     """
-    run = _Run(settings, folder)
+    run = _Run(settings, folder, forked)
     serving = asyncio.create_task(run.serve())
     _cancel_on_signal(serving)
     try:
@@ -64,9 +69,12 @@ def _cancel_on_signal(task: asyncio.Task[None]) -> None:
 
 
 class _Run:
-    def __init__(self, settings: RunSettings, folder: DataFolder) -> None:
+    def __init__(
+        self, settings: RunSettings, folder: DataFolder, forked: Mapping[str, Forked]
+    ) -> None:
         self._settings = settings
         self._folder = folder
+        self._forked = forked
         self._children: list[Child] = []
         # Its end of file tells the processes that this one is gone, whatever ended it.
         self._lifeline, self._held = os.pipe()
@@ -75,19 +83,14 @@ class _Run:
         """Start everything and stay. Ends by being cancelled or with a group of Failed."""
         async with asyncio.TaskGroup() as group:
             group.create_task(caller.follow())
-            services = [
-                await self._start(group, name, f"services.{name}", self._service_env(name))
-                for name in SERVICES
-            ]
+            services = [self._start(group, name, self._service_env(name)) for name in SERVICES]
             await asyncio.gather(*(child.serving() for child in services))
-            gateway = await self._start(group, GATEWAY, GATEWAY, self._gateway_env(services))
+            gateway = self._start(group, GATEWAY, self._gateway_env(services))
             await gateway.serving()
             self._folder.write_state(self._state())
             _say(f"Atajo is ready: {self._settings.url}", sys.stdout)
             # Nobody waits for what it does.
-            reconciler = await self._start(
-                group, RECONCILER, f"services.{RECONCILER}", self._reconciler_env(services)
-            )
+            reconciler = self._start(group, RECONCILER, self._reconciler_env(services))
             await reconciler.serving()
             self._folder.write_state(self._state())
 
@@ -104,11 +107,11 @@ class _Run:
         for child in killed:
             _say(f"{child.name} did not stop in time and was killed.", sys.stderr)
 
-    async def _start(
-        self, group: asyncio.TaskGroup, name: str, module: str, settings: Mapping[str, str]
-    ) -> Child:
+    def _start(self, group: asyncio.TaskGroup, name: str, settings: Mapping[str, str]) -> Child:
         env = {**self._shared_env(), **settings}
-        child = await Child.start(name, module, env, (self._lifeline, self._folder.inherited))
+        child = Child.start(
+            name, self._forked[MODULES[name]], env, self._lifeline, self._folder.inherited
+        )
         self._children.append(child)
         group.create_task(child.watch())
         return child
@@ -123,7 +126,6 @@ class _Run:
             "ATAJO_LOG_LEVEL": self._settings.log_level,
             "ATAJO_PUBLIC_URL": self._settings.url,
             "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
-            "ATAJO_LIFELINE_FD": str(self._lifeline),
             "ATAJO_TOKEN_SECRET_FILE": str(self._folder.secret_file),
         }
 

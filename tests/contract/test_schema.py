@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
 import os
 import sqlite3
 import subprocess
@@ -237,7 +238,8 @@ async def test_a_process_that_upgrades_its_store_may_take_longer_to_serve(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(child, "_PATIENCE", 0.1)
-    process = await asyncio.create_subprocess_exec("sleep", "60")
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    process.start()
     told, tell = os.pipe()
     started = child.Child("links", process, told)
     os.write(tell, b'{"upgrading": "its store"}\n')
