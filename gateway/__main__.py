@@ -16,7 +16,7 @@ from prometheus_client import REGISTRY
 
 from gateway.bootstrap import Gateway, bootstrap
 from gateway.clients import AnalyticsClient, AuthClient, LinksClient
-from gateway.http import protocol_with
+from gateway.http.fast_path import protocol_class
 from gateway.settings import GatewaySettings
 from services.runtime import background, logs, ready, tracing
 from services.runtime.health import Health
@@ -61,7 +61,7 @@ def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config
     """How uvicorn is to serve a gateway."""
     return uvicorn.Config(
         gateway.app,
-        http=protocol_with(gateway.app),
+        http=protocol_class(gateway.app),
         ws="none",
         lifespan="off",
         log_config=None,

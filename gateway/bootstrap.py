@@ -49,7 +49,7 @@ class Gateway:
     """The gateway, put together. `app` answers from the start; `at_work` runs what is behind it."""
 
     app: Redirects
-    """The ASGI application, and the shortcut that `gateway.http.protocol_with` takes."""
+    """The ASGI application, and the fast path that `protocol_class` takes."""
     health: Health
     """Starts with the server and stops ahead of it; whoever does so closes it last."""
     metrics: GatewayCollector

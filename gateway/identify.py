@@ -1,7 +1,7 @@
 """The id of a request: that of its `x-request-id` header or a new one, told in its response.
 
 A redirect tells none. What succeeds leaves no line in a log that an id could lead to, and the
-shortcut of gateway/http.py, which answers nearly all redirects, would become slower.
+fast path (`gateway/http`), which answers nearly all redirects, would become slower.
 """
 
 from __future__ import annotations

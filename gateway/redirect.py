@@ -12,7 +12,7 @@ import time
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.edge import Edge
-from gateway.http import BROKEN, LOOKUP, Lookup
+from gateway.http.fast_path import BROKEN, LOOKUP, Lookup
 from gateway.identify import identified, identify
 from gateway.metrics import RedirectMetrics
 from gateway.resolution import LinkState, Resolution, location_of
@@ -32,7 +32,7 @@ _STATUS_OF_ENDED = {LinkState.EXPIRED: 410, LinkState.REMOVED: 410, LinkState.BL
 class Redirects:
     """Answers `/<code>`; hands everything else to `app`.
 
-    `hit`, `lookup` and `respond` are the shortcut of gateway/http.py: a GET of an active link that
+    `hit`, `lookup` and `respond` are the fast path of `gateway/http`: a GET of an active link that
     memory knows is answered before there is a request to speak of; one of a link that is then found
     to be active needs no task to wait in. Whatever they leave comes here as ASGI.
     """

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from gateway.edge import Edge
-from gateway.http import protocol_with
+from gateway.http.fast_path import protocol_class
 from gateway.metrics import RedirectMetrics
 from gateway.redirect import Redirects
 from gateway.resolution import Changes, Resolution
@@ -295,7 +295,7 @@ class Server:
         listening = socket.create_server(("127.0.0.1", 0))
         config = uvicorn.Config(
             self.app,
-            http=protocol_with(self.app),
+            http=protocol_class(self.app),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -349,7 +349,7 @@ FAILING = b"HTTP/1.1 503 Service Unavailable"
 async def test_who_reads_nothing_of_an_answer_is_cut_off(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("gateway.http.MOST_UNREAD_SECONDS", 0.1)
+    monkeypatch.setattr("gateway.http.hardening.MAX_UNREAD_SECONDS", 0.1)
     sent = asyncio.Event()
 
     async def sends_much(scope: Scope, receive: Receive, send: Send) -> None:
@@ -376,7 +376,7 @@ async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
     def breaks(**_: object) -> None:
         raise RuntimeError("nobody foresaw this")
 
-    monkeypatch.setattr("gateway.http.log", logs.Throttled("gateway.http"))
+    monkeypatch.setattr("gateway.http.hardening.log", logs.Throttled("gateway.http.hardening"))
     server, broke, invalid = Server(), rejections("broke"), rejections("invalid")
     async with server.running() as port:
         with capture_logs() as told, monkeypatch.context() as patch:
@@ -538,7 +538,7 @@ async def test_what_does_not_come_whole_in_time_is_cut_off(
     monkeypatch: pytest.MonkeyPatch, sent: bytes, statuses: list[bytes]
 ) -> None:
     """Though something of it comes now and then."""
-    monkeypatch.setattr("gateway.http.MOST_REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.2)
     before = rejections("late")
 
     async def send_on(writer: asyncio.StreamWriter) -> None:
@@ -563,7 +563,7 @@ async def test_what_does_not_come_whole_in_time_is_cut_off(
 async def test_who_sends_on_for_ever_is_not_read_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gateway.http.MOST_LINGER_SECONDS", 0.2)
+    monkeypatch.setattr("gateway.http.hardening.MAX_LINGER_SECONDS", 0.2)
     async with Server().running() as port, asyncio.timeout(10):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"hello\r\n\r\n")
@@ -578,7 +578,7 @@ async def test_who_sends_on_for_ever_is_not_read_for_ever(
 
 
 async def test_who_waits_for_an_answer_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.http.MOST_REQUEST_SECONDS", 0.1)
+    monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.1)
     before, app = rejections("late"), Held()
     async with Server(app).running() as port, asyncio.timeout(10):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

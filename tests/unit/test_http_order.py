@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from gateway.http import _CorkedTransport, _Outbox
+from gateway.http.coalescing import CoalescingTransport, WriteQueue
 from gateway.visits.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
 from tests.unit.test_pipeline import Sink, strangers
@@ -27,9 +27,9 @@ class Wire:
         self.answered = 0
         self.missing = 0
         self.writes = 0
-        outbox = _Outbox(visits.flush)
+        outbox = WriteQueue(visits.flush)
         self.connections = [
-            _CorkedTransport(cast(asyncio.Transport, self), outbox) for _ in range(8)
+            CoalescingTransport(cast(asyncio.Transport, self), outbox) for _ in range(8)
         ]
 
     def is_closing(self) -> bool:
@@ -88,9 +88,9 @@ async def test_a_connection_that_breaks_keeps_no_answer_from_the_others() -> Non
                 raise RuntimeError("broken")
             sent.append(self.number)
 
-    outbox = _Outbox(lambda: None)
+    outbox = WriteQueue(lambda: None)
     for number in range(3):
-        _CorkedTransport(cast(asyncio.Transport, Broken(number)), outbox).write(ANSWER)
+        CoalescingTransport(cast(asyncio.Transport, Broken(number)), outbox).write(ANSWER)
     await asyncio.sleep(0)
     assert sent == [0, 2]
 

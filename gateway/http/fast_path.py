@@ -1,0 +1,227 @@
+"""Answers GETs of short URLs from the protocol, without a request object or a task.
+
+A link in memory is answered as soon as the headers are read. One that must be looked up is
+answered when its look-up ends; where the answer is no plain redirect, the application gives it.
+docs/adr/0004-http-fast-path.md says why this exists. tests/integration/test_redirects.py compares
+its answers with those of the application.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, Protocol, cast
+
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+from gateway.http.coalescing import CoalescingTransport, WriteQueue
+from gateway.http.hardening import HardenedProtocol
+from gateway.visits.classify import Headers
+from services.runtime import codes
+
+_MIN_PATH_BYTES = 1 + codes.MIN_LENGTH
+_MAX_PATH_BYTES = 1 + codes.MAX_LENGTH
+LOOKUP = "lookup"
+"""Key of a scope's state for the look-up that the response waits for."""
+BROKEN = "broken"
+"""Key of a scope's state for an unexpected error here, which the application reports."""
+
+
+class Lookup(NamedTuple):
+    """What a request waits for, and when (`time.perf_counter`) it was requested."""
+
+    started: float
+    answer: asyncio.Future[Any]
+
+
+class FastPath(Protocol):
+    """Answers plain GETs of possible short URLs."""
+
+    before_sending: Callable[[], None]
+    """Is called before anything is handed to a transport."""
+
+    def hit(
+        self, path: bytes, headers: Headers, host: str, server_headers: Headers
+    ) -> bytes | None:
+        """Return the whole response, with the server's own headers, if memory has the link.
+
+        `host` is the client's address, empty where that is not known.
+        """
+        ...
+
+    def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
+        """Start the look-up that `respond` needs; None: the application answers.
+
+        May add a request id to the headers.
+        """
+        ...
+
+    def respond(
+        self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
+    ) -> bytes | None:
+        """Return the whole response once `lookup` is done; None: the application answers."""
+        ...
+
+
+def protocol_class(path: FastPath) -> type[asyncio.Protocol]:
+    """Return the class for `uvicorn.Config(http=...)`."""
+
+    class FastPathProtocol(_FastPathProtocol):
+        fast_path = path
+        queue = WriteQueue(path.before_sending)
+
+    return FastPathProtocol
+
+
+class _FastPathProtocol(HardenedProtocol):
+    fast_path: FastPath
+    queue: WriteQueue
+    _host = ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(cast(asyncio.Transport, CoalescingTransport(transport, self.queue)))
+        self._host = self.client[0] if self.client else ""
+
+    def on_request(self, **state: Any) -> None:
+        if (
+            _MIN_PATH_BYTES <= len(self.url) <= _MAX_PATH_BYTES
+            and self.is_plain_get
+            and self._is_idle()
+        ):
+            try:
+                response = self.fast_path.hit(
+                    self.url, self.headers, self._host, self.server_state.default_headers
+                )
+                lookup = None if response else self.fast_path.lookup(self.url, self.headers)
+            except Exception as error:
+                state[BROKEN] = error
+            else:
+                if response is not None:
+                    self.is_answered = True
+                    self.transport.write(response)
+                    self.on_response_complete()
+                    return
+                if lookup is not None:
+                    self._wait_for(lookup)
+                    return
+        # After a hit in the same read, the connection is no longer idle.
+        self._unset_keepalive_if_required()
+        super().on_request(**state)
+
+    def _is_idle(self) -> bool:
+        """Whether no response is under way and the client reads what it is sent."""
+        is_done = self.cycle is None or self.cycle.response_complete
+        return is_done and not self.pipeline and not self.flow.write_paused
+
+    def _wait_for(self, lookup: Lookup) -> None:
+        self._unset_keepalive_if_required()
+        waiting = _Waiting(self.url, self.headers, lookup)
+        self.cycle = cast(RequestResponseCycle, waiting)
+        # When uvicorn stops, it waits for its tasks, or cancels them.
+        cast(set[asyncio.Future[Any]], self.tasks).add(lookup.answer)
+        lookup.answer.add_done_callback(partial(self._end_lookup, waiting))
+
+    def _end_lookup(self, waiting: _Waiting, answer: asyncio.Future[Any]) -> None:
+        """Answer a request whose look-up is done. A visit counts even if its client has left."""
+        cast(set[asyncio.Future[Any]], self.tasks).discard(answer)
+        if answer.cancelled():
+            return
+        state: dict[str, Any] = {LOOKUP: waiting.lookup}
+        if waiting.keep_alive and not self.flow.write_paused:
+            try:
+                response = self.fast_path.respond(
+                    waiting.url,
+                    waiting.headers,
+                    self._host,
+                    waiting.lookup,
+                    self.server_state.default_headers,
+                )
+            except Exception as error:
+                response = None
+                state[BROKEN] = error
+            if response is not None:
+                if not waiting.disconnected:
+                    self.transport.write(response)
+                waiting.response_complete = True
+                self.on_response_complete()
+                return
+        self._hand_over(waiting, state)
+
+    def _hand_over(self, waiting: _Waiting, state: dict[str, Any]) -> None:
+        """Have the application answer a request that waited, through a cycle of uvicorn's."""
+        path = self.root_path + waiting.url.decode("ascii")
+        scope = {
+            "type": "http",
+            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
+            "http_version": "1.1",
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "method": "GET",
+            "root_path": self.root_path,
+            "path": path,
+            "raw_path": path.encode("ascii"),
+            "query_string": b"",
+            "headers": waiting.headers,
+            "state": {**self.app_state, **state},
+        }
+        cycle = RequestResponseCycle(
+            scope=cast(Any, scope),
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=False,
+            keep_alive=waiting.keep_alive,
+            on_response=self.on_response_complete,
+        )
+        cycle.disconnected = waiting.disconnected
+        cycle.more_body = waiting.more_body
+        if cycle.disconnected or not cycle.more_body:
+            cycle.message_event.set()
+        if cast(Any, self.cycle) is waiting:
+            self.cycle = cycle
+        self._start_asgi_task(cycle, self.app)
+
+
+class _Waiting:
+    """Stands for uvicorn's cycle of a GET that waits for its look-up, at a fraction of its cost.
+
+    It has the attributes of a cycle that uvicorn's protocol reads and sets.
+    """
+
+    __slots__ = (
+        "disconnected",
+        "headers",
+        "keep_alive",
+        "lookup",
+        "message_event",
+        "more_body",
+        "response_complete",
+        "url",
+    )
+    response_started = False
+
+    def __init__(self, url: bytes, headers: list[tuple[bytes, bytes]], lookup: Lookup) -> None:
+        self.url = url
+        self.headers = headers
+        self.lookup = lookup
+        self.disconnected = False
+        self.keep_alive = True
+        self.more_body = True
+        self.response_complete = False
+        self.message_event = _NO_EVENT
+
+
+class _NoEvent:
+    """The message event of a request without a listener."""
+
+    def set(self) -> None:
+        """Do nothing."""
+
+
+_NO_EVENT = _NoEvent()
