@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, suppress
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -25,52 +24,126 @@ from gateway.resolver import Resolver
 from gateway.site import Site
 from gateway.visits.classify import Headers
 from services.runtime import logs
-from tests.product import BROWSER, Product
-from tests.waiting import await_that
+from services.runtime.errors import Unavailable
+from tests.in_process import InProcess
 
 URL = "https://example.com/"
 
 
-def rejected(product: Product, reason: str) -> float:
-    return product.metric(f'atajo_http_rejected_total{{reason="{reason}"}}')
+class Source:
+    """A link source in which every code leads to `URL`."""
+
+    is_away = False
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+        if self.is_away:
+            raise Unavailable("links is away", "AWAY")
+        return dict.fromkeys(codes, Resolution.active(URL))
+
+    async def changes(self, cursor: str | None) -> Changes:
+        raise AssertionError("nobody follows changes here")
 
 
-def answer_to(product: Product, *sent: bytes) -> bytes:
-    """All that the gateway answers on a connection of its own until it closes it.
+class Visits:
+    """Counts the visits it is told of."""
 
-    Each of `sent` is a segment of its own.
-    """
-    port = int(product.url.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self) -> None:
+        self.codes: list[str] = []
+
+    def take(self, code: str, headers: Headers, host: str, link_code: str) -> None:
+        self.codes.append(code)
+
+    def flush(self) -> None:
+        """Keep nothing on file."""
+
+
+class Server:
+    """Short addresses over HTTP in this process, so that a part can be broken."""
+
+    def __init__(self, others: ASGIApp | None = None) -> None:
+        edge = Edge.load()
+        self.source = Source()
+        self.resolver = Resolver(self.source, 1_000_000)
+        self.visits = Visits()
+        self.metrics = RedirectMetrics()
+        site = Site(edge, None)
+        self.app = Redirects(others or site, edge, self.resolver, self.visits, site, self.metrics)  # type: ignore[arg-type]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[int]:
+        """Serve; the value is the port."""
+        listening = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            self.app,
+            http=protocol_class(self.app),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+        )
+        server = uvicorn.Server(config)
+        serving = asyncio.create_task(server.serve([listening]))
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await serving
+
+    def failed(self) -> int:
+        return sum(self.metrics.counts["failed"])
+
+
+def rejections(reason: str) -> float:
+    """How much this process refused."""
+    return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": reason}) or 0
+
+
+async def rejection(before: float) -> None:
+    """Wait for one more that is no HTTP."""
+    while rejections("invalid") == before:  # noqa: ASYNC110 - It is a number that nobody tells of.
+        await asyncio.sleep(0)
+
+
+async def answer_to(port: int, *sent: bytes) -> bytes:
+    """All that is answered on a connection of its own. Each of `sent` is a segment of its own."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(10):
+        answering = asyncio.create_task(reader.read())
         for segment in sent:
-            connection.sendall(segment)
-        return b"".join(iter(lambda: connection.recv(65_536), b""))
+            writer.write(segment)
+            await writer.drain()
+            if len(sent) > 1:
+                await asyncio.sleep(0.005)
+        answer = await answering
+    writer.close()
+    await writer.wait_closed()
+    return answer
 
 
-def log_lines(product: Product) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in product.logs().splitlines()]
+def statuses_of(answers: bytes) -> list[bytes]:
+    return re.findall(rb"HTTP/1.1 (\d+) ", answers)
 
 
-def server_lines(product: Product) -> int:
-    """Log lines of the HTTP server's own: whole sentences, where our events are names."""
-    return sum(" " in line["event"] for line in log_lines(product))
+async def get(port: int, *codes: str) -> list[bytes]:
+    """Status lines of the answers on one connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    statuses = []
+    async with asyncio.timeout(10):
+        for code in codes:
+            writer.write(f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+            head = await reader.readuntil(b"\r\n\r\n")
+            [length] = [
+                int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length")
+            ]
+            await reader.readexactly(length)
+            statuses.append(head.partition(b"\r\n")[0])
+    writer.close()
+    await writer.wait_closed()
+    return statuses
 
 
-def reasons_of(product: Product, event: str) -> list[str]:
-    """The reasons of an event's lines in the gateway's log, in their order."""
-    lines = log_lines(product)
-    return [
-        line["reason"] for line in lines if line["event"] == event and line["service"] == "gateway"
-    ]
-
-
-def assert_told_once_for_a_reason(product: Product, event: str, before: list[str]) -> None:
-    """In less than a minute a reason is written once; it may have been written before that."""
-    after = reasons_of(product, event)
-    new = after[len(before) :]
-    assert after
-    assert len(new) == len(set(new))
+FOUND = b"HTTP/1.1 302 Found"
+FAILING = b"HTTP/1.1 503 Service Unavailable"
 
 
 @pytest.mark.parametrize(
@@ -88,14 +161,17 @@ def assert_told_once_for_a_reason(product: Product, event: str, before: list[str
         ("invalid", b"hello\r\n\r\n" + b"a" * (16 << 20)),
     ],
 )
-def test_what_is_no_http_is_refused_and_counted_and_leaves_no_line(
-    product: Product, reason: str, sent: bytes
+async def test_what_is_no_http_is_refused_and_counted_and_leaves_no_line(
+    reason: str, sent: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lines, before = server_lines(product), rejected(product, reason)
-    for _ in range(3):
-        assert answer_to(product, sent).startswith(b"HTTP/1.1 400 Bad Request\r\n")
-    assert rejected(product, reason) == before + 3
-    assert server_lines(product) == lines
+    before = rejections(reason)
+    with capture_logs() as told:
+        async with Server().running() as port:
+            answer = await answer_to(port, sent)
+    assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert rejections(reason) == before + 1
+    assert not told
+    assert not caplog.messages
 
 
 INVALID_HEADS = {
@@ -139,211 +215,124 @@ INVALID_HEADS = {
 }
 
 
-@pytest.mark.parametrize("sent", INVALID_HEADS.values(), ids=INVALID_HEADS)
-@pytest.mark.parametrize("in_memory", [True, False], ids=["in memory", "looked up"])
-def test_a_head_that_a_server_must_refuse_is_refused(
-    product: Product, sent: bytes, in_memory: bool
-) -> None:
-    code = product.shorten(URL) if in_memory else "nobody00"
-    visits = product.metric('atajo_redirects_total{result="found"}')
-    before = rejected(product, "invalid")
-    answers = answer_to(product, sent.replace(b"{code}", code.encode()))
-    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == [b"400"]
-    assert rejected(product, "invalid") == before + 1
-    assert product.metric('atajo_redirects_total{result="found"}') == visits
+async def test_a_head_that_a_server_must_refuse_is_refused() -> None:
+    server, before = Server(), rejections("invalid")
+    async with server.running() as port:
+        await get(port, "inmemory")
+        for code in (b"inmemory", b"lookedup"):
+            statuses = {
+                name: statuses_of(await answer_to(port, sent.replace(b"{code}", code)))
+                for name, sent in INVALID_HEADS.items()
+            }
+            assert statuses == {name: [b"400"] for name in INVALID_HEADS}
+    assert rejections("invalid") == before + 2 * len(INVALID_HEADS)
+    assert server.visits.codes == ["inmemory"]
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        b"GET /{code} HTTP/1.0\r\n",
-        b"GET /{code} HTTP/1.0\r\nhost: x\r\n",
-        b"GET http://x/{code} HTTP/1.1\r\nhost: y\r\n",
-        *(
-            b"GET /{code} HTTP/1.1\r\nhost: %s\r\n" % host
-            for host in (
-                *(b"x", b"x:80", b"x:", b"atajo_gateway", b"xn--and-6ma2c.example.:8080"),
-                *(b"192.0.2.1:65535", b"[2001:db8::1]:8080", b"[::ffff:192.0.2.1]", b"x  "),
-            )
-        ),
-    ],
-)
-def test_a_valid_head_leads_on(product: Product, head: bytes) -> None:
-    sent = head.replace(b"{code}", product.shorten(URL).encode()) + b"connection: close\r\n\r\n"
-    assert re.findall(rb"HTTP/1.1 (\d+) ", answer_to(product, sent)) == [b"302"]
+VALID_HEADS = [
+    b"GET /abcdefgh HTTP/1.0\r\n",
+    b"GET /abcdefgh HTTP/1.0\r\nhost: x\r\n",
+    b"GET http://x/abcdefgh HTTP/1.1\r\nhost: y\r\n",
+    *(
+        b"GET /abcdefgh HTTP/1.1\r\nhost: %s\r\n" % host
+        for host in (
+            *(b"x", b"x:80", b"x:", b"atajo_gateway", b"xn--and-6ma2c.example.:8080"),
+            *(b"192.0.2.1:65535", b"[2001:db8::1]:8080", b"[::ffff:192.0.2.1]", b"x  "),
+        )
+    ),
+]
 
 
-def test_a_request_line_in_parts_is_not_taken_for_http_0_9(product: Product) -> None:
-    code = product.shorten(URL).encode()
+async def test_a_valid_head_leads_on() -> None:
+    async with Server().running() as port:
+        statuses = {
+            head: statuses_of(await answer_to(port, head + b"connection: close\r\n\r\n"))
+            for head in VALID_HEADS
+        }
+    assert statuses == {head: [b"302"] for head in VALID_HEADS}
+
+
+async def test_a_request_line_in_parts_is_not_taken_for_http_0_9() -> None:
     parts = (
-        b"\r\n",
-        b"GET /",
-        code,
-        b" HTTP/1.1\r\n",
-        b"host: x\r\n",
+        *(b"\r\n", b"GET /", b"abcdefgh", b" HTTP/1.1\r\n", b"host: x\r\n"),
         b"connection: close\r\n\r\n",
     )
-    assert re.findall(rb"HTTP/1.1 (\d+) ", answer_to(product, *parts)) == [b"302"]
-    assert answer_to(product, b"GET /", code, b"\r", b"\n").startswith(b"HTTP/1.1 400 ")
+    async with Server().running() as port:
+        assert statuses_of(await answer_to(port, *parts)) == [b"302"]
+        assert statuses_of(await answer_to(port, b"GET /", b"abcdefgh", b"\r", b"\n")) == [b"400"]
 
 
-@pytest.mark.parametrize("protocol", ["h2c", "websocket", "TLS/1.0"])
-def test_a_request_to_speak_another_protocol_is_answered_as_any(
-    product: Product, protocol: str
+@pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.0"])
+async def test_a_request_to_speak_another_protocol_is_answered_as_any(
+    protocol: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    code = product.shorten(URL)
-    lines, before = server_lines(product), rejected(product, "upgrade")
-    head = f"host: x\r\nuser-agent: {BROWSER}\r\n"
-    asks = f"GET /{code} HTTP/1.1\r\n{head}connection: Upgrade\r\nupgrade: {protocol}\r\n\r\n"
-    last = f"GET /{code} HTTP/1.1\r\n{head}connection: close\r\n\r\n"
-    answers = answer_to(product, (asks + asks + last).encode())
-    assert answers.count(b"HTTP/1.1 302 Found\r\n") == 3
-    assert answers.count(f"location: {URL}\r\n".encode()) == 3
-    assert rejected(product, "upgrade") == before + 2
-    assert server_lines(product) == lines
+    server, before = Server(), rejections("upgrade")
+    head = b"GET /abcdefgh HTTP/1.1\r\nhost: x\r\n"
+    asks = head + b"connection: Upgrade\r\nupgrade: %s\r\n\r\n" % protocol
+    async with server.running() as port:
+        answers = await answer_to(port, asks + asks + head + b"connection: close\r\n\r\n")
+    assert statuses_of(answers) == [b"302"] * 3
+    assert answers.count(b"location: %s\r\n" % URL.encode()) == 3
+    assert rejections("upgrade") == before + 2
+    assert not caplog.messages
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_the_body_of_a_request_to_speak_another_protocol_is_no_request(
-    product: Product, at_once: bool
+async def test_the_body_of_a_request_to_speak_another_protocol_is_no_request(
+    *, at_once: bool
 ) -> None:
     """As Java's and curl's clients ask for HTTP/2: with the POST itself, whose body is read."""
-    code, found = product.shorten(URL), 'atajo_redirects_total{result="found"}'
-    before = product.metric(found)
-    hidden = f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n"
-    asks = "host: x\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\n"
-    data = json.dumps({"data": {"code": code}})
-    typed = f"{asks}content-type: application/json\r\n"
+    bodies: list[bytes] = []
+
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body += message["body"]
+            more = message["more_body"]
+        bodies.append(body)
+        length = (b"content-length", b"0")
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        await send({"type": "http.response.body", "body": b""})
+
+    server = Server(read)
+    hidden = b"GET /abcdefgh HTTP/1.1\r\nhost: x\r\n\r\n"
+    asks = b"host: x\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\n"
+    whole = b"content-length: %d\r\n\r\n" % len(hidden)
     sent = [
-        f"POST /accessLink HTTP/1.1\r\n{asks}content-length: {len(hidden)}\r\n\r\n",
+        b"POST /a/b HTTP/1.1\r\n" + asks + whole,
         hidden,
-        f"GET /{code} HTTP/1.1\r\n{asks}content-length: {len(hidden)}\r\n\r\n",
+        b"GET /abcdefgh HTTP/1.1\r\n" + asks + whole,
         hidden,
-        f"POST /accessLink HTTP/1.1\r\n{asks}transfer-encoding: chunked\r\n\r\n",
-        f"{len(hidden):x}\r\n{hidden}\r\n0\r\n\r\n",
-        f"POST /accessLink HTTP/1.1\r\n{typed}content-length: {len(data)}\r\n\r\n",
-        data,
-        f"GET /{code} HTTP/1.1\r\n{asks.replace('Upgrade,', 'Upgrade, close,')}\r\n",
+        b"POST /a/b HTTP/1.1\r\n" + asks + b"transfer-encoding: chunked\r\n\r\n",
+        b"%x\r\n%s\r\n0\r\n\r\n" % (len(hidden), hidden),
+        b"GET /abcdefgh HTTP/1.1\r\n" + asks.replace(b"Upgrade,", b"Upgrade, close,") + b"\r\n",
     ]
-    parts = ["".join(sent)] if at_once else sent
-    answers = answer_to(product, *[part.encode() for part in parts])
-    statuses = re.findall(rb"HTTP/1.1 (\d+) ", answers)
-    assert statuses == [b"400", b"302", b"400", b"200", b"302"]
-    assert f'"long_link":"{URL}"'.encode() in answers
-    assert product.metric(found) == before + 2
+    async with server.running() as port:
+        answers = await answer_to(port, *([b"".join(sent)] if at_once else sent))
+    assert statuses_of(answers) == [b"200", b"302", b"200", b"302"]
+    assert bodies == [hidden, hidden]
+    assert len(server.visits.codes) == 2
 
 
-def test_redirects_that_fail_leave_a_line_and_not_one_each(product: Product) -> None:
-    with product.asleep("links"):
-        port = int(product.url.rpartition(":")[2])
-        failed = 'atajo_redirects_total{result="failed"}'
-        before, lines = product.metric(failed), reasons_of(product, "redirect_failed")
-        with ExitStack() as stack:
-            for number in range(30):
-                address = ("127.0.0.1", port)
-                connection = stack.enter_context(socket.create_connection(address, timeout=10))
-                request = f"GET /nobody{number:02} HTTP/1.1\r\nhost: x\r\n\r\n"
-                connection.sendall(request.encode())
-            await_that(lambda: product.metric(failed) >= before + 30, 15.0)
-    assert_told_once_for_a_reason(product, "redirect_failed", lines)
+async def test_redirects_that_fail_leave_a_line_and_not_one_each() -> None:
+    server = Server()
+    server.source.is_away = True
+    async with server.running() as port:
+        with capture_logs() as told:
+            assert await get(port, *(f"nobody{n:02}" for n in range(30))) == [FAILING] * 30
+    assert server.failed() == 30
+    assert [line["event"] for line in told] == ["redirect_failed"]
 
 
-def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(product: Product) -> None:
-    lines = reasons_of(product, "request_refused")
-    for _ in range(20):
-        assert product.call("createShortLink", {"code": "no URL"}).status_code == 400
-    assert_told_once_for_a_reason(product, "request_refused", lines)
-
-
-class Source:
-    """A link source that knows one code."""
-
-    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
-        return dict.fromkeys(codes, Resolution.active(URL))
-
-    async def changes(self, cursor: str | None) -> Changes:
-        raise AssertionError("nobody follows changes here")
-
-
-class Visits:
-    """Counts the visits it is told of."""
-
-    def __init__(self) -> None:
-        self.codes: list[str] = []
-
-    def take(self, code: str, headers: Headers, host: str, link_code: str) -> None:
-        self.codes.append(code)
-
-    def flush(self) -> None:
-        """Keep nothing on file."""
-
-
-class Server:
-    """Short addresses over HTTP in this process, so that a part can be broken."""
-
-    def __init__(self, others: ASGIApp | None = None) -> None:
-        edge = Edge.load()
-        self.resolver = Resolver(Source(), 1_000_000)
-        self.visits = Visits()
-        self.metrics = RedirectMetrics()
-        site = Site(edge, None)
-        self.app = Redirects(others or site, edge, self.resolver, self.visits, site, self.metrics)  # type: ignore[arg-type]
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[int]:
-        """Serve; the value is the port."""
-        listening = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(
-            self.app,
-            http=protocol_class(self.app),
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-        )
-        server = uvicorn.Server(config)
-        serving = asyncio.create_task(server.serve([listening]))
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            server.should_exit = True
-            await serving
-
-    def failed(self) -> int:
-        return sum(self.metrics.counts["failed"])
-
-
-def rejections(reason: str) -> float:
-    """How much this process refused."""
-    return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": reason}) or 0
-
-
-async def rejection(before: float) -> None:
-    """Wait for one more that is no HTTP."""
-    while rejections("invalid") == before:  # noqa: ASYNC110 - It is a number that nobody tells of.
-        await asyncio.sleep(0)
-
-
-async def get(port: int, *codes: str) -> list[bytes]:
-    """Status lines of the answers on one connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    statuses = []
-    async with asyncio.timeout(10):
-        for code in codes:
-            writer.write(f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
-            head = await reader.readuntil(b"\r\n\r\n")
-            [length] = [
-                int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length")
-            ]
-            await reader.readexactly(length)
-            statuses.append(head.partition(b"\r\n")[0])
-    writer.close()
-    await writer.wait_closed()
-    return statuses
-
-
-FOUND = b"HTTP/1.1 302 Found"
-FAILING = b"HTTP/1.1 503 Service Unavailable"
+def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.app.refusals", logs.Throttled("gateway.app"))
+    with capture_logs() as told, InProcess(tmp_path) as gateway:
+        for _ in range(20):
+            assert gateway.call("createShortLink", {"code": "no URL"}).status_code == 400
+    assert [line["event"] for line in told].count("request_refused") == 1
 
 
 async def test_who_reads_nothing_of_an_answer_is_cut_off(
@@ -473,7 +462,7 @@ async def test_what_came_before_what_is_no_http_is_answered_whole(
         answers = await reader.read()
         writer.close()
         await writer.wait_closed()
-    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == [b"200"] * answered + [b"400"]
+    assert statuses_of(answers) == [b"200"] * answered + [b"400"]
     assert answers.count(b"\r\n\r\nyes") == answered
     assert answers.endswith(b"Invalid HTTP request received.")
     assert len(app.paths) == answered
@@ -501,7 +490,7 @@ async def test_a_body_that_cannot_be_read_ends_the_connection_with_one_answer(
             answers = await reader.read()
             writer.close()
             await writer.wait_closed()
-    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == [status]
+    assert statuses_of(answers) == [status]
     assert answers.endswith(end)
     assert not told
 
@@ -556,7 +545,7 @@ async def test_what_does_not_come_whole_in_time_is_cut_off(
         app.released.release()
         writer.close()
         await writer.wait_closed()
-    assert re.findall(rb"HTTP/1.1 (\d+) ", answers) == statuses
+    assert statuses_of(answers) == statuses
     assert rejections("late") == before + 1
 
 
