@@ -74,8 +74,8 @@ DUPLICATE = 11000
 _SECONDS = 2.0
 """Most an operation may take; the callers of a service wait longer."""
 _THREAD_SECONDS = _SECONDS + 0.6
-"""How long the end of work in a thread is waited for, which has its own deadline of 2 s. PyMongo may
-notice it half a second late, as it pauses before it repeats a transaction."""
+"""How long the end of work in a thread is waited for. Its own deadline is 2 s, which PyMongo may
+notice half a second late, as it pauses before it repeats a transaction."""
 _PROBE_SECONDS = 0.5
 """Most a server that was away may take to say that it is back."""
 _LOOK_SECONDS = 0.4
