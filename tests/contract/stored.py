@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any
@@ -64,7 +65,8 @@ def _of_file(file: str) -> Iterator[Path]:
                     yield table, column
                     continue
                 for (packed,) in connection.execute(f"SELECT {column} FROM {table}"):
-                    yield from _parts((table, column), packed)
+                    value = zlib.decompress(packed) if column == "packed" else packed
+                    yield from _parts((table, column), value)
 
 
 def _of_database(url: str) -> Iterator[Path]:

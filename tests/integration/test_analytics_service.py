@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
-import time
 import urllib.request
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -158,28 +157,6 @@ async def test_spans_are_those_of_the_zone_and_are_compared_with_the_one_before(
         start="2026-03-01T00:00:00-03:00", people=1, bots=0, visitors=0
     )
     assert told(found, pb.DIMENSION_COUNTRY) == [("", 2)], "of the UTC days that it touches"
-
-
-async def test_every_span_that_ends_now_is_known(analytics: Analytics) -> None:
-    hour = int(time.time()) // 3600
-    assert await analytics.record("now", 1, visit("now-----", hour=hour, count=4))
-    for recent in pb.RecentSpan.values():
-        if recent:
-            found = await analytics.statistics("now-----", recent=recent)
-            assert found.totals.people == 4
-            assert found.HasField("previous") == (recent != pb.RECENT_SPAN_ALL)
-    long_ago = await analytics.statistics("readback", "now-----", recent=pb.RECENT_SPAN_ALL)
-    assert long_ago.totals.people >= 4
-
-
-async def test_several_links_are_added_up_and_the_most_visited_told(analytics: Analytics) -> None:
-    visits = [visit(f"several{n}", count=n + 1) for n in range(5)]
-    assert await analytics.record("several", 1, *visits)
-    codes = [f"several{n}" for n in range(5)]
-    found = await analytics.statistics(*codes, *codes, "nobody--", top=2)
-    assert found.totals.people == 15
-    assert [(one.code, one.people) for one in found.top] == [("several4", 5), ("several3", 4)]
-    assert not (await analytics.statistics(*codes)).top
 
 
 async def test_visitors_are_told_apart_within_a_day(analytics: Analytics) -> None:

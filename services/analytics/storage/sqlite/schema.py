@@ -29,7 +29,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     CREATE TABLE aggregates (
         code TEXT NOT NULL,
         block INTEGER NOT NULL,
-        packed BLOB NOT NULL,  -- `aggregates`
+        packed BLOB NOT NULL,  -- `aggregates`, compressed by zlib
         PRIMARY KEY (code, block)
     ) WITHOUT ROWID;
     CREATE TABLE visitor_keys (

@@ -11,6 +11,7 @@ deleted. If the process ends in between, the row is still there and the steps ar
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -96,13 +97,13 @@ class _Session:
                 "SELECT packed FROM aggregates WHERE (code, block) = (?, ?)", key
             ).fetchone()
             if row:
-                found[key] = row[0]
+                found[key] = zlib.decompress(row[0])
         return found
 
     def put_aggregates(self, aggregates: Mapping[Key, bytes]) -> None:
         self._connection.executemany(
             "INSERT OR REPLACE INTO aggregates VALUES (?, ?, ?)",
-            ((*key, packed) for key, packed in aggregates.items()),
+            ((*key, zlib.compress(packed, 1)) for key, packed in aggregates.items()),
         )
 
     def delete_aggregates(self, keys: Sequence[Key]) -> None:
