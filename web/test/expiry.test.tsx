@@ -24,8 +24,9 @@ async function open(expires_at: string | null, now = '2026-10-24T10:00:00Z') {
   const press = (name: string) => user.click(screen.getByRole('button', { name }));
   const saved = async () => {
     await press('Save');
-    await waitFor(() => expect(calls.at(-1)?.name).toBe('changeLink'));
-    return calls.at(-1)?.payload['changes'];
+    const change = () => calls.findLast((call) => call.name === 'changeLink');
+    await waitFor(() => expect(change()).toBeDefined());
+    return change()?.payload['changes'];
   };
   return { press, saved };
 }
