@@ -174,7 +174,7 @@ qr-time: $(DEV) $(WEB) browser ## Measure how long the verdict on a QR code take
 	@exec $(PY) -m tests.e2e.stage node web/scripts/verdict.mjs {url}
 
 .PHONY: check
-check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart ## Lint, types, import direction, format, generated code, budgets
+check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart check-capacity ## Lint, types, import direction, format, generated code, budgets
 
 .PHONY: check-python
 check-python: $(DEV)
@@ -213,6 +213,10 @@ check-dashboards: $(DEV)
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(PY) -m deploy.monitoring.dashboards "$$fresh"; \
 	diff -r $(DASHBOARDS) "$$fresh" || { echo "The dashboards are not current: make dashboards" >&2; exit 1; }
+
+.PHONY: check-capacity
+check-capacity: $(DEV)
+	@$(PY) -m tests.load.capacity --check
 
 # A lock that names an index would send everybody to the one it was made with.
 .PHONY: check-locks
@@ -261,6 +265,10 @@ chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golde
 .PHONY: dashboards
 dashboards: $(DEV) ## Generate the Grafana dashboards from deploy/monitoring/dashboards.py
 	@$(PY) -m deploy.monitoring.dashboards $(DASHBOARDS)
+
+.PHONY: capacity
+capacity: $(DEV) ## Compute the tables of docs/performance.md from measured costs
+	@$(PY) -m tests.load.capacity
 
 .PHONY: lock
 lock: $(DEV) ## Write the locks from pyproject.toml and package.json; UPGRADE=1 takes newer versions

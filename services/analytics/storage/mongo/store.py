@@ -7,8 +7,7 @@
     visitor_keys  _id day, key
     announcements see `services.runtime.feed_mongo`
 
-Every collection can be sharded by its `_id`, hashed: no query has a range of ids but the scan over
-`totals` by maintenance. Visitor keys, gateways and announcements are too few to need it.
+Shard keys: docs/performance.md.
 """
 
 from __future__ import annotations

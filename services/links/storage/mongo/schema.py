@@ -1,15 +1,6 @@
-"""Indexes of links in a MongoDB database, and how its collections are sharded.
+"""Indexes of links in a MongoDB database. Shard keys: docs/performance.md.
 
-| collections                          | shard key     |                                     |
-|--------------------------------------|---------------|-------------------------------------|
-| links                                | `_id`, hashed | links and scan codes, by code       |
-| counts, count_changes, rankings,     | `_id`, hashed | found by `_id` alone                |
-| ranked_codes                         |               |                                     |
-| decisions, blocked_addresses, leases | none         | small: they stay on the primary     |
-| and marks                            |               | shard                               |
-
-`_id` is the only unique key, so it stays unique across shards, and every update names it. Lists of
-an owner's links ask all shards; `mongos` merges their sorted results.
+`_id` is the only unique key, so it stays unique across shards, and every update names it.
 
 Indexes of an owner's links leave out links without an owner. Where only codes are needed, the index
 answers alone.
