@@ -20,10 +20,10 @@ from tests.product import Product
 
 
 @pytest.fixture(scope="session")
-def mongo_server(tmp_path_factory: pytest.TempPathFactory) -> str:
+def mongo_server(request: pytest.FixtureRequest) -> str:
     """The URL of a MongoDB server, one for all workers. A test fails if there is none."""
     try:
-        return server.shared(_folder_of_run(tmp_path_factory))
+        return server.shared(_folder_of_run(request.config))
     except server.NoServer as missing:
         pytest.fail(str(missing), pytrace=False)
 
@@ -71,18 +71,19 @@ def product_with_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pro
         yield started
 
 
-def _folder_of_run(factory: pytest.TempPathFactory) -> Path:
-    """The folder that the workers of a run share: theirs are in it."""
+def _folder_of_run(config: pytest.Config) -> Path:
+    """Return the folder that all workers of a run share: each has its own in it."""
+    factory: pytest.TempPathFactory = config._tmp_path_factory  # type: ignore[attr-defined]
     folder = factory.getbasetemp()
-    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    # The environment does not tell: a run that a worker's test starts inherits the worker's.
+    return folder.parent if hasattr(config, "workerinput") else folder
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Let the MongoDB server that a worker starts run until all workers have ended."""
     if not hasattr(session.config, "workerinput"):
-        factory: pytest.TempPathFactory = session.config._tmp_path_factory  # type: ignore[attr-defined]
-        held = server.lifeline(_folder_of_run(factory))
+        held = server.lifeline(_folder_of_run(session.config))
         session.config.add_cleanup(lambda: os.close(held))
 
 
@@ -108,8 +109,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Let a test that is marked `alone` wait until no other worker runs one, and them for it."""
     if not hasattr(item.config, "workerinput"):
         return (yield)
-    factory: pytest.TempPathFactory = item.config._tmp_path_factory  # type: ignore[attr-defined]
-    with Turns(_folder_of_run(factory)).turn(alone=bool(item.get_closest_marker("alone"))):
+    with Turns(_folder_of_run(item.config)).turn(alone=bool(item.get_closest_marker("alone"))):
         return (yield)
 
 

@@ -19,15 +19,12 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pymongo
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
-from pymongo import MongoClient, ReadPreference, WriteConcern
-from pymongo.client_session import ClientSession
+from pymongo import MongoClient, ReadPreference
 from pymongo.database import Database as PyMongoDatabase
 from pymongo.errors import (
     BulkWriteError,
@@ -40,6 +37,7 @@ from pymongo.read_concern import ReadConcern
 from services.runtime import background, logs, metrics, mongo_schema, ready
 from services.runtime.errors import Unavailable
 from services.runtime.mongo_schema import SchemaUpgrade, UnsuitableServer
+from services.runtime.mongo_transactions import APPLICATION, Transaction, Transactions
 from services.runtime.schema import SchemaTooNew
 from services.runtime.store_size import StoreSize
 
@@ -56,18 +54,6 @@ Operation = Callable[[Documents], Awaitable[T]]
 Schema = mongo_schema.Schema
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
-    """A transaction under way. Every operation in it names the session.
-
-    For example: `tx.db.links.find_one({"_id": code}, session=tx.session)`.
-    """
-
-    db: PyMongoDatabase[Document]
-    session: ClientSession
-
-
-_WRITE_CONFLICT = 112
 DUPLICATE = 11000
 """The code of an error that says: a unique index holds this key already."""
 
@@ -86,12 +72,10 @@ _HELD_PAUSES = (0.02, 0.1, 0.5, 0.0)
 """Seconds for which what holds a key may wait for its majority, look by look."""
 _WAITING = 4096
 """Most operations that may wait; one more is refused."""
-_TRANSACTIONS = 16
-"""Maximum concurrent transactions. Each takes a thread and a connection."""
 _LOGIN_REFUSED = frozenset({13, 18, 8000})
 # A URL may say otherwise of these.
 _OPTIONS: Mapping[str, Any] = {
-    "appName": "atajo",
+    "appName": APPLICATION,
     "connectTimeoutMS": 1000,
     "maxPoolSize": 32,
     "serverSelectionTimeoutMS": 1000,
@@ -100,8 +84,6 @@ _OPTIONS: Mapping[str, Any] = {
 }
 _OF_SECONDARIES = frozenset({"readpreferencetags", "maxstalenessseconds"})
 """Options of a URL that choose among secondaries."""
-_SERIALIZED = (ReadConcern("snapshot"), WriteConcern("majority", j=True))
-"""A transaction reads what a majority has, as of one moment."""
 _DATABASE = re.compile(r"[A-Za-z0-9_-]{1,63}")
 
 
@@ -119,7 +101,8 @@ class Database:
         self._upgrading: asyncio.Task[None] | None = None
         self._outdated = False
         """Whether the schema that was there at the start is older than the program."""
-        self._transactions = ThreadPoolExecutor(_TRANSACTIONS, thread_name_prefix="mongo-tx")
+        # PyMongo's own client: motor would take another thread for each operation.
+        self._transactions = Transactions(client.delegate, name, _SECONDS)
         self._waiting = 0
         self._away = False
         self._probing: asyncio.Task[None] | None = None
@@ -169,7 +152,7 @@ class Database:
         that it raises rolls the transaction back. Raises Unavailable, after which the transaction
         may have been committed or not.
         """
-        return await self._run(name, lambda _: self._in_transaction(work), _THREAD_SECONDS)
+        return await self._run(name, lambda _: self._transactions.run(work), _THREAD_SECONDS)
 
     async def read_in_thread(self, name: str, work: Callable[[PyMongoDatabase[Document]], T]) -> T:
         """Run `work`, which changes nothing, in a thread with PyMongo. Raises Unavailable.
@@ -190,7 +173,7 @@ class Database:
         for task in (self._upgrading, self._probing, self._trying):
             if task:
                 task.cancel()
-        await asyncio.to_thread(self._transactions.shutdown)
+        await self._transactions.close()
         await asyncio.to_thread(self._client.close)
 
     async def prepare(self) -> None:
@@ -261,32 +244,6 @@ class Database:
         if "fsTotalSize" in stats:
             free = int(stats["fsTotalSize"] - stats["fsUsedSize"])
         return StoreSize(int(stats["storageSize"] + stats["indexSize"]), free)
-
-    async def _in_transaction(self, work: Callable[[Transaction], T]) -> T:
-        # PyMongo's own client: motor would take another thread for each operation.
-        client: MongoClient[Document] = self._client.delegate
-        db = client[self._name]
-
-        has_conflicted = False
-
-        def attempt(session: ClientSession) -> T:
-            nonlocal has_conflicted
-            try:
-                return work(Transaction(db, session))
-            except OperationFailure as error:
-                has_conflicted = has_conflicted or error.code == _WRITE_CONFLICT
-                raise
-
-        def run() -> T:
-            try:
-                with pymongo.timeout(_SECONDS), client.start_session() as session:
-                    return session.with_transaction(attempt, *_SERIALIZED)
-            except PyMongoError as error:
-                if error.timeout and has_conflicted:
-                    raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
-                raise
-
-        return await asyncio.get_running_loop().run_in_executor(self._transactions, run)
 
     async def _try(self) -> None:
         """Write what is there already."""

@@ -105,7 +105,7 @@ class Replica:
 
     async def blocked(self) -> dict[str, str]:
         """The codes that are blocked, each with the list that did it."""
-        links = await self.store.links.newest(ONE, 100)
+        links = await self.store.links.newest(ONE, 1000)
         return {one.code: one.listed for one in links if one.blocked}
 
 

@@ -59,9 +59,9 @@ class Fuzzing(Crew):
         }
         for name, module in _SERVICES.items():
             for service in module.DESCRIPTOR.services_by_name.values():
-                admin = service.name == "AdminService"
-                address = product.admin_address(name) if admin else product.address(name)
-                self._ports[f"{name}-admin" if admin else name] = InnerPort(address, seed, service)
+                is_public = service.name == f"{name.title()}Service"
+                address = product.address(name) if is_public else product.admin_address(name)
+                self._ports[service.name] = InnerPort(address, seed, service)
         super().__init__(
             partial(self._work, name)
             for name in self._ports

@@ -41,6 +41,7 @@ from services.links.domain import Link
 from services.links.storage import mongo as links_store
 from services.runtime import client, mongo, mongo_schema
 from services.runtime.errors import AppError, Unavailable
+from services.runtime.mongo_transactions import Transaction
 from tests.mongo import server
 from tests.mongo.gate import Gate
 from tests.processes import NO_TLS, PATIENCE, Process
@@ -555,24 +556,46 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
                 await store.links.add(link)
 
 
-async def test_transactions_that_meet_others_for_too_long_are_refused_as_overload(
+async def test_conflicts_past_the_deadline_are_refused_as_overload(mongo_url: str) -> None:
+    async with conflicting(mongo_url, "another application") as database:
+        with pytest.raises(Unavailable) as refused:
+            await database.transaction("", _count)
+        assert refused.value.reason == "STORE_OVERLOADED"
+
+
+async def test_a_transaction_of_a_killed_process_is_aborted_within_ten_seconds(
     mongo_url: str,
 ) -> None:
-    def change(tx: mongo.Transaction) -> None:
-        tx.db.links.update_one({"_id": "one"}, {"$inc": {"n": 1}}, session=tx.session)
+    async with asyncio.timeout(10), conflicting(mongo_url, "atajo") as database:
+        with pytest.raises(Unavailable):
+            await database.transaction("", _count)
+        while True:
+            try:
+                await database.transaction("", _count)
+                break
+            except Unavailable:
+                pass  # After two seconds; the timeout ends the loop.
+        found = await database.read("", lambda db: db.things.find_one({"_id": "one"}))
+        assert found == {"_id": "one", "n": 1}
 
-    async with mongo.opened(mongo_url, "", ()) as database:
-        await database.write("", lambda db: db.links.insert_one({"_id": "one"}))
-        with pymongo.MongoClient[Any](mongo_url) as other, other.start_session() as session:
-            with session.start_transaction():
-                links = other.get_default_database().links
-                links.update_one({"_id": "one"}, {"$inc": {"n": 1}}, session=session)
-                with pytest.raises(Unavailable) as refused:
-                    await database.transaction("", change)
-            assert refused.value.reason == "STORE_OVERLOADED"
-        await database.transaction("", change)
-        found = await database.read("", lambda db: db.links.find_one({"_id": "one"}))
-        assert found == {"_id": "one", "n": 2}
+
+@asynccontextmanager
+async def conflicting(url: str, application: str) -> AsyncIterator[mongo.Database]:
+    """A database with a document that a transaction of another process has changed.
+
+    That process does nothing more until the end of the block.
+    """
+    async with mongo.opened(url, "", ()) as database:
+        await database.write("", lambda db: db.things.insert_one({"_id": "one"}))
+        other = pymongo.MongoClient[Any](url, appName=application)
+        with other, other.start_session() as session:
+            session.start_transaction()
+            _count(Transaction(other.get_default_database(), session))
+            yield database
+
+
+def _count(tx: Transaction) -> None:
+    tx.db.things.update_one({"_id": "one"}, {"$inc": {"n": 1}}, session=tx.session)
 
 
 async def version(documents: mongo.Documents) -> Any:

@@ -538,7 +538,8 @@ async def test_who_has_had_much_does_not_go_first_by_asking_one_at_a_time(gate: 
     await asyncio.gather(*again)
     await hasher.close()
 
-    assert 8 <= gate.verified.index(b"again") <= 10
+    # How many more go first depends on how soon the event loop hears that the check has ended.
+    assert gate.verified.index(b"again") >= 8
 
 
 async def test_who_comes_after_a_while_does_not_wait_for_what_others_had(gate: Gate) -> None:

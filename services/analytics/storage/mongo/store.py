@@ -30,7 +30,8 @@ from services.analytics.storage.store import Store, Work
 from services.runtime import background
 from services.runtime.feed import Told
 from services.runtime.feed_mongo import MongoFeed
-from services.runtime.mongo import Database, Document, Documents, Schema, Transaction
+from services.runtime.mongo import Database, Document, Documents, Schema
+from services.runtime.mongo_transactions import Transaction
 
 SCHEMA: Schema = ({},)
 """Version 1. All queries are by `_id`."""

@@ -15,7 +15,8 @@ from pymongo import DESCENDING
 from services.links.blocks import BlockReason
 from services.links.decisions import BlockedAddress, Decision, DecisionKind
 from services.runtime.moments import micros_of, moment_of
-from services.runtime.mongo import Database, Document, Transaction
+from services.runtime.mongo import Database, Document
+from services.runtime.mongo_transactions import Transaction
 
 _VERSION = {"_id": "addresses"}
 

@@ -43,7 +43,8 @@ from services.links.storage.mongo.lists import (
 from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
 from services.links.storage.owner_encoding import value_of
 from services.runtime.moments import micros_of
-from services.runtime.mongo import Database, Document, Operation, Transaction
+from services.runtime.mongo import Database, Document, Operation
+from services.runtime.mongo_transactions import Transaction
 
 _SCAN_CODE = {"scan_of": 1}
 

@@ -32,7 +32,8 @@ from services.links.storage.mongo import reads
 from services.links.storage.mongo.schema import BY_AGE, BY_VIEWS, SEARCHED
 from services.links.storage.owner_encoding import OwnerValue, value_of
 from services.runtime.moments import micros_of
-from services.runtime.mongo import Database, Document, Transaction
+from services.runtime.mongo import Database, Document
+from services.runtime.mongo_transactions import Transaction
 
 _FEW = 2000
 """Links that are counted each time, in about a millisecond."""

@@ -25,7 +25,8 @@ from services.links.reports import MAX_STATEMENTS, Report, ReportPlace, Statemen
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.documents import LINK, link_of
 from services.runtime.moments import micros_of, moment_of
-from services.runtime.mongo import Database, Document, Transaction
+from services.runtime.mongo import Database, Document
+from services.runtime.mongo_transactions import Transaction
 
 _WAITING: Document = {"reported": {"$gt": 0}}
 _MOST_REPORTED_FIRST: reads.Order = (("reported", DESCENDING), *reads.BY_CODE)

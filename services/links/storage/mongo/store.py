@@ -25,7 +25,8 @@ from services.links.storage.mongo.progress import (
     MongoViewCounts,
 )
 from services.links.storage.mongo.reports import MongoReportReader, MongoReportRepository
-from services.runtime.mongo import Database, Transaction
+from services.runtime.mongo import Database
+from services.runtime.mongo_transactions import Transaction
 
 T = TypeVar("T")
 
