@@ -252,20 +252,16 @@ class Resolver:
         else:
             self._replace_and_confirm(code, resolution)
 
-    def edited(self, codes: Iterable[str], resolutions: Resolutions) -> None:
+    def edited(self, resolutions: Resolutions) -> None:
         """Apply an edit that links acknowledged to this gateway.
 
         Serves `resolutions`, the edit's result by short address, at once and while links is
-        unavailable. A code without one (an older links sends none) is looked up before it is
-        served again.
+        unavailable.
         """
-        for code in dict.fromkeys([*codes, *resolutions]):
+        for code, resolution in resolutions.items():
             self.changes += 1
             self._edited.add(code)
-            if code in resolutions:
-                self._replace_and_confirm(code, resolutions[code])
-            else:
-                self._distrust(code)
+            self._replace_and_confirm(code, resolution)
 
     def _replace_and_confirm(self, code: str, resolution: Resolution) -> None:
         """Serve a resolution at once, and look its code up.

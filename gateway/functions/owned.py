@@ -127,26 +127,25 @@ class OwnedLinks:
         changes = payload.changes.given()
         owner = await owner_of(self.auth, payload)
         link, resolutions = await self.links.change(owner, payload.code, changes)
-        codes = [link.code, link.scan_code] if link.scan_code else [link.code]
-        self.resolver.edited(codes, resolutions)
+        self.resolver.edited(resolutions)
         return await self._of_one(link)
 
     async def remove_links(self, payload: ManyOwned, request: Request) -> Reply:
         owner = await owner_of(self.auth, payload)
         resolutions = await self.links.remove(owner, payload.codes)
-        self.resolver.edited(payload.codes, resolutions)
+        self.resolver.edited(resolutions)
         return {"success": True, "removed": list(dict.fromkeys(payload.codes))}
 
     async def restore_links(self, payload: ManyOwned, request: Request) -> Reply:
         owner = await owner_of(self.auth, payload)
         resolutions = await self.links.restore(owner, payload.codes)
-        self.resolver.edited(payload.codes, resolutions)
+        self.resolver.edited(resolutions)
         return {"success": True, "restored": list(dict.fromkeys(payload.codes))}
 
     async def create_scan_code(self, payload: OneOwned, request: Request) -> Reply:
         owner = await owner_of(self.auth, payload)
         scan_code, resolutions = await self.links.create_scan_code(owner, payload.code)
-        self.resolver.edited([scan_code], resolutions)
+        self.resolver.edited(resolutions)
         return {"success": True, "scan_code": scan_code}
 
     async def claim_links(self, payload: Owned, request: Request) -> Reply:

@@ -31,8 +31,8 @@ from services.runtime import logs
 log = logs.get(__name__)
 
 VERSION = 1
-"""Version of the file format: the number in the suffix of a file's name. To be raised when lines
-change in a way that `lines.visit_of` of the version before would misread."""
+"""Version of the file format: the number in the suffix of a file's name. Raise it when an earlier
+Atajo would misread the lines."""
 HEADROOM = 256 << 10
 """Bytes of the disk that are left free, so that the next file can be created."""
 MAX_UNSYNCED_BYTES = 32 << 20

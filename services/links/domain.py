@@ -155,9 +155,9 @@ class Link:
     listed: str = ""
     """The blocklist that blocked it; empty where the operator did, or nobody."""
     spared: bool = False
-    """Whether the operator took a block away: then no blocklist blocks it."""
+    """Whether the operator unblocked it. A blocklist does not block it again."""
     spared_at: datetime | None = None
-    """When, as only a later word of the operator's counts; None where the version before did."""
+    """When the operator unblocked it: only a later decision of the operator blocks it again."""
     scan_code: str = ""
     """Its second code, that of its QR symbols; empty where it has none."""
 

@@ -27,8 +27,8 @@ Then statistics, of a store of their own with a hundred million visits over ten 
 (`tests.load.visits`), on SQLite and on MongoDB: each range of one link (95th percentile) and of an
 owner's 100, 1,000 and 100,000 together, when nothing is remembered of them and again, asked for at
 the analytics service one after the other; what a small call takes beside them; and how many bytes a
-visit takes. Then batches of 5,000 visits with all that is known of them, in pairs with the version
-before statistics. To fill either takes about half an hour, and 6 GB. MongoDB is the server that
+visit takes. Then batches of 5,000 visits with all that is known of them, in pairs with the services
+of another commit (`--base`). To fill either takes about half an hour, and 6 GB. MongoDB is the server that
 tests take (`tests.mongo`).
 
 A batch is the one that grows, by what its commit writes: among 10 thousand links its visits share
@@ -109,8 +109,6 @@ _BESIDE = ["newest", "oldest"] * 5 + ["search"] * 2 + ["most_viewed"]
 """What is read in each second while redirects are measured beside it."""
 STATISTICS_GOAL = 100
 """Milliseconds of one link, of 95 in 100, whatever the range."""
-BEFORE_STATISTICS = "d9eefee"
-"""The last version that counted days without visitors and months."""
 MOST_VISITS = 100_000_000
 BATCH = 5_000
 _ROUNDS = 3
@@ -149,6 +147,9 @@ def main() -> None:
     parser.add_argument(
         "--mongodb-filled", metavar="URL", help="a database that has them already, which is kept"
     )
+    parser.add_argument(
+        "--base", default="HEAD", metavar="COMMIT", help="whose services take batches in pairs"
+    )
     options = parser.parse_args()
     need("wrk", "taskset")
     with tempfile.TemporaryDirectory() as name:
@@ -165,12 +166,16 @@ def main() -> None:
     try:
         if options.visits:
             with tempfile.TemporaryDirectory() as name:
-                for rows in statistics_on_sqlite(Path(name), options.visits, options.filled):
+                folder = Path(name)
+                tree = _tree_of(options.base, folder)
+                for rows in statistics_on_sqlite(folder, tree, options.visits, options.filled):
                     found |= _named("SQLite", rows)
         if count := options.mongodb_visits:
             with server.running() as url, tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                tree = _tree_of(options.base, folder)
                 filled = options.mongodb_filled
-                for rows in statistics_on_mongodb(Path(name), url, count, filled):
+                for rows in statistics_on_mongodb(folder, tree, url, count, filled):
                     found |= _named("MongoDB", rows)
     finally:
         if found:
@@ -498,7 +503,7 @@ def report_removal(found: dict[str, float]) -> None:
 
 
 def statistics_on_sqlite(
-    folder: Path, count: int, filled_before: Path | None
+    folder: Path, tree: Path, count: int, filled_before: Path | None
 ) -> Iterator[dict[str, dict[str, float]]]:
     """What statistics of so many visits take, by what was measured: as soon as it is known."""
     path = filled_before or folder / "analytics.sqlite3"
@@ -510,16 +515,16 @@ def statistics_on_sqlite(
     filled["bytes a visit"] = path.stat().st_size / count
     yield {"store": filled}
     yield visits.measure(f"sqlite:///{path}", folder)
-    files = (f"sqlite:///{folder}/now.sqlite3", f"sqlite:///{folder}/before.sqlite3")
-    yield {_BATCH_TITLE: visits.measure_batches(files, _tree_before(folder), folder)}
+    files = (f"sqlite:///{folder}/now.sqlite3", f"sqlite:///{folder}/base.sqlite3")
+    yield {_BATCH_TITLE: visits.measure_batches(files, tree, folder)}
 
 
 def statistics_on_mongodb(
-    folder: Path, url: str, count: int, filled_before: str | None
+    folder: Path, tree: Path, url: str, count: int, filled_before: str | None
 ) -> Iterator[dict[str, dict[str, float]]]:
     """The same of databases on a server."""
     with ExitStack() as stack:
-        filled_url, now, before = (stack.enter_context(server.database(url)) for _ in range(3))
+        filled_url, now, base = (stack.enter_context(server.database(url)) for _ in range(3))
         filled: dict[str, float] = {"visits": count}
         if filled_before:
             filled_url = filled_before
@@ -530,18 +535,18 @@ def statistics_on_mongodb(
         filled["bytes a visit"] = fill_mongo.size(filled_url) / count
         yield {"store": filled}
         yield visits.measure(filled_url, folder)
-        yield {_BATCH_TITLE: visits.measure_batches((now, before), _tree_before(folder), folder)}
+        yield {_BATCH_TITLE: visits.measure_batches((now, base), tree, folder)}
 
 
 def _named(store: str, found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     return {f"{store}: {title}": row for title, row in found.items()}
 
 
-def _tree_before(folder: Path) -> Path:
-    """The services of the version before statistics, from the repository's history."""
-    tree = folder / "before"
+def _tree_of(commit: str, folder: Path) -> Path:
+    """Return a folder with the services of a commit, from the repository's history."""
+    tree = folder / "base"
     tree.mkdir()
-    archive = ["git", "archive", BEFORE_STATISTICS, "services", "proto", "deploy"]
+    archive = ["git", "archive", commit, "services", "proto", "deploy"]
     packed = subprocess.run(archive, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
     subprocess.run(["tar", "-x", "-C", str(tree)], input=packed, check=True)
     return tree

@@ -402,11 +402,11 @@ def _spans() -> dict[str, pb.GetStatisticsRequest]:
 
 
 def measure_batches(settings: tuple[str, str], tree: Path, folder: Path) -> dict[str, float]:
-    """Milliseconds that 5,000 visits of as many links take, now and in another tree of the product,
+    """Milliseconds that 5,000 visits of as many links take, here and in another tree of Atajo,
     and those of a core in the services.
 
     Each has a store of its own, both with the same visits in them; the same batches go to both in
-    turn, with all that is known of each visit. The other tree passes over what it does not know.
+    turn, with all that is known of each visit.
     """
     other = {"PYTHONPATH": os.pathsep.join((str(tree), str(tree / "proto/gen")))}
     envs: tuple[dict[str, str], ...] = ({}, {**other, "PYTHONSAFEPATH": "1"})
@@ -447,9 +447,9 @@ async def _batches(processes: Sequence[Process]) -> dict[str, float]:
                     taken[which].append(1000 * (time.perf_counter() - started))
                     cores[which].append(1000 * (cpu_seconds(processes[which].popen.pid) - core))
     found: dict[str, float] = {}
-    for kind, (now, before) in (("", taken), (", of a core", cores)):
-        found |= {f"now{kind}": statistics.median(now), f"before{kind}": statistics.median(before)}
-        ratios = [one / other for one, other in zip(now, before, strict=True)]
+    for kind, (here, base) in (("", taken), (", of a core", cores)):
+        found |= {f"here{kind}": statistics.median(here), f"base{kind}": statistics.median(base)}
+        ratios = [one / other for one, other in zip(here, base, strict=True)]
         found[f"ratio in pairs{kind}"] = statistics.median(ratios)
     return found
 

@@ -157,7 +157,7 @@ async def test_an_answer_asked_for_before_an_edit_does_not_undo_it() -> None:
         async with asyncio.timeout(10):
             await asked.wait()
             it.links.change("kept", Resolution.active(URL))
-            it.resolver.edited(["kept"], {"kept": Resolution.active(URL)})
+            it.resolver.edited({"kept": Resolution.active(URL)})
             assert await it.resolver.lookup("kept") == Resolution.active(URL)
             let_go.set()
         await it.until(lambda: len(answered) > 2)
