@@ -28,8 +28,8 @@ Then statistics, of a store of their own with a hundred million visits over ten 
 owner's 100, 1,000 and 100,000 together, when nothing is remembered of them and again, asked for at
 the analytics service one after the other; what a small call takes beside them; and how many bytes a
 visit takes. Then batches of 5,000 visits with all that is known of them, in pairs with the services
-of another commit (`--base`). To fill either takes about half an hour, and 6 GB. MongoDB is the server that
-tests take (`tests.mongo`).
+of another commit (`--base`). To fill either takes about half an hour, and 6 GB. MongoDB is the
+server that tests take (`tests.mongo`).
 
 A batch is the one that grows, by what its commit writes: among 10 thousand links its visits share
 the store's pages, among a million nearly each has one of its own. Past that there is no more to
