@@ -78,7 +78,7 @@ MEASURED = (
     (
         "count a visit: analytics; mongod",
         f"{APPLY_US:.0f} us; {APPLY_MONGOD_US:.0f} us",
-        f"ADR 0010, batches of {BATCH_VISITS:,} over {BATCH_LINKS:,} links",
+        f"ADR 0007, batches of {BATCH_VISITS:,} over {BATCH_LINKS:,} links",
     ),
     ("a visit on disk, MongoDB", f"{VISIT_BYTES} bytes", "`make bench-scale`, 100 million visits"),
     ("a visit in the journal", f"{JOURNAL_BYTES} bytes", "ADR 0003"),
