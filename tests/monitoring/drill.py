@@ -19,6 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import yaml
+
 from deploy.monitoring.prometheus import Prometheus, rules
 from tests.crew import Crew
 from tests.faults.test_journal import small_disk
@@ -58,82 +60,16 @@ class Drill:
     """Whether root alone can break it, who may mount a small disk."""
 
 
-DRILLS = (
-    Drill("gateway killed", ground.killed("gateway"), ("AtajoNotReady",)),
-    Drill(
-        "links killed",
-        ground.killed("links"),
-        ("AtajoDown", "AtajoRedirectsFailing", "AtajoCreationsFailing"),
-    ),
-    Drill("auth killed", ground.killed("auth"), ("AtajoDown", "AtajoLoginsFailing")),
-    Drill("analytics killed", ground.killed("analytics"), ("AtajoDown", "AtajoCountsLate")),
-    Drill(
-        "crash loop",
-        ground.crash_loop,
-        ("AtajoCrashLooping",),
-        ("AtajoDown", "AtajoReconcilerStill"),
-    ),
-    Drill("silent replica", ground.silent_replica, ("AtajoNotReady",)),
-    Drill(
-        "look-ups that break",
-        ground.breaking_lookups,
-        ("AtajoLookupsBreaking",),
-        ("AtajoRedirectsFailing",),
-    ),
-    Drill(
-        "changes that are not told",
-        ground.untold_changes,
-        ("AtajoChangesUnheard",),
-        ("AtajoNotReady",),
-    ),
-    Drill(
-        "no key of the day",
-        ground.no_key,
-        ("AtajoVisitorKeyMissing",),
-        ("AtajoNotReady",),
-    ),
-    Drill(
-        "background work that breaks",
-        ground.broken_background,
-        ("AtajoBackgroundFailing",),
-        ("AtajoNotReady",),
-    ),
-    Drill(
-        "starved of time",
-        ground.starved,
-        ("AtajoEventLoopLagging", "AtajoRedirectsSlow"),
-        ("AtajoReconcilerStill", "AtajoChangesUnheard"),
-    ),
-    Drill("slow store", ground.slow_store, ("AtajoStoreSlow",), ("AtajoReconcilerStill",)),
-    Drill(
-        "full store",
-        ground.full_store,
-        ("AtajoDependencyAway", "AtajoCreationsFailing"),
-        ("AtajoReconcilerStill",),
-    ),
-    Drill("store fills up", ground.large_store, ("AtajoStoreFilling",)),
-    Drill("part of a store gone", ground.lost_table, ("AtajoStoreFailing",)),
-    Drill("lease taken away", ground.taken_lease, ("AtajoReconcilerStill",), ("AtajoDown",)),
-    Drill("sweep held up", ground.taken_sweep, ("AtajoSweepStill",)),
-    Drill("broken blocklist", ground.broken_list, ("AtajoBlocklistNotLoaded",)),
-    Drill("burst of reports", ground.reported, ("AtajoReportsBurst",)),
-    Drill("burst of searches", ground.searched, ("AtajoReadsRejected",)),
-    Drill("burst of log-ins", ground.burst, ("AtajoPasswordChecksWaiting", "AtajoLoginsSlow")),
-    Drill(
-        "journal disk full",
-        ground.full_disk,
-        ("AtajoJournalFilling", "AtajoVisitsLost"),
-        ("AtajoDependencyAway",),
-        as_root=True,
-    ),
-    Drill(
-        "store away",
-        ground.store_away,
-        ("AtajoDependencyAway", "AtajoCreationsFailing", "AtajoLoginsFailing"),
-        ("AtajoRedirectsFailing", "AtajoRedirectsSlow", "AtajoCountsLate"),
-        on_mongodb=True,
-    ),
-)
+def _drills() -> Iterator[Drill]:
+    text = Path(__file__).with_name("drills.yaml").read_text(encoding="utf-8")
+    for told in yaml.safe_load(text):
+        way, *taken = told.pop("broken").split()
+        broken = getattr(ground, way)
+        must, follows = tuple(told.pop("must")), tuple(told.pop("follows", ()))
+        yield Drill(broken=broken(*taken) if taken else broken, must=must, follows=follows, **told)
+
+
+DRILLS = tuple(_drills())
 
 
 def _is_busy() -> bool:
