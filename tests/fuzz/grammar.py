@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 Alternative = bytes | Callable[[random.Random], bytes]
 """Bytes in which `<name>` stands for one of the name's alternatives, or what makes some."""
@@ -37,14 +39,32 @@ class Grammar:
         )
 
 
-def repeated(text: bytes, most: int) -> Callable[[random.Random], bytes]:
-    """An alternative: `text`, up to `most` times."""
-    return lambda chance: text * chance.randint(0, most)
+_WEIGHT = re.compile(r"\[\[(\d+)x\]\]")
+_UP_TO = re.compile(r"\[\[(.+)\*0\.\.(\d+)\]\]")
+_TIMES = re.compile(r"\[\[(.+?)\*(\d+)\]\]")
+_BYTES = re.compile(rb"\[\[((?:[0-9a-f]{2} ?)+)\]\]")
 
 
-def noise(most: int) -> Callable[[random.Random], bytes]:
-    """An alternative: up to `most` bytes of any value."""
-    return lambda chance: chance.randbytes(chance.randint(0, most))
+def read(file: Path) -> dict[str, Sequence[Alternative]]:
+    """The rules of a file, written as tests/fuzz/http_grammar.toml says."""
+    rules = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {name: [one for text in many for one in _read(text)] for name, many in rules.items()}
+
+
+def _read(text: str) -> Sequence[Alternative]:
+    weight = _WEIGHT.match(text)
+    times, text = (int(weight[1]), text[weight.end() :]) if weight else (1, text)
+    if up_to := _UP_TO.fullmatch(text):
+        return [_up_to(up_to[1], int(up_to[2]))] * times
+    data = _TIMES.sub(lambda found: found[1] * int(found[2]), text).encode()
+    return [_BYTES.sub(lambda found: bytes.fromhex(found[1].decode()), data)] * times
+
+
+def _up_to(unit: str, most: int) -> Alternative:
+    if unit == "noise":
+        return lambda chance: chance.randbytes(chance.randint(0, most))
+    data = unit.encode()
+    return lambda chance: data * chance.randint(0, most)
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
