@@ -13,7 +13,8 @@ import pytest
 from gateway.http.coalescing import CoalescingTransport, WriteQueue
 from gateway.visits.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
-from tests.unit.test_pipeline import Sink, strangers
+from tests.unit.test_pipeline import strangers
+from tests.unit.test_sender import Sink
 
 ANSWER = b"HTTP/1.1 302 Found\r\n\r\nRedirecting..."
 

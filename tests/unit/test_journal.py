@@ -327,6 +327,7 @@ async def test_files_of_a_later_version_wait_for_it_and_block_nothing(tmp_path: 
     write(tmp_path, 1, "aaaaaaaa")
     later = write(tmp_path, 2, "bbbbbbbb").rename(tmp_path / f"0000000002-{GATEWAY}.v2")
     content = later.read_bytes()
+    (tmp_path / "of-somebody-else").touch()
     for codes in (["aaaaaaaa", "cccccccc"], ["cccccccc"]):
         journal = Journal(tmp_path, ROOM)
         journal.append(visit("cccccccc"))
@@ -339,21 +340,7 @@ async def test_files_of_a_later_version_wait_for_it_and_block_nothing(tmp_path: 
         assert not codes
         await journal.close()
     assert later.read_bytes() == content
-
-
-async def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "ballast").write_bytes(bytes(100))
-    journal = Journal(tmp_path, ROOM)
-    assert (journal.size, journal.closed_batches) == (0, 0)
-    await journal.close()
-    assert (tmp_path / "ballast").exists()
-
-
-async def test_a_lost_folder_means_a_new_gateway(tmp_path: Path) -> None:
-    first, second = Journal(tmp_path / "a", ROOM), Journal(tmp_path / "b", ROOM)
-    assert first.gateway_id != second.gateway_id
-    await first.close()
-    await second.close()
+    assert (tmp_path / "of-somebody-else").exists()
 
 
 async def test_a_folder_belongs_to_one_process_also_after_it_was_removed(tmp_path: Path) -> None:

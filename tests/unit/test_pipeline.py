@@ -19,21 +19,12 @@ from services.runtime import background
 from services.runtime.addresses import parse
 from services.runtime.errors import Unavailable
 from tests.unit.test_journal import abandon, failing, write
+from tests.unit.test_sender import Sink
 
 
 def strangers() -> Visitors:
     """Visitors at addresses that belong to no country, of a day that has no key yet."""
     return Visitors(lambda host, _: parse(host), lambda _: "")
-
-
-class Sink:
-    """Takes every batch."""
-
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    async def record(self, batch: Batch) -> None:
-        self.batches.append(batch)
 
 
 async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_tick(
@@ -73,13 +64,6 @@ async def test_a_batch_of_which_nothing_can_be_read_is_lost_and_not_sent(tmp_pat
     await pipeline.stop(5)
     assert [(batch.number, batch.visits) for batch in sink.batches] == [(2, 1)]
     assert (pipeline.lost, pipeline.batches["refused"]) == (1, 0)
-
-
-class Away(Sink):
-    """Takes nothing."""
-
-    async def record(self, batch: Batch) -> None:
-        raise Unavailable("Away.")
 
 
 class KeepsTheFile(Sink):
@@ -181,20 +165,14 @@ async def test_a_visit_is_told_apart_under_the_key_of_its_own_day(tmp_path: Path
     assert first == same != other
 
 
-class Breaks(Sink):
-    """Fails as nobody foresaw."""
-
-    async def record(self, batch: Batch) -> None:
-        raise RuntimeError("unforeseen")
-
-
 async def test_a_sender_that_breaks_stops_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "_process", background._Process())
     stop = asyncio.Event()
     background.stop_on_failure(stop)
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Breaks(), strangers())
+    broken = Sink(RuntimeError("unforeseen"))
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), broken, strangers())
     pipeline.start()
     pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
     await asyncio.wait_for(stop.wait(), 10)
@@ -204,13 +182,14 @@ async def test_a_sender_that_breaks_stops_the_process(
 
 
 async def test_a_backlog_lags_since_the_start(tmp_path: Path) -> None:
-    first = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), strangers())
+    away = Sink(*[Unavailable("Away.")] * 100)
+    first = VisitPipeline(Journal(tmp_path, 1 << 20), away, strangers())
     first.start()
     for _ in range(3):
         first.record("abcdefgh", b"Mozilla/5.0", b"")
     await first.stop(0.2)
     now = 1_800_000_000.0
-    again = VisitPipeline(Journal(tmp_path, 1 << 20), Away(), strangers(), lambda: now)
+    again = VisitPipeline(Journal(tmp_path, 1 << 20), away, strangers(), lambda: now)
     now += 1
     assert (again.restoring, again.pending, again.lag_seconds) == (True, 0, 1.0)
     again.start()

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from gateway.visits import referrer_limit
-from gateway.visits.batch import Batch
 from gateway.visits.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
 from gateway.visits.referrer_limit import (
@@ -18,8 +17,8 @@ from gateway.visits.referrer_limit import (
     OTHER_NAMES,
     ReferrerLimit,
 )
-from gateway.visits.visitors import Visitors
-from services.runtime.addresses import parse
+from tests.unit.test_pipeline import strangers
+from tests.unit.test_sender import Sink
 
 ONE, OTHER = b"\xc0\0\2\1", b"\xc0\0\2\2"
 MORE = 3 * MAX_NAMES_OF_LINK
@@ -72,16 +71,6 @@ def test_memory_is_bounded_and_those_who_come_again_are_remembered(
     assert len(limit._recent) + len(limit._older) <= 6000
 
 
-class Sink:
-    """Takes every batch."""
-
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    async def record(self, batch: Batch) -> None:
-        self.batches.append(batch)
-
-
 def contents(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
 
@@ -101,8 +90,7 @@ async def test_visits_with_invented_referrers_all_count(
     tmp_path: Path, clients: list[str], names: int
 ) -> None:
     sink, now = Sink(), 20_779 * DAY_SECONDS
-    visitors = Visitors(lambda host, _: parse(host), lambda _: "")
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors, lambda: now)
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers(), lambda: now)
     pipeline.start()
     for n in range(MORE * len(clients)):
         referrer = f"https://{n}.example/".encode()

@@ -131,37 +131,6 @@ async def ask_one_by_one(resolver: Resolver, codes: Sequence[str]) -> list[async
     return tasks
 
 
-async def test_codes_missed_while_a_call_is_under_way_share_the_next(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.batches.GATHER_SECONDS", 60.0)
-    source = SlowSource()
-    resolver = cache(source, ROOM, clock)
-    tasks = await ask_one_by_one(resolver, ["aaaaaaaa", "bbbbbbbb", "cccccccc", "bbbbbbbb"])
-    assert len(source.let_go) == 1
-
-    source.let_go[0].set()
-    await tasks[0]
-    await asyncio.sleep(0)
-    source.let_go[1].set()
-    await asyncio.gather(*tasks)
-
-    assert source.calls == [["aaaaaaaa"], ["bbbbbbbb", "cccccccc"]]
-
-
-async def test_a_call_that_hangs_holds_the_next_up_for_a_moment_alone(clock: Clock) -> None:
-    source = SlowSource()
-    resolver = cache(source, ROOM, clock)
-    tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
-    async with asyncio.timeout(5):
-        await source.asked_twice.wait()
-        source.let_go[1].set()
-        assert await tasks[1] is not None
-    await resolver.close()
-    with pytest.raises(Unavailable):
-        await tasks[0]
-
-
 async def test_closing_answers_those_who_wait_for_the_next_call_too(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,14 +157,9 @@ async def test_a_found_code_is_fresh_then_served_while_asked_again(
     assert resolver.hit("aaaaaaaa") is not None
     await asyncio.sleep(0.01)
     assert len(source.calls) == 2, "asked again once, beside the answer"
-
-
-async def test_a_removed_code_ends_after_its_time(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
-    await resolver.lookup("aaaaaaaa")
     source.urls.clear()
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.hit("aaaaaaaa") is None, "its time is over"
     assert await resolver.lookup("aaaaaaaa") is None
 
 
@@ -207,13 +171,9 @@ async def test_an_absent_code_is_remembered_briefly(source: Source, clock: Clock
     clock.now += ABSENT_SECONDS + 0.1
     source.urls["bbbbbbbb"] = "https://example.com/b"
     assert await resolver.lookup("bbbbbbbb") is not None
-
-
-async def test_a_stored_link_is_known_at_once(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
-    await resolver.lookup("cccccccc")
+    assert await resolver.lookup("cccccccc") is None
     put(resolver, "cccccccc", "https://example.com/c")
-    assert resolver.hit("cccccccc") == b"https://example.com/c"
+    assert resolver.hit("cccccccc") == b"https://example.com/c", "what is stored is known at once"
 
 
 async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
@@ -374,21 +334,6 @@ async def test_a_url_that_is_none_leaves_nobody_waiting(source: Source, clock: C
     assert [type(error) for error in told] == [Internal] * 2
 
 
-async def test_an_answer_that_cannot_be_kept_leaves_nobody_waiting(
-    source: Source, clock: Clock
-) -> None:
-    resolver = cache(source, ROOM, clock)
-    asked = asyncio.gather(
-        *[resolver.lookup(code) for code in ("aaaaaaaa", "bbbbbbbb")], return_exceptions=True
-    )
-    await source.called.wait()
-    resolver.limit_bytes = None  # type: ignore[assignment]
-    async with asyncio.timeout(5):
-        told = await asked
-    assert [type(error) for error in told] == [Internal] * 2
-    assert resolver.faults == 1
-
-
 async def test_the_loop_turns_while_long_urls_are_encoded(clock: Clock) -> None:
     """While all of a call are found at once, some five times: not once they all are."""
     codes = [f"{number:08}" for number in range(MOST_CODES)]
@@ -469,15 +414,6 @@ async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: C
     await resolver.close()
 
 
-async def test_the_times_are_as_told(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock, fresh=5, stale=2)
-    await resolver.lookup("aaaaaaaa")
-    clock.now += 4
-    assert resolver.hit("aaaaaaaa") is not None
-    clock.now += 4
-    assert resolver.hit("aaaaaaaa") is None
-
-
 async def test_a_source_that_is_away_does_not_lengthen_the_time_that_was_told(
     source: Source, clock: Clock
 ) -> None:
@@ -547,65 +483,35 @@ async def test_a_link_that_has_ended_is_remembered_as_any_and_is_no_hit(
 
 
 @pytest.mark.parametrize("ended_url", ["", "https://example.com/over"])
+@pytest.mark.parametrize("asked", [True, False], ids=["asked for meanwhile", "not asked for"])
+@pytest.mark.parametrize("away", [False, True], ids=["links answers", "links is away"])
+@pytest.mark.parametrize(
+    "seconds", [30, FRESH_SECONDS + 10, FRESH_SECONDS + STALE_SECONDS + 10, -1]
+)
 async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
-    source: Source, clock: Clock, wall: WallClock, ended_url: str
+    source: Source,
+    clock: Clock,
+    wall: WallClock,
+    seconds: float,
+    away: bool,
+    asked: bool,
+    ended_url: str,
 ) -> None:
-    source.others["aaaaaaaa"] = link = lasting(30, ended_url)
+    """Also where the clock of links is behind, which then tells of it as active."""
+    source.others["aaaaaaaa"] = link = lasting(seconds, ended_url)
     resolver = cache(source, ROOM, clock, wall=wall)
-    assert await resolver.lookup("aaaaaaaa") == link
-    clock.now += 29.9
-    assert resolver.hit("aaaaaaaa") == URL.encode()
+    assert await resolver.lookup("aaaaaaaa") == link.at(wall())
+    source.away = away
+    clock.now += max(0, seconds - 0.1)
+    if asked and seconds > 0:
+        assert resolver.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa") == link
+        assert resolver.hit("aaaaaaaa") == URL.encode()
+        await settled()
     clock.now += 0.1
     assert resolver.hit("aaaaaaaa") is None
     expired = Resolution(LinkState.EXPIRED, "", link.expires_at, ended_url)
     assert await resolver.lookup("aaaaaaaa") == expired
     assert expired.target == ended_url
-    assert len(source.calls) == 1
-
-
-@pytest.mark.parametrize("seconds", [FRESH_SECONDS + 10, FRESH_SECONDS + STALE_SECONDS + 10])
-async def test_an_expiry_holds_while_the_link_is_stale_and_while_links_is_away(
-    source: Source, clock: Clock, wall: WallClock, seconds: float
-) -> None:
-    source.others["aaaaaaaa"] = lasting(seconds)
-    resolver = cache(source, ROOM, clock, wall=wall)
-    await resolver.lookup("aaaaaaaa")
-    source.away = True
-    clock.now += seconds - 1
-    assert resolver.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa") == lasting(seconds)
-    assert resolver.hit("aaaaaaaa") == URL.encode()
-    await asyncio.sleep(0.01)
-    clock.now += 1
-    assert resolver.hit("aaaaaaaa") is None
-    resolution = await resolver.lookup("aaaaaaaa")
-    assert resolution is not None
-    assert resolution.state is LinkState.EXPIRED
-
-
-async def test_an_expiry_holds_for_what_nobody_asked_for_since_it_was_fresh(
-    source: Source, clock: Clock, wall: WallClock
-) -> None:
-    source.others["aaaaaaaa"] = lasting(FRESH_SECONDS + 10)
-    resolver = cache(source, ROOM, clock, wall=wall)
-    await resolver.lookup("aaaaaaaa")
-    clock.now += FRESH_SECONDS + 10
-    assert resolver.hit("aaaaaaaa") is None
-    resolution = await resolver.lookup("aaaaaaaa")
-    assert resolution is not None
-    assert resolution.state is LinkState.EXPIRED
-
-
-async def test_an_expired_link_that_links_tells_as_active_is_expired(
-    source: Source, clock: Clock, wall: WallClock
-) -> None:
-    """Its clock may be behind ours."""
-    source.others["aaaaaaaa"] = lasting(-1)
-    resolver = cache(source, ROOM, clock, wall=wall)
-    for _ in range(2):
-        resolution = await resolver.lookup("aaaaaaaa")
-        assert resolution is not None
-        assert (resolution.state, resolution.target) == (LinkState.EXPIRED, "")
-        assert resolver.hit("aaaaaaaa") is None
 
 
 async def test_an_expiry_holds_though_the_clock_is_set(
