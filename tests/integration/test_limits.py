@@ -102,31 +102,3 @@ def test_who_says_nothing_of_it_may_report_some_times_an_hour() -> None:
             }
         )
         assert settings.reports == Rate(most, 3600)
-
-
-def test_a_network_of_ipv6_has_its_share_and_no_more(limited: InProcess) -> None:
-    nobody = {"email": "nobody@example.com", "password": "x"}
-    statuses = [
-        call(limited, "verifyUser", nobody, f"2001:db8:1:{n:x}::1").status_code for n in range(60)
-    ]
-    assert statuses == [200] * 48 + [429] * 12
-    assert call(limited, "verifyUser", nobody, "2001:db8:2::1").status_code == 200
-
-
-@pytest.mark.parametrize("rate", ["300", "0/minute", "many/minute", "300/moment"])
-def test_a_limit_that_is_none_is_refused_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, rate: str
-) -> None:
-    for name, value in {
-        **{f"{name}_ADDRESS": "127.0.0.1:1" for name in ("AUTH", "LINKS", "ANALYTICS")},
-        "PUBLIC_URL": "http://localhost:1",
-        "JOURNAL_DIR": "/journal",
-        "LIMIT_LOGINS": rate,
-    }.items():
-        monkeypatch.setenv(f"ATAJO_{name}", value)
-    with pytest.raises(SystemExit) as refused:
-        GatewaySettings.load()
-    line = str(refused.value)
-    assert "\n" not in line
-    assert line.startswith("Settings refused. ATAJO_LIMIT_LOGINS: ")
-    assert "300/minute" in line

@@ -6,7 +6,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,8 @@ from tests.waiting import CHANGED, await_that
 from tests.web import BUILT, Web, gateway_beside
 
 EDGE = Edge.load()
-SHORT_URLS = json.loads((ROOT / "tests/contract/short_url_cases.json").read_text(encoding="utf-8"))
+_CASES = json.loads((ROOT / "tests/contract/short_url_cases.json").read_text(encoding="utf-8"))
+_SHORT_URLS = (*_CASES["followed"], *_CASES["not_followed"])
 CONTACT = "hello@atajo.example"
 JSON = {"content-type": "application/json"}
 ASSETS = {path.suffix: path.name for path in (BUILT / "assets").glob("index-*")}
@@ -43,11 +44,8 @@ class Pair:
 
     def ask(self, method: str, path: str, **more: Any) -> tuple[httpx.Response, httpx.Response]:
         """The answers of both to the same request, its path sent as it stands."""
-        first, second = (
-            ask(origin, method, path.format(known=self.known, unknown=new_code()), **more)
-            for origin in (self.gateway, self.web.url)
-        )
-        return first, second
+        path = path.replace("{known}", self.known).replace("{unknown}", new_code())
+        return ask(self.gateway, method, path, **more), ask(self.web.url, method, path, **more)
 
 
 def ask(origin: str, method: str, path: str, **more: Any) -> httpx.Response:
@@ -114,6 +112,7 @@ REQUESTS = [
             *("/links", "/links/", "/links/abc", "/links/{known}/", "/links/{known}%0a"),
             *("/links/:code", "/Links/{known}", "/my-account/", "/my-account/{known}"),
             *("/metrics", "/livez", f"/{'a' * 3000}"),
+            *(path.replace("{code}", "{known}") for path in _SHORT_URLS),
         )
     ],
     *[(method, path, {}) for method in ("GET", "HEAD") for path in EDGE.functions],
@@ -166,47 +165,22 @@ def test_both_follow_a_scan_code_at_a_host_in_capitals(product: Product, pair: P
         assert answer.headers["location"] == "https://example.com/q"
 
 
-@pytest.fixture(scope="module")
-def named(product: Product, pair: Pair) -> Pair:
-    """The pair, and as its known link the one that the shared cases name."""
-    code = SHORT_URLS["code"]
-    product.shorten("https://example.com/named", code=code)
-    return replace(pair, known=code)
-
-
-@pytest.mark.parametrize("path", SHORT_URLS["followed"])
-def test_both_ignore_punctuation_after_a_code(named: Pair, path: str) -> None:
-    for method in ("GET", "HEAD"):
-        for origin in (named.gateway, named.web.url):
-            answer = ask(origin, method, path.replace("{code}", named.known))
-            assert answer.status_code == 302
-            assert answer.headers["location"] == "https://example.com/named"
-
-
-@pytest.mark.parametrize("path", SHORT_URLS["not_followed"])
-def test_both_have_nothing_where_anything_else_follows_a_code(named: Pair, path: str) -> None:
-    for origin in (named.gateway, named.web.url):
-        answer = ask(origin, "GET", path.replace("{code}", named.known))
-        assert answer.status_code == 404
-        assert '<div id="root">' in answer.text
-
-
-def test_both_agree_on_every_character_that_may_follow_a_code(named: Pair) -> None:
+def test_both_agree_on_every_character_that_may_follow_a_code(pair: Pair) -> None:
     """Covers Latin-1 and General Punctuation (Unicode), percent-encoded in both cases."""
     points = (*range(1, 0x100), *range(0x2000, 0x2070))
     for text in map(chr, points):
         encoded = "".join(f"%{byte:02x}" for byte in text.encode())
         for spelling in {encoded, encoded.upper()}:
-            by_gateway, by_nginx = named.ask("HEAD", f"/{named.known}{spelling}")
+            by_gateway, by_nginx = pair.ask("HEAD", f"/{pair.known}{spelling}")
             assert by_nginx.status_code == by_gateway.status_code, spelling
 
 
-def test_nginx_encodes_what_follows_a_code_unencoded(named: Pair) -> None:
+def test_nginx_encodes_what_follows_a_code_unencoded(pair: Pair) -> None:
     """Browsers encode it; some other clients send the bytes as they are."""
-    port = int(named.web.url.rpartition(":")[2])
+    port = int(pair.web.url.rpartition(":")[2])
     for text, status in (("\u201d", 302), ("\u2026.", 302), ("\u200b/", 302), ("\u00f1", 404)):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-            request = f"GET /{named.known}{text} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+            request = f"GET /{pair.known}{text} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
             connection.sendall(request.encode())
             with connection.makefile("rb") as answer:
                 assert answer.readline().split()[1] == str(status).encode(), text

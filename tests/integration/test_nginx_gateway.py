@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
-import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -19,6 +17,7 @@ import httpx
 import pytest
 
 from services.runtime import addresses
+from tests.name_server import NameServer, name_server
 from tests.processes import NO_TLS, PATIENCE, ROOT
 from tests.product import BROWSER, Product, free_port, new_code
 from tests.waiting import SETTLED, await_that
@@ -100,43 +99,10 @@ def before(server: _Upstream, folder: Path, **settings: str) -> Web:
     return Web(folder, f"127.0.0.1:{server.server_port}", "http://localhost", settings=settings)
 
 
-class NameServer:
-    """Answers every question with one address, which can be changed."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.asked = 0
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind(("127.0.0.1", 0))
-        self.listens = f"127.0.0.1:{self._socket.getsockname()[1]}"
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        while True:
-            query, client = self._socket.recvfrom(512)
-            if not query:
-                return
-            self.asked += 1
-            end = query.index(b"\0", 12) + 5
-            kind = struct.unpack("!H", query[end - 4 : end - 2])[0]
-            answers = 1 if kind == 1 else 0
-            head = query[:2] + struct.pack("!5H", 0x8180, 1, answers, 0, 0)
-            record = b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 1, 4) + socket.inet_aton(self.address)
-            self._socket.sendto(head + query[12:end] + record * answers, client)
-
-    def close(self) -> None:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
-            last.sendto(b"", self._socket.getsockname())
-        self._thread.join()
-        self._socket.close()
-
-
 @pytest.fixture
 def names() -> Iterator[NameServer]:
-    server = NameServer("127.0.0.1")
-    yield server
-    server.close()
+    with name_server("127.0.0.1") as server:
+        yield server
 
 
 @pytest.fixture

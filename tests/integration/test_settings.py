@@ -71,6 +71,7 @@ NONSENSE: Mapping[type[ProcessSettings], Mapping[str, tuple[str, ...]]] = {
         "TRUSTED_PROXIES": ("somebody", "192.0.2.1/99"),
         "TRUSTED_HOPS": ("-1", "11", "1.5", "all"),
         "LIMITS": ("perhaps",),
+        "LIMIT_LOGINS": ("300", "0/minute", "many/minute", "300/moment"),
         "CACHE_FRESH_SECONDS": ("-1", "nan", "inf", "long"),
         "CACHE_STALE_SECONDS": ("-1", "nan", "inf", "long"),
     },

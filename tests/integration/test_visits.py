@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections import Counter
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,7 +15,7 @@ from gateway.visits import lines
 from services.analytics.domain.visits import Dimension
 from tests.countries import write_countries
 from tests.in_process import InProcess
-from tests.product import BROWSER, Client, new_code
+from tests.product import Client
 from tests.waiting import await_that
 
 PHONE = (
@@ -109,29 +108,6 @@ def test_the_same_is_known_on_every_way(gateway: InProcess, way: str) -> None:
     assert len(set().union(*visitors)) == 1
 
 
-def test_who_comes_without_anything_is_a_bot_of_whom_nothing_is_known(gateway: InProcess) -> None:
-    code = gateway.shorten("https://example.com/")
-    send(gateway, request(f"GET /{code}", {"X-Forwarded-For": "192.0.2.9"}))
-    await_that(lambda: counted(gateway, code) == 1)
-    assert rows(gateway, code) == [{}]
-    assert not [of for _, of in gateway.analytics.visitors if of == code]
-
-
-def test_visitors_are_told_apart_and_people_counted_each_time(gateway: InProcess) -> None:
-    code = gateway.shorten("https://example.com/")
-    for address in ("192.0.2.1", "192.0.2.2", "192.0.2.1", "198.51.100.1"):
-        for user_agent in (PHONE, BROWSER):
-            gateway.visit(code, {"user-agent": user_agent, "x-forwarded-for": address})
-    await_that(lambda: counted(gateway, code) == 8)
-    people = Counter[str]()
-    for visit in gateway.analytics.visits:
-        if visit.code == code:
-            people[visit.names[Dimension.COUNTRY]] += visit.count
-    assert people == {"PE": 6, "CL": 2}
-    visitors = [who for (_, of), who in gateway.analytics.visitors.items() if of == code]
-    assert sum(map(len, visitors)) == 6
-
-
 def test_what_is_not_known_and_whether_there_is_a_key_is_counted(gateway: InProcess) -> None:
     code = gateway.shorten("https://example.com/")
     before = {
@@ -151,27 +127,6 @@ def test_what_is_not_known_and_whether_there_is_a_key_is_counted(gateway: InProc
         )
     assert gateway.metric("atajo_visitor_key_known") == 1
     assert gateway.metric("atajo_visitor_key_requests_total", result="changed") == 1
-
-
-def test_what_is_on_file_is_told_once_analytics_is_back(tmp_path: Path) -> None:
-    code = new_code()
-    with InProcess(tmp_path, trusted_proxies=TRUSTED) as gateway:
-        gateway.shorten("https://example.com/", code=code)
-        gateway.analytics.away = True
-        for address in ("8.8.8.8", "8.8.4.4", "8.8.8.8"):
-            gateway.visit(code, {"x-forwarded-for": address, "accept-language": "en-US"})
-    with InProcess(tmp_path) as gateway:
-        await_that(lambda: counted(gateway, code) == 3)
-        assert {tuple(row.items()) for row in rows(gateway, code)} == {
-            (
-                (Dimension.DEVICE, "desktop"),
-                (Dimension.BROWSER, "Chrome"),
-                (Dimension.SYSTEM, "Linux"),
-                (Dimension.LANGUAGE, "en"),
-                (Dimension.COUNTRY, "US"),
-            )
-        }
-        assert [len(who) for who in gateway.analytics.visitors.values()] in ([2], [1, 1], [1, 2])
 
 
 MARKED = ("203.0.113.77", "2001:db8:feed:face:1234:5678:9abc:def0")
