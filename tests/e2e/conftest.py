@@ -26,6 +26,7 @@ from tests.conftest import STORES, store_of_product
 from tests.e2e.stage import behind_nginx, built_product
 from tests.processes import PATIENCE
 from tests.product import BROWSER, Product
+from tests.qr.conftest import readers as readers
 
 FLAGS = (
     "--disable-quic",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.acts import PASSWORD
-from tests.e2e.stage import built_product
 from tests.product import Product, new_code
 from tests.waiting import await_that
 from tests.webdriver import Window, firefox, webkit
@@ -19,13 +18,8 @@ _SHORT = re.compile(r"localhost:\d+/[\w-]{8}(?=.*Copy)")
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Product]:
-    """The whole product with its pages."""
-    folder = tmp_path / "site"
-    folder.mkdir()
-    with built_product(folder) as product:
-        product.start()
-        yield product
+def site(product_with_pages: Product) -> Product:
+    return product_with_pages
 
 
 def shorten(window: Window, url: str) -> str:

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.acts import PASSWORD, log_in, plates, register, shorten, stored_token, until
+from tests.e2e.acts import PASSWORD, log_in, register, shorten, stored_token, until
 from tests.product import Product, new_code
 
 HOME = re.compile(":[0-9]+/$")
-ENDED = "Your session has ended. Please log in again."
 
 
 def earlier(page: Page) -> Locator:
@@ -77,19 +76,6 @@ def _views_after_reload(page: Page, code: str) -> str:
     return " ".join(words.split()[:2])
 
 
-def test_a_guest_removes_a_link_and_takes_that_back(site: Product, page: Page, target: str) -> None:
-    page.goto("/")
-    code = shorten(page, f"{target}/gone")[-8:]
-    page.reload()
-    earlier(page).get_by_role("button", name=re.compile("^Remove")).click()
-    undo = page.get_by_role("button", name=re.compile("^Undo"))
-    expect(undo).to_be_visible()
-    until(lambda: site.visit(code).status_code == 410)
-    undo.click()
-    expect(earlier(page)).to_contain_text(f"{target}/gone")
-    until(lambda: site.visit(code).status_code == 302)
-
-
 def test_links_of_earlier_come_without_moving_the_page(page: Page, target: str) -> None:
     page.goto("/")
     for name in ("a", "b", "c"):
@@ -104,41 +90,6 @@ def test_links_of_earlier_come_without_moving_the_page(page: Page, target: str) 
     page.reload()
     expect(earlier(page)).to_have_count(3)
     assert page.evaluate("window.shifts") < 0.01
-
-
-def test_an_ending_of_ones_own(site: Product, page: Page, target: str, expected: list[str]) -> None:
-    expected.append("status of 409")
-    log_in(page, site.register(password=PASSWORD))
-    taken = site.shorten(f"{target}/taken")
-    page.get_by_text("Choose its ending").click()
-    ending = page.get_by_label("Your own ending")
-    ending.fill(taken)
-    expect(page.get_by_text("This ending is taken.", exact=True)).to_be_visible()
-    own = f"fiesta-{new_code()}"
-    ending.fill(own)
-    expect(page.get_by_text("is free.")).to_be_visible()
-    page.get_by_label("Link to shorten").fill(f"{target}/own")
-    page.get_by_role("button", name="Shorten", exact=True).click()
-    expect(plates(page).first).to_contain_text(own)
-    assert site.visit(own).headers["location"] == f"{target}/own"
-
-
-def test_a_session_that_ended_leads_back_after_the_log_in(site: Product, page: Page) -> None:
-    email = site.register(password=PASSWORD)
-    log_in(page, email)
-    page.evaluate(
-        "() => { const session = JSON.parse(localStorage.getItem('userToken'));"
-        " session.expirationTimestamp = Date.now() - 1;"
-        " localStorage.setItem('userToken', JSON.stringify(session)) }"
-    )
-    page.goto("/my-account/settings")
-    expect(page).to_have_url(re.compile("/login$"))
-    expect(page.get_by_text(ENDED, exact=True)).to_be_visible()
-    assert stored_token(page) is None
-    page.get_by_label("Email").fill(email)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="LOGIN").click()
-    expect(page).to_have_url(re.compile("/my-account/settings$"))
 
 
 def test_ones_own_account(site: Product, page: Page, target: str, tmp_path: Path) -> None:

@@ -94,28 +94,12 @@ def test_a_link_gets_another_address_and_an_end_and_its_history_stays(
 
 
 @pytest.mark.parametrize("width", [320, 390, 1440])
-def test_long_codes_addresses_and_tags_push_nothing_aside(
-    account: Page, site: Product, owner: str, width: int
-) -> None:
-    code = f"a-rather-long-ending-of-32-{width:05}"
-    site.shorten("https://example.org/" + "a-long-way/" * 80, owner, code)
-    changes = {"title": "W" * 100, "tags": ["w" * 30, "tag"]}
-    site.data("changeLink", {"token": owner, "code": code, "changes": changes})
-    account.set_viewport_size({"width": width, "height": 800})
-    account.goto("/my-account")
-    expect(account.get_by_role("row").nth(1)).to_contain_text(code)
-    assert sideways(account) == 0
-    account.goto(f"/links/{code}")
-    expect(account.get_by_text("Made", exact=True)).to_be_visible()
-    assert sideways(account) == 0
-
-
-@pytest.mark.parametrize("width", [320, 390])
-def test_a_long_host_pushes_nothing_aside(
+def test_long_hosts_codes_addresses_and_tags_push_nothing_aside(
     account: Page, site: Product, owner: str, width: int
 ) -> None:
     """Whoever runs Atajo may have any name."""
     host = "short-links.of-a-company.example.com"
+    code = f"a-rather-long-ending-of-32-{width:05}"
 
     def rename(route: Route) -> None:
         response = answer_to(route)
@@ -123,7 +107,9 @@ def test_a_long_host_pushes_nothing_aside(
         named = response.text().replace(own, own.replace(site.url, f"https://{host}"))
         route.fulfill(response=response, body=named)
 
-    code = site.shorten("https://example.org/", owner)
+    site.shorten("https://example.org/" + "a-long-way/" * 80, owner, code)
+    changes = {"title": "W" * 100, "tags": ["w" * 30, "tag"]}
+    site.data("changeLink", {"token": owner, "code": code, "changes": changes})
     account.route(lambda url: url in (f"{site.url}/my-account", f"{site.url}/links/{code}"), rename)
     account.set_viewport_size({"width": width, "height": 800})
     account.goto("/my-account")

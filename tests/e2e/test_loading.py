@@ -118,20 +118,6 @@ def test_code_that_is_gone_brings_the_newer_document(page: Page, target: str) ->
     expect(plates(page)).to_have_count(1, timeout=LATE)
 
 
-def test_a_page_that_is_gone_brings_the_newer_document(page: Page) -> None:
-    page.goto("/")
-    page.wait_for_load_state("networkidle")
-    page.evaluate(LEFT_OPEN)
-    gone = "**/assets/LoginPage-*.js"
-    page.route(gone, lambda route: route.fulfill(status=404))
-    with page.expect_event("load"):
-        page.get_by_role("link", name="LOGIN").click()
-    expect(page).to_have_url(re.compile("/login$"))
-    expect(page.get_by_role("heading", level=1)).to_have_text("This page did not load")
-    page.unroute_all()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Login", timeout=LATE)
-
-
 def test_a_fetched_module_is_imported_from_the_browsers_cache(
     context: BrowserContext, site: Product
 ) -> None:

@@ -121,21 +121,6 @@ def test_scrolling_reaches_the_last_link(page: Page, site: Product) -> None:
     expect(page.get_by_role("contentinfo")).to_be_visible()
 
 
-def test_the_search_finds_one_among_all(account: Page) -> None:
-    field = account.get_by_label("Search")
-    field.press_sequentially("L0004321")
-    expect(account.get_by_role("status")).to_contain_text("1 link")
-    expect(account.get_by_role("row")).to_have_count(2)
-    expect(account.get_by_role("row").last).to_contain_text("https://example.com/4321/of/many")
-    field.fill("THE/FIRST")
-    expect(account.get_by_role("row").last).to_contain_text("https://example.com/the/first")
-    field.fill("nowhere to be found")
-    expect(account.get_by_text("No link is like this.")).to_be_visible()
-    field.fill("")
-    expect(account.get_by_text("10,000 links", exact=True).first).to_be_visible()
-    expect(account.get_by_role("row").nth(1)).to_contain_text("L0009999")
-
-
 def test_a_search_far_down_shows_what_it_found(account: Page) -> None:
     account.keyboard.press("End")
     account.get_by_label("Search").fill("/12/of")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.acts import sideways
 from tests.e2e.test_routes import axe_violations
-from tests.product import Product, new_code
+from tests.product import Product
 
 URL = "https://me@xn--80ak6aa92e.com:8443/" + "a-long-way/" * 60 + "?session=abc"
 
@@ -32,13 +32,6 @@ def test_a_preview_counts_nothing_and_its_button_goes_there(page: Page, site: Pr
     page.get_by_role("link", name="Go there").click()
     expect(page).to_have_url(f"{site.url}/privacy-policies?x=1")
     site.await_views(token, {code: 1})
-
-
-def test_there_is_no_preview_of_what_never_was(page: Page, site: Product) -> None:
-    answer = page.goto(f"/{new_code()}+")
-    assert answer is not None
-    assert answer.status == 404
-    expect(page.get_by_role("heading", name="PAGE NOT FOUND")).to_be_visible()
 
 
 def test_the_page_of_a_link_that_is_over_leads_on_to_what_is_known_of_it(
@@ -76,25 +69,6 @@ def test_a_link_is_reported_by_keyboard(page: Page, site: Product) -> None:
     with page.expect_response("**/reportLink") as told:
         dialog.get_by_role("button", name="Send report").press("Enter")
     assert told.value.json()["data"]["success"] is True
-    expect(page.get_by_text("Thank you. Your report was sent")).to_be_visible()
-
-
-def test_a_report_that_nobody_takes_is_kept_to_be_sent_again(
-    page: Page, site: Product, expected: list[str]
-) -> None:
-    expected += ["reportLink: failed", "ERR_INTERNET_DISCONNECTED"]
-    page.goto(f"/{site.shorten('https://example.org/')}+")
-
-    def away(route: Route) -> None:
-        route.abort("internetdisconnected")
-
-    page.route("**/reportLink", away)
-    page.get_by_role("button", name="REPORT").click()
-    page.get_by_role("radio", name="Spam").check()
-    page.get_by_role("button", name="Send report").click()
-    expect(page.get_by_text("Your report was not sent. Please try again.")).to_be_visible()
-    page.unroute("**/reportLink", away)
-    page.get_by_role("button", name="Send report").click()
     expect(page.get_by_text("Thank you. Your report was sent")).to_be_visible()
 
 

@@ -18,7 +18,7 @@ from tests.product import Product
 from tests.qr.cases import image_file
 from tests.qr.pictures import logo_picture
 from tests.qr.readers import OTHERS, Picture, Readers, framed
-from tests.qr.studio import SCANS, Saved, Studio, all_of_it_came
+from tests.qr.studio import SCANS, Studio, all_of_it_came, drawn, picture_of, printed
 
 LINK = "https://atajo.example/k7Qm2_xB"
 
@@ -71,13 +71,6 @@ def site(product_with_pages: Product) -> Product:
     return product_with_pages
 
 
-@pytest.fixture(scope="module")
-def readers() -> Any:
-    """Decoders of other hands."""
-    with Readers() as readers:
-        yield readers
-
-
 @pytest.fixture
 def studio(page: Page) -> Studio:
     """The page with the styles kept, and 'More options' open."""
@@ -91,26 +84,6 @@ def logo(kind: str) -> FilePayload | None:
     if kind == "none":
         return None
     return image_file("logo", "png", np.ascontiguousarray(logo_picture(kind)[:80]))
-
-
-def shot(page: Page, svg: bytes) -> Picture:
-    """An SVG as the browser draws it at its own size."""
-    other = page.context.new_page()
-    other.set_content(f'<body style="margin: 0">{svg.decode()}')
-    picture = Saved("", other.locator("svg").screenshot()).picture()
-    other.close()
-    return picture
-
-
-def raster(pdf: bytes, pixels: int) -> Picture:
-    """A PDF's one page, so many pixels wide, by PDFium."""
-    document = pypdfium2.PdfDocument(pdf)
-    assert len(document) == 1
-    (page,) = document
-    bitmap = page.render(scale=pixels / page.get_width())
-    picture = cv2.cvtColor(np.asarray(bitmap.to_numpy()), cv2.COLOR_BGR2RGB)
-    document.close()
-    return picture.astype(np.uint8)
 
 
 def shrunk(picture: Picture) -> Picture:
@@ -155,19 +128,19 @@ def test_the_three_files_show_one_picture_and_are_read(
     pdf = studio.download("PDF")
     assert pdf.name == "my-qr-code.pdf"
     assert pdf.content.count(b"/Subtype /Image") == (kind != "none")
-    drawn = shot(studio.page, svg.content)
-    printed = shrunk(raster(pdf.content, 1600))
-    found = {"svg": apart(png, drawn), "pdf": apart(png, printed)}
-    print(style, kind, found, apart(png, raster(pdf.content, 400)))  # noqa: T201
+    shown = drawn(studio.page, svg.content)
+    paper = shrunk(printed(pdf.content, 1600))
+    found = {"svg": apart(png, shown), "pdf": apart(png, paper)}
+    print(style, kind, found, apart(png, printed(pdf.content, 400)))  # noqa: T201
     # Two hands at least: OpenCV loses round eyes, and jsQR dots.
-    for picture in (png, drawn, printed, raster(pdf.content, 591)):
+    for picture in (png, shown, paper, printed(pdf.content, 591)):
         by = readers.two_who_read(framed(picture), LINK)
         assert "ZXing" in by
         assert len(by) == 2
     # Everybody smooths edges in an own way, and shrinks a logo so; between edges all is the same.
     assert found["svg"][1] < 0.05
     assert found["pdf"][1] < 2
-    assert np.abs(png.astype(int) - printed)[even(png)].max() <= 3
+    assert np.abs(png.astype(int) - paper)[even(png)].max() <= 3
 
 
 def test_a_larger_png_is_the_same_picture(studio: Studio) -> None:
@@ -192,9 +165,9 @@ def test_a_pdf_is_as_wide_as_it_is_asked_for(studio: Studio, readers: Readers) -
     (page,) = pypdfium2.PdfDocument(pdf)
     assert page.get_width() == pytest.approx(80.5 / 25.4 * 72, abs=0.01)
     assert page.get_height() == page.get_width()
-    printed = raster(pdf, round(80.5 / 25.4 * 300))
+    paper = printed(pdf, round(80.5 / 25.4 * 300))
     expected = "WIFI:T:WPA;S:camino;P:sendero-12;;"
-    assert readers.who_reads(framed(printed), expected) == list(OTHERS)
+    assert readers.who_reads(framed(paper), expected) == list(OTHERS)
 
 
 def test_once_the_page_was_there_for_a_while_all_of_it_needs_no_network(
@@ -205,13 +178,15 @@ def test_once_the_page_was_there_for_a_while_all_of_it_needs_no_network(
     with all_of_it_came(page):
         studio = Studio(page)
     page.context.set_offline(True)
+    page.get_by_role("button", name="DOWNLOAD QR").click()
+    expect(page.get_by_text("Please enter a link to start downloading...")).to_be_visible()
     page.get_by_role("button", name="More options").click()
     studio.option("Squares", "Rounded")
     page.get_by_role("radio", name="Phone", exact=True).check()
     page.get_by_label("Number").fill("+34 600 123 456")
     assert studio.verdict() in SCANS
     pdf = studio.download("PDF").content
-    assert readers.who_reads(framed(raster(pdf, 600)), "tel:+34600123456") == list(OTHERS)
+    assert readers.who_reads(framed(printed(pdf, 600)), "tel:+34600123456") == list(OTHERS)
     page.get_by_label("Rows: a name, a comma, and what the code says").fill("one,1")
     for kind in ("PNG", "SVG", "PDF"):
         page.get_by_role("group", name="Each file is").get_by_role("radio", name=kind).check()
@@ -327,7 +302,7 @@ def test_the_code_is_read_from_a_screen_that_allows_few_colours(
     ).new_page()
     studio = Studio(page)
     studio.write(LINK)
-    board = Saved("", studio.code.locator("..").screenshot()).picture()
+    board = picture_of(studio.code.locator("..").screenshot())
     side = min(board.shape[:2])
     square = np.ascontiguousarray(board[:side, :side])
     assert readers.who_reads(square, LINK) == list(OTHERS)

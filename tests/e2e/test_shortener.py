@@ -62,34 +62,12 @@ def test_copying_falls_back_where_the_clipboard_is_not_to_be_had(
     expect(plate).to_be_focused()
 
 
-def test_a_copy_that_fails_both_ways_says_so(visitor: Visitors, target: str) -> None:
-    context = visitor()
-    context.add_init_script(REFUSED["refused"] + "document.execCommand = () => false")
-    page = context.new_page()
-    page.goto("/")
-    shorten(page, f"{target}/not-copied")
-    plates(page).first.click()
-    expect(plates(page).first).to_contain_text("Not copied")
-
-
 def test_the_home_page_takes_the_products_own_host_for_a_scheme(page: Page, site: Product) -> None:
     page.goto("/")
     host = site.url.removeprefix("http://")
     shorten(page, f"{host}/terms-of-use")
     submit(page, f"{host}/abcdefgh")  # A short address of its own: a loop.
     expect(page.get_by_text("Enter a valid URL", exact=True)).to_be_visible()
-
-
-@pytest.mark.parametrize("length", [999, 1000])
-def test_999_characters_are_the_most(page: Page, site: Product, length: int) -> None:
-    page.goto("/")
-    url = "https://example.com/ñ" + "𝄞" * (length - 21)
-    submit(page, url)
-    if length == 1000:
-        expect(page.get_by_text("URL is too long", exact=True)).to_be_visible()
-        expect(link_field(page)).to_have_value("")
-    else:
-        expect(plates(page)).to_have_count(1)
 
 
 def test_a_double_click_makes_one_link_and_no_error(page: Page, target: str) -> None:
@@ -119,17 +97,6 @@ def test_a_second_click_after_a_quick_answer_is_no_error(page: Page, target: str
     page.mouse.down(click_count=2)
     page.mouse.up(click_count=2)
     expect(page.get_by_text("Enter a valid URL", exact=True)).to_have_count(0)
-
-
-def test_an_error_is_taken_back_by_the_next_link(page: Page, target: str) -> None:
-    page.goto("/")
-    submit(page, "no")
-    error = page.get_by_text("Enter a valid URL", exact=True)
-    expect(error).to_be_visible()
-    expect(link_field(page)).to_have_attribute("aria-invalid", "true")
-    shorten(page, f"{target}/right")
-    expect(error).to_have_count(0)
-    expect(link_field(page)).not_to_have_attribute("aria-invalid", "true")
 
 
 def test_a_link_from_right_to_left_stands_in_its_own_direction(page: Page) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -73,58 +71,6 @@ def test_the_owner_sees_visits_come_in_without_a_reload(
     assert account.evaluate("window.sameDocument")
 
 
-def test_a_page_that_nobody_looks_at_asks_nothing(account: Page, site: Product, owner: str) -> None:
-    code = _visited(site, owner)
-    account.clock.install()
-    account.goto(f"/links/{code}")
-    expect(_chart(account)).to_be_visible()
-    with account.expect_request("**/showStatistics"):
-        account.clock.run_for(5_000)
-    account.evaluate("() => { document.hasFocus = () => false; dispatchEvent(new Event('blur')); }")
-    account.wait_for_load_state("networkidle")
-    asked: list[str] = []
-    account.on("request", lambda request: asked.append(request.url))
-    account.clock.run_for(60_000)
-    assert not [url for url in asked if url.endswith("/showStatistics")]
-
-
-def test_the_steps_are_reached_by_keyboard(account: Page, site: Product, owner: str) -> None:
-    code = _visited(site, owner)
-    account.goto(f"/links/{code}?range=7+days")
-    chart = _chart(account)
-    expect(chart).to_have_attribute("aria-valuetext", re.compile(": 2 people, 1 bot"))
-    # Hours of seven days in the viewer's zone; the one that runs is not the first.
-    chart.press("Home")
-    expect(chart).to_have_attribute("aria-valuenow", "1")
-    expect(chart).to_have_attribute("aria-valuetext", re.compile(": 0 people, 0 bots"))
-    chart.press("ArrowRight")
-    expect(chart).to_have_attribute("aria-valuenow", "2")
-    expect(account.locator("figcaption")).to_contain_text(
-        chart.get_attribute("aria-valuetext") or ""
-    )
-    account.get_by_role("button", name="Show as a table").click()
-    expect(account.get_by_role("table").get_by_role("row")).to_have_count(1 + 7 * 24)
-
-
-def test_what_is_shown_comes_as_a_file(
-    account: Page, site: Product, owner: str, tmp_path: Path
-) -> None:
-    code = _visited(site, owner)
-    account.goto(f"/links/{code}")
-    expect(_chart(account)).to_be_visible()
-    with account.expect_download() as download:
-        account.get_by_role("button", name="CSV").click()
-    file = tmp_path / "statistics.csv"
-    download.value.save_as(file)
-    assert file.read_bytes().startswith(b"\xef\xbb\xbf")
-    lines = list(csv.reader(file.read_text("utf-8-sig").splitlines()))
-    assert {len(line) for line in lines} == {6}
-    days = [line for line in lines if line[0] == "day"]
-    assert len(days) == 30
-    assert sum(int(line[2]) for line in days) == 2
-    assert ["Where from", "news.example", "2", "", "", ""] in lines
-
-
 def test_everybody_sees_statistics_that_are_public_and_nothing_else(
     account: Page, site: Product, owner: str, visitor: Visitors
 ) -> None:
@@ -148,23 +94,6 @@ def test_everybody_sees_statistics_that_are_public_and_nothing_else(
     expect(account.get_by_text(f"At {site.url}/links/{code}")).to_have_count(0)
     anyone.reload()
     expect(anyone.get_by_role("heading", level=1)).to_have_text("PAGE NOT FOUND")
-
-
-def test_the_account_has_all_links_in_one_line(account: Page, site: Product, owner: str) -> None:
-    code = _visited(site, owner)
-    other = _visited(site, owner, 3)
-    account.goto("/my-account")
-    every = account.get_by_role("region", name="All links", exact=True)
-    expect(every).to_contain_text("5 people in 30 days")
-    row = account.get_by_role("link", name=re.compile(f"2 views of .*{code}"))
-    # The picture is asked for once the row is in sight.
-    row.scroll_into_view_if_needed()
-    expect(row.locator("svg")).to_be_visible()
-    account.get_by_role("button", name="Statistics of all links").click()
-    first = account.get_by_role("region", name="Most visited", exact=True).get_by_role("listitem")
-    expect(first.first).to_contain_text(other)
-    first.nth(1).get_by_role("link").click()
-    expect(account.get_by_role("heading", level=1)).to_contain_text(code)
 
 
 def test_print_has_the_figures_and_no_controls(account: Page, site: Product, owner: str) -> None:

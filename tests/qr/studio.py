@@ -11,6 +11,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pypdfium2
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.qr.readers import Picture
@@ -29,9 +30,37 @@ class Saved:
 
     def picture(self) -> Picture:
         """Its pixels."""
-        decoded = cv2.imdecode(np.frombuffer(self.content, np.uint8), cv2.IMREAD_COLOR_RGB)
-        assert decoded is not None
-        return decoded.astype(np.uint8)
+        return picture_of(self.content)
+
+
+def picture_of(content: bytes) -> Picture:
+    """The pixels of an image file."""
+    decoded = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR_RGB)
+    assert decoded is not None
+    return decoded.astype(np.uint8)
+
+
+def drawn(page: Page, svg: bytes, pixels: str = "") -> Picture:
+    """An SVG as the browser draws it, at its own size or so many CSS pixels wide."""
+    assert b"<image" not in svg or b'href="data:image/png;base64,' in svg
+    other = page.context.new_page()
+    other.set_content(f'<body style="margin: 0">{svg.decode()}')
+    code = other.locator("svg")
+    if pixels:
+        code.evaluate("(e, side) => { e.style.width = e.style.height = side }", pixels)
+    picture = picture_of(code.screenshot())
+    other.close()
+    return picture
+
+
+def printed(pdf: bytes, pixels: int) -> Picture:
+    """The one page of a PDF, so many pixels wide, by PDFium."""
+    document = pypdfium2.PdfDocument(pdf)
+    (page,) = document
+    bitmap = page.render(scale=pixels / page.get_width())
+    picture = cv2.cvtColor(np.asarray(bitmap.to_numpy()), cv2.COLOR_BGR2RGB)
+    document.close()
+    return picture.astype(np.uint8)
 
 
 def all_of_it_came(page: Page) -> AbstractContextManager[object]:

@@ -14,8 +14,7 @@ from playwright.sync_api import expect
 from tests.qr.cases import image_file
 from tests.qr.pictures import logo_picture
 from tests.qr.readers import OTHERS, ZBAR, Readers, framed
-from tests.qr.studio import SCANS, Saved, Studio
-from tests.qr.test_scans import rasterised
+from tests.qr.studio import SCANS, Studio, drawn, picture_of
 
 READERS = (*OTHERS, ZBAR)
 TEXTS = ("Zürich", "Café", "5 €", "ÄTest 1", "你好", "こんにちは世界", "90°", "Ana\u2019s iPhone")
@@ -51,7 +50,7 @@ def test_a_text_is_read_whole_in_png_and_svg(studio: Studio, readers: Readers, s
         studio.write(text)
         assert studio.verdict() in SCANS
         png = framed(studio.download().picture())
-        svg = rasterised(studio, studio.download("SVG"))
+        svg = framed(drawn(studio.page, studio.download("SVG").content))
         for sheet in (png, svg):
             assert {ZBAR, "ZXing", "jsQR"} <= set(readers.who_reads(sheet, text, READERS)), text
 
@@ -75,7 +74,7 @@ def test_a_batch_is_read_whole(studio: Studio, readers: Readers) -> None:
         studio.page.get_by_role("button", name="Make a ZIP").click()
     with zipfile.ZipFile(io.BytesIO(Path(event.value.path()).read_bytes())) as made:
         for name, text in contents.items():
-            picture = framed(Saved("", made.read(f"{name}.png")).picture())
+            picture = framed(picture_of(made.read(f"{name}.png")))
             assert {ZBAR, "ZXing"} <= set(readers.who_reads(picture, text, READERS)), text
 
 

@@ -45,24 +45,6 @@ def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio
     expect(studio.page.get_by_role("status").filter(has_text="Scans well")).to_be_attached()
 
 
-def test_one_that_needs_care_is_mended_at_one_click(studio: Studio) -> None:
-    studio.more()
-    studio.option("Error correction", "H")
-    studio.write(url_of(78, 1))
-    assert studio.verdict() == "care"
-    expect(studio.line).to_contain_text("Hard to scan")
-    studio.line.get_by_role("button", name="Use automatic error correction").click()
-    expect(studio.line).to_have_attribute("data-verdict", "well")
-
-
-def test_what_no_mend_helps_is_better_large(studio: Studio) -> None:
-    studio.write(url_of(400, 1))
-    assert studio.verdict() == "care"
-    with studio.page.expect_download() as waiting:
-        studio.page.get_by_role("button", name="Save a large one as SVG").click()
-    assert waiting.value.suggested_filename == "my-qr-code.svg"
-
-
 def test_the_newest_of_many_changes_is_what_is_judged(studio: Studio) -> None:
     """Nothing waits behind those before it: the mends that are tried give way, too."""
     for length in (400, 390, 380, 370):

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.qr.cases import Case, generate
-from tests.qr.readers import OTHERS, ZBAR, Picture, Readers, framed
-from tests.qr.studio import SCANS, WARNINGS, Saved, Studio
+from tests.qr.readers import OTHERS, ZBAR, Readers, framed
+from tests.qr.studio import SCANS, WARNINGS, Studio, drawn
 
 SEED = int(os.environ.get("ATAJO_QR_SEED", "20260711"))
 
@@ -44,7 +44,7 @@ def check(studio: Studio, readers: Readers, cases: list[Case]) -> None:
             if case.plain:
                 faults.append(f"{case}: plain, and carries the warning {verdict!r}")
             continue
-        if drawing and readers.read("ZXing", rasterised(studio, drawing)) != text:
+        if drawing and readers.read("ZXing", framed(drawn(studio.page, drawing.content))) != text:
             faults.append(f"{case}: its SVG is not read by ZXing")
         # Held against black only where the quiet zone was asked for.
         sheet = framed(picture, 0 if case.quiet_zone else 255)
@@ -70,14 +70,3 @@ def make(studio: Studio, case: Case) -> str:
     text = studio.write(case.text)
     expect(studio.code).to_be_visible()
     return text
-
-
-def rasterised(studio: Studio, saved: Saved) -> Picture:
-    """A vector drawing as a browser shows it, framed in white."""
-    assert saved.name.endswith(".svg")
-    assert b"<image" not in saved.content or b'href="data:image/png;base64,' in saved.content
-    page = studio.page.context.new_page()
-    page.set_content(f'<body style="margin: 40px">{saved.content.decode()}')
-    shot = page.locator("svg").screenshot()
-    page.close()
-    return framed(Saved(saved.name, shot).picture())

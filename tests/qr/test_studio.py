@@ -11,12 +11,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, Route, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.qr.cases import image_file
 from tests.qr.pictures import logo_picture, url_of
 from tests.qr.readers import Picture, Readers, framed
-from tests.qr.studio import SCANS, Saved, Studio, all_of_it_came
+from tests.qr.studio import SCANS, Studio, drawn, picture_of
 
 LINK = "https://atajo.example/k7Qm2_xB"
 RED = (220, 30, 30)
@@ -25,39 +25,6 @@ RED = (220, 30, 30)
 def solid(width: int, height: int, colour: tuple[int, int, int] = RED) -> Picture:
     """A picture of one colour."""
     return np.full((height, width, 3), colour, np.uint8)
-
-
-def test_works_without_a_network(studio: Studio, readers: Readers) -> None:
-    """Loaded in idle time are the decoder, the toasts and all else."""
-    with all_of_it_came(studio.page):
-        studio.page.reload()
-    studio.page.context.set_offline(True)
-    studio.page.get_by_role("button", name="DOWNLOAD QR").click()
-    expect(studio.page.get_by_text("Please enter a link to start downloading...")).to_be_visible()
-    studio.choose(image_file("logo", "png", solid(300, 200)))
-    studio.write(LINK)
-    assert studio.verdict() == "well"
-    saved = studio.download()
-    assert saved.name == "my-qr-code.png"
-    assert readers.who_reads(framed(saved.picture()), LINK) == ["ZXing", "OpenCV", "jsQR"]
-
-
-def test_without_its_decoder_the_file_is_given_with_a_note(page_without_decoder: Page) -> None:
-    page = page_without_decoder
-    page.goto("/custom-qr-generator")
-    page.get_by_role("textbox", name="URL").fill(LINK)
-    expect(page.locator('[data-verdict="unchecked"]')).to_be_visible()
-    with page.expect_download():
-        page.get_by_role("button", name="DOWNLOAD QR").click()
-    expect(page.get_by_text("Saved without a check: the decoder did not load")).to_be_visible()
-
-
-@pytest.fixture
-def page_without_decoder(studio: Studio) -> Page:
-    """A tab to which the decoder does not come."""
-    page = studio.page.context.new_page()
-    page.route("**/decoder.worker-*", lambda route: route.fulfill(status=200, body="!"))
-    return page
 
 
 def test_a_warning_says_what_is_wrong_and_mends_it(studio: Studio, readers: Readers) -> None:
@@ -133,7 +100,7 @@ def test_exif_turns_a_logo_and_does_not_stay(studio: Studio) -> None:
     studio.choose(jpeg)
     source = studio.preview.get_attribute("src") or ""
     assert size_of(source) == (40, 80)
-    pixels = Saved("", base64.b64decode(source.partition(",")[2])).picture()
+    pixels = picture_of(base64.b64decode(source.partition(",")[2]))
     # Turned clockwise, what was left is above.
     assert pixels[10, 20].min() > 230
     assert np.abs(pixels[70, 20].astype(int) - RED).max() < 30
@@ -160,23 +127,6 @@ def test_a_drawing_with_script_and_references_is_harmless(studio: Studio) -> Non
     assert studio.verdict() == "well"
     assert b"script" not in studio.download("SVG").content
     assert studio.page.evaluate("window.hurt") is None
-
-
-def test_what_is_no_image_leaves_the_logo_as_it_was(studio: Studio) -> None:
-    good = image_file("good", "png", solid(50, 50))
-    studio.choose(good)
-    source = studio.preview.get_attribute("src")
-    broken = {**good, "buffer": good["buffer"][:40]}
-    text = {"name": "a.txt", "mimeType": "text/plain", "buffer": b"a"}
-    for bad in (broken, text):
-        studio.file.set_input_files(
-            FilePayload(name=str(bad["name"]), mimeType=str(bad["mimeType"]), buffer=b"no image")
-        )
-        expect(studio.page.get_by_text("Please choose a valid file type").last).to_be_visible()
-        expect(studio.preview).to_have_attribute("src", source or "")
-    studio.choose(None)
-    expect(studio.preview).to_be_hidden()
-    studio.choose(good)
 
 
 RECT = '<rect width="60" height="60" fill="#dc1e1e"/></svg>'
@@ -265,28 +215,6 @@ def test_a_file_dropped_anywhere_is_a_logo_or_told_to_be_none(
     assert studio.page.url.endswith("/custom-qr-generator")
 
 
-_COPY = """async ([text, png]) => {
-  const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
-  const picture = { 'image/png': new Blob([bytes], { type: 'image/png' }) };
-  const words = text === '' ? {} : { 'text/plain': new Blob([text], { type: 'text/plain' }) };
-  await navigator.clipboard.write([new ClipboardItem({ ...words, ...picture })]);
-}"""
-
-
-def test_what_is_pasted_is_text_where_there_is_text_and_else_a_logo(studio: Studio) -> None:
-    """A spreadsheet copies a cell as its text and as a picture of it."""
-    png = base64.b64encode(image_file("cell", "png", solid(80, 20))["buffer"]).decode()
-    studio.page.evaluate(_COPY, [LINK, png])
-    studio.url.press("Control+v")
-    expect(studio.url).to_have_value(LINK)
-    assert studio.verdict() == "well"
-    expect(studio.preview).to_be_hidden()
-    studio.page.evaluate(_COPY, ["", png])
-    studio.url.press("Control+v")
-    expect(studio.preview).to_be_visible()
-    expect(studio.url).to_have_value(LINK)
-
-
 def test_without_content_there_is_no_code_and_nothing_moves_when_one_comes(studio: Studio) -> None:
     board = studio.page.locator("canvas")
     before = board.bounding_box()
@@ -302,24 +230,6 @@ def test_without_content_there_is_no_code_and_nothing_moves_when_one_comes(studi
     assert board.evaluate("e => e.toDataURL()") == blank
 
 
-def test_a_decoder_that_is_slow_to_come_is_waited_for(context: BrowserContext) -> None:
-    page = context.new_page()
-    held: list[Route] = []
-    page.route("**/decoder.worker-*", lambda route: held.append(route))
-    page.goto("/custom-qr-generator")
-    page.get_by_role("textbox", name="URL").fill(LINK)
-    line = page.locator("[data-verdict]")
-    expect(line).to_contain_text("Checking whether it scans")
-    # A saved file is waited for, too, but not for ever.
-    with page.expect_download():
-        page.get_by_role("button", name="DOWNLOAD QR").click()
-    words = "Saved before it was checked: the decoder is still loading"
-    expect(page.get_by_text(words)).to_be_visible()
-    expect(line).to_contain_text("Checking whether it scans")
-    held[0].continue_()
-    expect(line).to_have_attribute("data-verdict", "well")
-
-
 def test_a_copied_image_is_the_code(studio: Studio, readers: Readers) -> None:
     studio.write(LINK)
     studio.page.get_by_role("button", name="Copy image").click()
@@ -331,7 +241,7 @@ def test_a_copied_image_is_the_code(studio: Studio, readers: Readers) -> None:
           return btoa(String.fromCharCode(...bytes));
         }"""
     )
-    picture = Saved("", base64.b64decode(content)).picture()
+    picture = picture_of(base64.b64decode(content))
     assert readers.who_reads(framed(picture), LINK) == ["ZXing", "OpenCV", "jsQR"]
 
 
@@ -341,13 +251,7 @@ def test_a_dense_code_is_warned_of_and_its_drawing_scans(studio: Studio, readers
     assert studio.verdict() == "dense"
     with studio.page.expect_download() as waiting:
         studio.page.get_by_role("button", name="Save a large one as SVG").click()
-    page = studio.page.context.new_page()
-    page.set_content(waiting.value.path().read_text())
-    page.evaluate(
-        "const svg = document.querySelector('svg'); svg.style = 'width: 1000px; height: 1000px'"
-    )
-    shot = Saved("", page.locator("svg").screenshot()).picture()
-    page.close()
+    shot = drawn(studio.page, waiting.value.path().read_bytes(), "1000px")
     assert readers.read("ZXing", framed(shot)) == text
     studio.url.fill(text + "x")
     expect(

@@ -140,6 +140,18 @@ describe('the home page', () => {
     await expectNoAxeViolations();
   });
 
+  it('takes an error back with the next link', async () => {
+    serve({ createShortLink: shortens });
+    const { user } = visit('/');
+    await user.type(field(), 'no{Enter}');
+    await screen.findByText('Enter a valid URL', { selector: '[role=alert] *' });
+    expect(field()).toBeInvalid();
+    await user.type(field(), `${LONG}{Enter}`);
+    await results();
+    expect(screen.queryByText('Enter a valid URL')).toBeNull();
+    expect(field()).not.toBeInvalid();
+  });
+
   it('sends the token of the session', async () => {
     logIn('my-token');
     const calls = serve({ createShortLink: shortens });

@@ -174,6 +174,20 @@ describe('a form of an event', () => {
   });
 });
 
+it('keeps what was filled in for each kind, and a link its text', async () => {
+  const user = await open();
+  fireEvent.change(url(), { target: { value: 'https://example.org/' } });
+  await user.click(kind('Phone'));
+  fireEvent.change(screen.getByLabelText('Number'), { target: { value: '+34 600 123 456' } });
+  expect(url()).toHaveValue('tel:+34600123456');
+  await user.click(kind('Link'));
+  expect(url()).toHaveValue('https://example.org/');
+  await user.click(kind('Phone'));
+  expect(screen.getByLabelText('Number')).toHaveValue('+34 600 123 456');
+  fireEvent.change(url(), { target: { value: 'https://example.org/b' } });
+  expect(kind('Link')).toBeChecked();
+});
+
 describe('a list', () => {
   const rows = () => screen.getByRole('textbox', { name: /^Rows/ });
   const button = (name: string) => screen.getByRole('button', { name });
@@ -265,6 +279,17 @@ describe('a list', () => {
     await screen.findByText('2 codes to make, 1 that cannot be made.');
     await user.click(button('Make a ZIP'));
     await waitFor(() => expect([...workers][0]?.job?.wanted).toEqual(wanted));
+  });
+
+  it('of more than 500 rows is refused', async () => {
+    const user = await open();
+    await screen.findByRole('heading', { name: 'Batch' });
+    const many = Array.from({ length: 501 }, (_, at) => `n${at},x`).join('\n');
+    fireEvent.change(rows(), { target: { value: many } });
+    await screen.findByText(/501 codes to make/);
+    await user.click(button('Make a ZIP'));
+    expect(rows()).toHaveAccessibleDescription(/^At most 500 rows at a time: here are 501[.]/);
+    expect(workers.size).toBe(0);
   });
 
   it('of PDFs needs their width', async () => {
