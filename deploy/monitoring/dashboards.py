@@ -894,10 +894,10 @@ RECONCILER = Dashboard(
                     limit=1,
                 ),
                 graph(
-                    "Feed of analytics lost",
+                    "Feed of analytics truncated",
                     "short",
-                    "In an hour: nobody asked it for minutes, or its store was put back. All "
-                    "numbers are copied then.",
+                    "In an hour: nobody read it for long, or its store was restored. All numbers "
+                    "are copied then.",
                     ("sum(increase(atajo_views_lost_total[1h]))", "times"),
                 ),
             ],

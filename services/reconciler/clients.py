@@ -51,16 +51,16 @@ class LinksClient(clients.MaintenanceClient):
         reply = await self._caller.unary("ListCodes", self._stub.ListCodes, request, CALL_SECONDS)
         return list(reply.codes)
 
-    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
-        request = links_pb2.RankLinksRequest(people=people, mark=mark)
+    async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
+        request = links_pb2.RankLinksRequest(people=people, cursor=cursor)
         await self._caller.unary("RankLinks", self._stub.RankLinks, request, CALL_SECONDS)
 
-    async def rank_mark(self) -> int | None:
-        request = links_pb2.GetRankMarkRequest()
+    async def rank_cursor(self) -> str | None:
+        request = links_pb2.GetRankCursorRequest()
         reply = await self._caller.unary(
-            "GetRankMark", self._stub.GetRankMark, request, CALL_SECONDS
+            "GetRankCursor", self._stub.GetRankCursor, request, CALL_SECONDS
         )
-        return reply.mark if reply.HasField("mark") else None
+        return reply.cursor if reply.HasField("cursor") else None
 
 
 class _Totals(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStub"]):
@@ -83,13 +83,13 @@ class AnalyticsClient(clients.AnalyticsClient):
         super().__init__(admin_address)
         self._totals = _Totals(address)
 
-    async def visited(self, mark: int | None) -> Visited:
-        request = analytics_pb2.ListVisitedRequest(mark=mark)
+    async def visited(self, cursor: str | None) -> Visited:
+        request = analytics_pb2.ListVisitedRequest(cursor=cursor)
         reply = await self._caller.unary(
             "ListVisited", self._stub.ListVisited, request, CALL_SECONDS
         )
         people = {code: totals.people for code, totals in reply.totals.items()}
-        return Visited(reply.mark, people, reply.more, reply.lost)
+        return Visited(reply.cursor, people, reply.more, reply.truncated)
 
     async def people(self, codes: Sequence[str]) -> dict[str, int]:
         return await self._totals.people(codes)

@@ -42,7 +42,7 @@ VIEWS_COPIED = Counter(
 )
 VIEWS_LOST = Counter(
     "atajo_views_lost",
-    "How often analytics did not know any more what was visited, so that all numbers were copied.",
+    "How often the change feed of analytics was truncated, so that all numbers were copied.",
 )
 VIEWS_COPYING = Gauge(
     "atajo_views_copying",

@@ -11,16 +11,16 @@ from services.admin import removal
 
 @dataclass(frozen=True)
 class Visited:
-    """Visits of people by code, of the links that were visited after a mark.
+    """A page of the change feed of analytics: visits of people by code, of visited links.
 
-    `mark` is up to where they are told, and `more` says that others were visited, too. Where `lost`
-    is true, it is not known any more what was visited since the mark of the question.
+    `cursor` is where the page ends, and `more` says that others may follow. If `truncated` is true,
+    changes since the requested cursor are lost: `cursor` is then that of now.
     """
 
-    mark: int
+    cursor: str
     people: Mapping[str, int]
     more: bool = False
-    lost: bool = False
+    truncated: bool = False
 
 
 class Leases(Protocol):
@@ -50,20 +50,20 @@ class Links(removal.Links, Protocol):
         """Up to 1000 codes of links of somebody that come after `code` in their order."""
         ...
 
-    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
-        """Note how often up to 1000 links were visited, and then the mark, where one is given."""
+    async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
+        """Store visits of people of up to 1000 links, then the cursor, if one is given."""
         ...
 
-    async def rank_mark(self) -> int | None:
-        """The mark that was noted last."""
+    async def rank_cursor(self) -> str | None:
+        """Return the cursor that was stored last."""
         ...
 
 
 class Analytics(removal.Analytics, Protocol):
     """What is asked of analytics."""
 
-    async def visited(self, mark: int | None) -> Visited:
-        """The links that were visited after a mark; None asks for the mark of now."""
+    async def visited(self, cursor: str | None) -> Visited:
+        """Return the links that were visited after a cursor; None asks for the cursor of now."""
         ...
 
     async def people(self, codes: Sequence[str]) -> dict[str, int]:

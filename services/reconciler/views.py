@@ -1,10 +1,10 @@
-"""Passes views on from analytics to links, which orders links by them.
+"""Copies the number of views of each link from analytics to links, which orders links by them.
 
-Every two seconds analytics is asked what was visited since a mark, and links notes the numbers and
-the mark. Where there is no mark yet, or analytics does not know any more what was visited since
-(`lost`), all numbers are copied, page by page. What is visited meanwhile is passed on all the same;
-the mark alone waits until all is copied, so that a copy that broke off begins anew. Numbers never
-go down, so whatever is passed on twice, or late, changes nothing.
+Every two seconds the job reads the change feed of analytics from its cursor on. links stores the
+numbers, and the cursor with the last of them. If links has no cursor yet, or the feed is
+`truncated`, the job copies all numbers, page by page. It follows the feed meanwhile, but stores
+the cursor only at the end, so that a copy that broke off begins anew. Numbers never go down, so a
+number that is stored twice or late changes nothing.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from services.reconciler.metrics import VIEWS_COPIED, VIEWS_COPYING, VIEWS_LOST
 from services.reconciler.ports import Services, Visited
 from services.runtime.errors import AppError
 
-MOST_ANSWERS = 10
-"""Answers of analytics in a run."""
+MAX_PAGES = 10
+"""Maximum pages of the feed in a run."""
 COPY_SECONDS = 1.0
 """How long a run copies all numbers: between two there is a pause, for the services' sake."""
 _RANKED = 1000
@@ -36,8 +36,8 @@ class Views:
         self._clock = clock
         self._copied: str | None = None
         """While all numbers are copied, the last code that was; None otherwise."""
-        self._followed = 0
-        """The mark up to which was followed meanwhile."""
+        self._followed = ""
+        """The cursor up to which the feed was read meanwhile."""
 
     def begin(self) -> None:
         """Begin anew what was not finished."""
@@ -45,78 +45,78 @@ class Views:
         VIEWS_COPYING.set(0)
 
     async def run(self) -> bool:
-        """Pass on what was visited, and copy some of all numbers where that is under way.
+        """Pass changes on, and copy some of all numbers if that is under way.
 
-        Raises AppError.
+        Returns whether there are more changes. Raises AppError.
         """
-        mark, more = await self._follow(await self._mark())
-        self._followed = mark
+        cursor, more = await self._follow(await self._cursor())
+        self._followed = cursor
         if self._copied is not None:
-            await self._copy(self._copied, mark)
+            await self._copy(self._copied, cursor)
         return more
 
-    async def _mark(self) -> int:
-        """From where on to follow. Links is asked each time: its store may have been put back."""
+    async def _cursor(self) -> str:
+        """Return where to continue. links is asked each time: its store may have been restored."""
         if self._copied is not None:
             return self._followed
-        noted = await self._links.rank_mark()
-        if noted is not None:
-            return noted
+        stored = await self._links.rank_cursor()
+        if stored is not None:
+            return stored
         now = await self._analytics.visited(None)
         self._begin_copy()
-        self._followed = now.mark
-        return now.mark
+        self._followed = now.cursor
+        return now.cursor
 
-    async def _follow(self, mark: int) -> tuple[int, bool]:
-        """Pass on what was visited since a mark; returns up to where, and whether there is more.
+    async def _follow(self, cursor: str) -> tuple[str, bool]:
+        """Pass on what changed after a cursor; return the next cursor, and whether there is more.
 
-        All answers are passed on together: in the order of their codes, many rows of one call lie
+        All pages are passed on together: in the order of their codes, many rows of one call lie
         side by side. Those ahead of an error are passed on, too: the next run goes on behind them.
         """
-        answers: list[Visited] = []
+        pages: list[Visited] = []
         try:
-            while len(answers) < MOST_ANSWERS and (not answers or answers[-1].more):
-                answers.append(await self._analytics.visited(answers[-1].mark if answers else mark))
+            while len(pages) < MAX_PAGES and (not pages or pages[-1].more):
+                pages.append(await self._analytics.visited(pages[-1].cursor if pages else cursor))
         except AppError:
-            await self._pass_on(answers, mark)
+            await self._pass_on(pages, cursor)
             raise
-        await self._pass_on(answers, mark)
-        return answers[-1].mark, answers[-1].more
+        await self._pass_on(pages, cursor)
+        return pages[-1].cursor, pages[-1].more
 
-    async def _pass_on(self, answers: Sequence[Visited], since: int) -> None:
-        """Have links note what some answers tell, the first of them of what was visited `since`."""
+    async def _pass_on(self, pages: Sequence[Visited], since: str) -> None:
+        """Have links store the numbers of some pages, which begin after the cursor `since`."""
         people: dict[str, int] = {}
-        for one in answers:
-            if one.lost:
+        for page in pages:
+            if page.truncated:
                 VIEWS_LOST.inc()
                 self._begin_copy()
-            people |= one.people
-        mark = answers[-1].mark if answers else since
-        await self._rank(people, mark if self._copied is None and mark != since else None)
+            people |= page.people
+        cursor = pages[-1].cursor if pages else since
+        await self._rank(people, cursor if self._copied is None and cursor != since else None)
 
     def _begin_copy(self) -> None:
         self._copied = ""
         VIEWS_COPYING.set(1)
 
-    async def _copy(self, last: str, mark: int) -> None:
-        """Copy numbers for a while, from behind the code `last` on; note the mark at the end."""
+    async def _copy(self, last: str, cursor: str) -> None:
+        """Copy numbers for a while, after the code `last`; store the cursor at the end."""
         deadline = self._clock() + COPY_SECONDS
         while codes := await self._links.codes_after(last):
             await self._rank(await self._analytics.people(codes), None)
             self._copied = last = codes[-1]
             if self._clock() >= deadline:
                 return
-        await self._rank({}, mark)
+        await self._rank({}, cursor)
         self._copied = None
         VIEWS_COPYING.set(0)
 
-    async def _rank(self, people: Mapping[str, int], mark: int | None) -> None:
-        """Have links note numbers, and the mark with the last of them."""
+    async def _rank(self, people: Mapping[str, int], cursor: str | None) -> None:
+        """Have links store numbers, and the cursor with the last of them."""
         # In an order in which those of one call may lie side by side in a store.
         numbers = sorted((code, count) for code, count in people.items() if count)
         steps = [dict(numbers[n : n + _RANKED]) for n in range(0, len(numbers), _RANKED)]
-        if mark is not None and not steps:
+        if cursor is not None and not steps:
             steps = [{}]
         for number, step in enumerate(steps, 1):
-            await self._links.rank(step, mark if number == len(steps) else None)
+            await self._links.rank(step, cursor if number == len(steps) else None)
             VIEWS_COPIED.inc(len(step))

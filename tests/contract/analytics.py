@@ -10,8 +10,16 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from services.analytics.application.ports import AnalyticsStore, Names
-from services.analytics.domain.visits import Batch, Day, Dimension, VisitCount, VisitKind
+from services.analytics.domain.visits import (
+    MAX_CHANGES,
+    Batch,
+    Day,
+    Dimension,
+    VisitCount,
+    VisitKind,
+)
 from services.analytics.storage.store import Store
+from services.runtime.feed import FeedPage
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
 REFERRER = Dimension.REFERRER
@@ -99,6 +107,25 @@ async def maintained(store: AnalyticsStore, before: int, kept_from: int | None =
         after, deleted = await store.maintain(after, before, kept_from)
         total += deleted
     return total
+
+
+async def cursor_of(store: AnalyticsStore) -> str:
+    """Return the end of the change feed."""
+    page = await store.changed_since(None)
+    assert page == FeedPage(page.cursor)
+    return page.cursor
+
+
+async def changed_after(store: AnalyticsStore, cursor: str) -> list[str]:
+    """Return the codes of all pages of the change feed after a cursor."""
+    page = FeedPage(cursor, more=True)
+    codes: list[str] = []
+    while page.more:
+        page = await store.changed_since(page.cursor)
+        assert not page.truncated
+        assert len(page.keys) <= MAX_CHANGES
+        codes += page.keys
+    return codes
 
 
 def database_of(store: AnalyticsStore) -> Any:

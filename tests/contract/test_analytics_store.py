@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,14 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from motor.motor_asyncio import AsyncIOMotorCollection
 from prometheus_client import REGISTRY
-from pymongo.errors import AutoReconnect
 
 from services.analytics.__main__ import ADAPTERS
 from services.analytics.application.ports import AnalyticsStore, Names
 from services.analytics.domain.visits import (
-    FEED,
     MAX_NAMES,
     Batch,
     Day,
@@ -34,8 +30,6 @@ from services.analytics.domain.visits import (
 from services.analytics.storage import store as stores
 from services.analytics.storage.mongo import store as mongo_store
 from services.runtime import sqlite
-from services.runtime.errors import Unavailable
-from services.runtime.feed import Told
 from tests.contract.analytics import (
     BOT,
     CODE,
@@ -46,6 +40,8 @@ from tests.contract.analytics import (
     Counted,
     Model,
     added_up,
+    changed_after,
+    cursor_of,
     database_of,
     days_of,
     maintained,
@@ -520,6 +516,7 @@ def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
     async def drive() -> None:
         model = Model()
         async with opened() as store:
+            begin = await cursor_of(store)
             for step in script:
                 faulty = Faulty(database_of(store))
                 process = over(store, faulty)
@@ -536,8 +533,8 @@ def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
                 assert all(end is None or isinstance(end, Crash) for end in ends), ends
             for gateway in ("one", "two"):
                 await send(store, gateway)
-            told = (await store.announcements(0)).keys
-            assert set(told) == set(await store.totals(CODES)), "what is not told is not copied"
+            changed = await changed_after(store, begin)
+            assert set(changed) == set(await store.totals(CODES)), "the feed misses none"
             for gateway in ("one", "two"):
                 for number in range(1, acknowledged[gateway] + 1):
                     assert not await store.apply(batch(gateway, number), NOW)
@@ -565,45 +562,6 @@ async def test_other_writers_of_a_document_do_not_let_in_more_referrers(opened: 
         del named["*"]
         assert len(named) == MAX_NAMES
         assert max(named.values()) <= 3
-
-
-async def test_a_batch_is_told_with_its_codes_from_each_mark_on(opened: Opened) -> None:
-    async with opened() as store:
-        assert await store.announcements(None) == Told(0)
-        assert await store.announcements(0) == Told(0)
-        await store.apply(Batch("one", 1, (visit("b-------"), visit(), visit(kind=BOT))), NOW)
-        first = await store.announcements(0)
-        assert first == Told(1, (CODE, "b-------"))
-        await store.apply(Batch("two", 1, (visit("c-------"),)), NOW)
-
-        assert await store.announcements(first.mark) == Told(2, ("c-------",))
-        assert await store.announcements(0) == Told(2, (CODE, "b-------", "c-------"))
-        assert await store.announcements(None) == Told(2)
-
-
-async def test_the_largest_batch_is_told_in_several_answers(opened: Opened) -> None:
-    codes = [f"{n:032}" for n in range(2 * FEED.most_keys + 1)]
-    async with opened() as store:
-        await store.apply(Batch("one", 1, tuple(visit(code) for code in codes)), NOW)
-
-        told: list[str] = []
-        answer = Told(0, more=True)
-        while answer.more:
-            answer = await store.announcements(answer.mark)
-            assert len(answer.keys) <= FEED.most_keys
-            told += answer.keys
-        assert told == codes
-
-
-async def test_announcements_that_nobody_asks_for_are_cleared_away(opened: Opened) -> None:
-    later = NOW + FEED.kept_for
-    async with opened() as store:
-        for number in range(1, FEED.kept_least + 102):
-            await store.apply(Batch("one", number, (visit(),)), NOW if number <= 100 else later)
-
-        # On MongoDB old ones are looked for now and then.
-        assert (await store.announcements(1)).lost
-        assert not (await store.announcements(102)).lost
 
 
 async def test_on_sqlite_who_reads_days_holds_up_neither_writers_nor_other_readers(
@@ -646,40 +604,3 @@ async def test_on_sqlite_many_days_are_read_a_few_at_a_time(tmp_path: Path) -> N
             await store.days(codes, DAY, DAY + 2, take, Names.BY_DAY)
     assert sum(taken) == len(visits)
     assert max(taken) <= 500
-
-
-async def test_on_sqlite_a_batch_and_its_announcement_are_one(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite3"
-    async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
-        with sqlite3.connect(path) as connection:
-            connection.execute(
-                "CREATE TRIGGER full BEFORE INSERT ON announcements "
-                "BEGIN SELECT RAISE(ABORT, 'no room'); END"
-            )
-        connection.close()
-        with pytest.raises(sqlite3.IntegrityError):
-            await store.apply(Batch("one", 1, (visit(),)), NOW)
-        assert await store.totals([CODE]) == {}, "what cannot be announced did not happen"
-
-
-async def test_on_mongodb_what_broke_off_ahead_of_its_announcement_is_told_when_repeated(
-    mongo_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    insert_one = AsyncIOMotorCollection.insert_one
-
-    async def insert(collection: Any, document: Any) -> Any:
-        if collection.name == "announcements":
-            raise AutoReconnect("killed")
-        return await insert_one(collection, document)
-
-    batch = Batch("one", 1, (visit(),))
-    async with opened_at(mongo_url, "analytics", ADAPTERS) as store:
-        with monkeypatch.context() as patched:
-            patched.setattr(AsyncIOMotorCollection, "insert_one", insert)
-            with pytest.raises(Unavailable):
-                await store.apply(batch, NOW)
-        assert await store.announcements(0) == Told(0)
-
-        assert not await store.apply(batch, NOW)
-        assert await store.announcements(0) == Told(1, (CODE,))
-        assert await store.totals([CODE]) == {CODE: Totals(1, 0)}

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 
 from services.links.__main__ import ADAPTERS
-from services.links.application.ports import MAX_CHANGES, FeedPage, LinkStore
+from services.links.application.ports import MAX_CHANGES, LinkStore
 from services.links.blocks import BlockReason
 from services.links.domain import NOBODY, Account, Guest, Link, Resolution
 from services.links.edits import block
 from services.links.reports import Statement
 from services.links.urls import UrlPolicy
+from services.runtime.feed import FeedPage
 from services.runtime.moments import micros_of
 from tests.contract import units
 from tests.contract.conftest import NewStore, add_all, opened_at
@@ -69,8 +70,8 @@ async def read_all(store: LinkStore, cursor: str) -> tuple[list[str], str]:
     while True:
         page = await store.changes.read_since(cursor)
         assert not page.truncated
-        assert len(page.codes) <= 2 * MAX_CHANGES
-        codes += page.codes
+        assert len(page.keys) <= 2 * MAX_CHANGES
+        codes += page.keys
         cursor = page.cursor
         if not page.more:
             return codes, cursor
@@ -150,7 +151,7 @@ async def test_what_changes_no_answer_is_not_in_the_feed(opened: Opened) -> None
         await units.report(store, made.code, BlockReason.SPAM, Statement("", "", NOW), "id")
         await units.decide_reports(store, made.code, NOW)
         await units.claim(store, guest, account, 10)
-        await store.views.note({made.code: 3}, 1)
+        await store.views.note({made.code: 3}, "1")
         assert (await read_all(store, cursor))[0] == []
 
 

@@ -134,7 +134,7 @@ async def test_a_blocked_address_names_its_links_from_the_answer_on(opened: Open
         page = {"pages001": "operator/pages.example/shop"}
         at_once = {"thehost1": by, "port0001": by, "www00001": by, "below001": by, **page}
         assert await one.blocked() == at_once
-        assert set((await store.changes.read_since(cursor)).codes) == at_once.keys()
+        assert set((await store.changes.read_since(cursor)).keys) == at_once.keys()
         assert await store.links.resolve(["thehost1"]) == [
             Resolution("thehost1", LinkState.BLOCKED, reason=PHISHING)
         ]
@@ -482,4 +482,4 @@ async def test_a_unit_of_work_that_fails_changes_nothing(opened: Opened) -> None
         blocked = await store.decisions.blocked_addresses()
         assert [each.address for each in blocked] == ["other.example"]
         assert await store.lists.kept_ranking(ONE, "key", 0, 1, now) is None
-        assert (await store.changes.read_since(cursor)).codes == ()
+        assert (await store.changes.read_since(cursor)).keys == ()

@@ -504,7 +504,7 @@ async def test_paging_shows_once_what_is_there_throughout_whatever_goes_on(
             assert len(page.links) == 7
             # Between two pages: visits, new links, links removed, some restored, links changed.
             await one.service.maintenance.rank(
-                {code: rnd.randint(0, 99) for code in rnd.sample(codes, 30)}, 1
+                {code: rnd.randint(0, 99) for code in rnd.sample(codes, 30)}, "1"
             )
             made += len(await make(one, rnd.randint(0, 3), made))
             left = rnd.sample(sorted(throughout), 3)
@@ -643,8 +643,8 @@ async def test_bad_input_is_refused_and_changes_nothing(opened: Opened) -> None:
             with pytest.raises(NoLink):
                 await call(ONE, ["code0000", "malformed", "code0001"])
         with pytest.raises(TooManyCodes):
-            await service.maintenance.rank({f"code{n:04}": 1 for n in range(1001)}, 1)
-        assert await service.maintenance.rank_mark() is None
+            await service.maintenance.rank({f"code{n:04}": 1 for n in range(1001)}, "1")
+        assert await service.maintenance.rank_cursor() is None
         assert await service.queries.get(ONE, "code0000") == before
         changed = await service.queries.changes(cursor)
         assert (changed.resolutions, changed.gone) == ([], [])

@@ -158,7 +158,7 @@ async def test_a_scan_code_finds_its_link_and_stays_taken_when_that_is_purged(
         cursor = (await store.changes.read_since(None)).cursor
         assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
         page = await store.changes.read_since(cursor)
-        assert set(page.codes) == {"abcdefgh", "SCAN0001"}
+        assert set(page.keys) == {"abcdefgh", "SCAN0001"}
         assert await store.links.resolve(["SCAN0001", "abcdefgh"]) == []
         assert await store.links.find("SCAN0001") is None
         assert await store.links.add(link("SCAN0001", owner=ONE)) is None
@@ -615,7 +615,7 @@ async def test_pages_by_age_go_on_behind_a_position(opened: Opened, order: LinkO
 
 async def test_links_are_ranked_by_visits_of_people_then_by_age(opened: Opened) -> None:
     async with opened() as store:
-        assert await store.views.mark() is None
+        assert await store.views.cursor() is None
         for n in range(6):
             await store.links.add(link(f"code{n:04}", owner=ONE, age=n // 2))
         await store.links.add(link("guests--", owner=GUEST))
@@ -625,22 +625,22 @@ async def test_links_are_ranked_by_visits_of_people_then_by_age(opened: Opened) 
         ]  # fmt: skip
 
         people = {"code0004": 5, "code0002": 7, "code0003": 5, "unknown-": 9, "nobodys-": 9}
-        await store.views.note(people | {"guests--": 2**40}, 17)
+        await store.views.note(people | {"guests--": 2**40}, "17")
         await store.views.note({"code0002": 6, "code0005": 0}, None)
-        assert await store.views.mark() == 17
+        assert await store.views.cursor() == "17"
         assert await store.lists.ranking(ONE, ALL, NOW) == [
             "code0002", "code0003", "code0004", "code0001", "code0000", "code0005",
         ]  # fmt: skip
         assert await store.lists.ranking(ONE, Wanted("code0004"), NOW) == ["code0004"]
         assert await store.lists.ranking(TWO, ALL, NOW) == []
-        await store.views.note({}, 0)
-        assert await store.views.mark() == 0
+        await store.views.note({}, "")
+        assert await store.views.cursor() == ""
 
         # Visits stay with a link through all that is done to it.
         await edited(store, "code0004", EVERYTHING.edit(URLS, NOW))
         await edited(store, "code0004", removal(NOW))
         await edited(store, "code0004", restoration())
-        await store.views.note({"code0001": 4}, 18)
+        await store.views.note({"code0001": 4}, "18")
         await units.claim(store, GUEST, ONE, 10)
         ranking = await store.lists.ranking(ONE, ALL, NOW)
         assert ranking[:5] == ["guests--", "code0002", "code0003", "code0004", "code0001"]
@@ -851,7 +851,7 @@ async def test_a_purged_link_leaves_nothing_but_its_code(opened: Opened) -> None
         await store.links.add(link("stays---", owner=ONE))
         await edited(store, "abcdefgh", EVERYTHING.edit(URLS, NOW))
         await edited(store, "abcdefgh", removal(NOW))
-        await store.views.note({"abcdefgh": 3}, 1)
+        await store.views.note({"abcdefgh": 3}, "1")
         assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
 
         assert await codes_of(store) == ["stays---"]
@@ -860,6 +860,6 @@ async def test_a_purged_link_leaves_nothing_but_its_code(opened: Opened) -> None
         assert await store.links.history("abcdefgh") == []
         assert await store.links.codes_after("", 10) == ["stays---"]
         assert await store.links.removed_before(NOW + DAY, 10) == []
-        await store.views.note({"abcdefgh": 5}, 2)
+        await store.views.note({"abcdefgh": 5}, "2")
         assert await store.links.resolve(["abcdefgh"]) == []
         assert await store.links.add(link(owner=ONE)) is None

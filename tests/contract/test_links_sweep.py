@@ -105,7 +105,7 @@ async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(opened: Ope
         cursor = (await store.changes.read_since(None)).cursor
         await swept(store, FakeLists(one={"bad.example", "http://pages.example/bad"}))
         assert await blocked(store) == {"badhost1": "one", "badhost2": "one", "badpage1": "one"}
-        assert set((await store.changes.read_since(cursor)).codes) == {
+        assert set((await store.changes.read_since(cursor)).keys) == {
             "badhost1",
             "badhost2",
             "badpage1",
@@ -126,7 +126,7 @@ async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(opened: Ope
         assert await blocked(store) == {"badhost1": "two", "badhost2": "two"}
         await swept(store, FakeLists())
         assert await blocked(store) == {}
-        assert set((await store.changes.read_since(cursor)).codes) == {"badhost1", "badhost2"}
+        assert set((await store.changes.read_since(cursor)).keys) == {"badhost1", "badhost2"}
         assert await store.links.resolve(["badpage1"]) == [
             Resolution.active("badpage1", "http://pages.example/bad")
         ]
@@ -282,7 +282,7 @@ async def test_a_rescan_that_a_kill_breaks_off_is_finished_by_another(
         clock.seconds += rescan.LEASE.total_seconds()
         await swept(store, others, clock)
         assert (await blocked(store)).keys() == {"worse000", "worse001", "worse002"}
-        changed = set((await store.changes.read_since(cursor)).codes)
+        changed = set((await store.changes.read_since(cursor)).keys)
         assert changed == {f"{host}{n}" for host in ("badhost", "worse00") for n in range(3)} | {
             "SCAN0001"
         }

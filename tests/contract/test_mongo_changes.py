@@ -14,10 +14,10 @@ import pymongo
 import pytest
 
 from services.links.__main__ import ADAPTERS
-from services.links.application.ports import FeedPage, LinkStore
+from services.links.application.ports import LinkStore
 from services.links.domain import NOBODY, Link
-from services.links.storage.mongo import feed
 from services.runtime.errors import Unavailable
+from services.runtime.feed import FeedPage, mongo
 from tests.contract.conftest import NewStore, add_all, opened_at
 from tests.mongo import server
 from tests.mongo.replica_set import ReplicaSet, replica_set
@@ -92,7 +92,7 @@ async def test_a_cursor_holds_on_every_replica_and_every_primary(three_nodes: Re
             page = await read(other, cursor)
             assert not page.truncated
             # A change whose answer was lost is repeated, and changes nothing the second time.
-            assert sorted(page.codes) == codes
+            assert sorted(page.keys) == codes
             cursor = page.cursor
         assert term(three_nodes.url) >= first_term + 2, "two primaries were elected meanwhile"
         three_nodes.cut()
@@ -121,7 +121,7 @@ async def test_a_cursor_that_the_oplog_does_not_reach_is_truncated() -> None:
             page = await store.changes.read_since(cursor)
             assert page == FeedPage(page.cursor, truncated=True)
             await change(store, CODES[1])
-            assert (await store.changes.read_since(page.cursor)).codes == (CODES[1],)
+            assert (await store.changes.read_since(page.cursor)).keys == (CODES[1],)
 
 
 async def test_a_feed_whose_collection_was_dropped_is_truncated(new_mongodb: NewStore) -> None:
@@ -136,7 +136,7 @@ async def test_a_feed_whose_collection_was_dropped_is_truncated(new_mongodb: New
             page = await store.changes.read_since(cursor)
             assert page == FeedPage(page.cursor, truncated=True)
             await change(store, CODES[1])
-            assert (await store.changes.read_since(page.cursor)).codes == (CODES[1],)
+            assert (await store.changes.read_since(page.cursor)).keys == (CODES[1],)
 
 
 async def test_a_slow_read_is_tried_again_from_a_young_cursor_and_truncated_from_an_old_one(
@@ -147,13 +147,13 @@ async def test_a_slow_read_is_tried_again_from_a_young_cursor_and_truncated_from
         async with replicas(url, 1) as (store,):
             cursor = await cursor_of(store)
             await change(store, CODES[0])
-            monkeypatch.setattr(feed, "_SECONDS", 1e-6)
+            monkeypatch.setattr(mongo, "_SECONDS", 1e-6)
             with pytest.raises(Unavailable):
                 await store.changes.read_since(cursor)
             with monkeypatch.context() as context:
-                context.setattr(feed, "_YOUNG_SECONDS", 0)
+                context.setattr(mongo, "_YOUNG_SECONDS", 0)
                 page = await store.changes.read_since(cursor)
             assert page == FeedPage(page.cursor, truncated=True)
             monkeypatch.undo()
-            assert (await store.changes.read_since(page.cursor)).codes == ()
-            assert (await store.changes.read_since(cursor)).codes == (CODES[0],)
+            assert (await store.changes.read_since(page.cursor)).keys == ()
+            assert (await store.changes.read_since(cursor)).keys == (CODES[0],)

@@ -235,7 +235,7 @@ async def test_an_edit_or_a_purge_finds_the_scan_code_that_was_given_meanwhile(
             found = await store.links.resolve([CODES[0], SCAN_CODE])
             assert {one.code for one in found} == left
             assert {one.url for one in found} <= {"http://b.example"}
-            assert {CODES[0], SCAN_CODE} <= set((await store.changes.read_since(cursor)).codes)
+            assert {CODES[0], SCAN_CODE} <= set((await store.changes.read_since(cursor)).keys)
             assert await other.links.add(Link(SCAN_CODE, "http://a.example", ONE, NOW)) is None
 
 

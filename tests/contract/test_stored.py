@@ -84,7 +84,7 @@ async def fill_links(setting: str) -> None:
         await store.transactions.run("test", decide)
         await store.links.add(links.Link("purged--", "https://example.com/", owner, NOW))
         await units.purge(store, ["purged--"], NOW)
-        await store.views.note({"code0000": 7}, 7)
+        await store.views.note({"code0000": 7}, "7")
         await units.keep_ranking(store, owner, "key", ["code0000"], NOW)
         with patch("services.links.storage.mongo.lists._FEW", 1):
             await store.lists.count(owner, Wanted(), NOW)

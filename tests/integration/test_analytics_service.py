@@ -304,44 +304,46 @@ async def test_the_largest_batch_fits_a_message(analytics: Analytics) -> None:
     assert refused.value.reason == "INVALID_BATCH"
 
 
-async def test_who_keeps_a_copy_of_the_totals_is_told_what_changed(
+async def test_changed_totals_are_listed_after_a_cursor(
     process: Process, analytics: Analytics
 ) -> None:
     calls = client.Caller(ADMIN)
     async with client.open_channel(process.addresses["admin"], ADMIN) as channel:
         stub = pb_grpc.AdminServiceStub(channel)
 
-        async def visited(mark: int | None) -> pb.ListVisitedResponse:
-            request = pb.ListVisitedRequest(mark=mark)
+        async def visited(cursor: str | None) -> pb.ListVisitedResponse:
+            request = pb.ListVisitedRequest(cursor=cursor)
             return await calls.unary("ListVisited", stub.ListVisited, request, 20)
 
         begun = await visited(None)
         assert not begun.totals
         assert not begun.more
-        assert not begun.lost
+        assert not begun.truncated
         await analytics.record("told", 1, visit("told-one", count=2), visit("told-one", BOT))
         await analytics.record("told", 2, visit("told-two"), visit("told-one"))
-        told = await visited(begun.mark)
-        assert dict(told.totals) == {
+        page = await visited(begun.cursor)
+        assert dict(page.totals) == {
             "told-one": pb.Totals(people=3, bots=1),
             "told-two": pb.Totals(people=1),
         }
-        assert (told.mark, told.more, told.lost) == (begun.mark + 2, False, False)
-        assert await visited(told.mark) == pb.ListVisitedResponse(mark=told.mark)
+        assert not page.more
+        assert not page.truncated
+        assert not (await visited(page.cursor)).totals
 
         most = 1_000_000_000
         codes = {f"told{n:028}" for n in range(20_000)}
         await analytics.record("told", 3, *(visit(code, count=most) for code in codes))
         found: set[str] = set()
-        answer = pb.ListVisitedResponse(mark=told.mark, more=True)
-        while answer.more:
-            answer = await visited(answer.mark)
-            assert answer.ByteSize() < 1 << 20
-            assert {totals.people for totals in answer.totals.values()} == {most}
-            found |= answer.totals.keys()
+        page = pb.ListVisitedResponse(cursor=page.cursor, more=True)
+        while page.more:
+            page = await visited(page.cursor)
+            assert page.ByteSize() < 1 << 20
+            assert {totals.people for totals in page.totals.values()} == {most}
+            found |= page.totals.keys()
         assert found == codes
-        # A mark that was never told, as after the store was put back to an earlier state.
-        assert await visited(answer.mark + 1) == pb.ListVisitedResponse(mark=answer.mark, lost=True)
+        # A cursor that the store never gave, as after it was restored to an earlier state.
+        lost = await visited("99999999999999999999")
+        assert lost == pb.ListVisitedResponse(cursor=lost.cursor, truncated=True)
 
 
 async def test_a_store_that_is_away_is_unavailable_and_takes_the_batch_when_it_is_back(

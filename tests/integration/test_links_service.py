@@ -150,12 +150,12 @@ async def test_the_operator_and_the_reconciler_take_a_link_through_its_states(li
     assert await links.all_of(account) == []
 
 
-async def test_views_are_noted_with_a_mark(links: Links) -> None:
+async def test_views_are_noted_with_a_cursor(links: Links) -> None:
     for n in range(5):
         await links.create(f"order{n:03}", "a.example", "orders")
-    await links.admin(pb.RankLinksRequest(people={"order001": 5, "order003": 2}, mark=7))
+    await links.admin(pb.RankLinksRequest(people={"order001": 5, "order003": 2}, cursor="7"))
     await links.admin(pb.RankLinksRequest(people={"order003": 3}))
-    assert (await links.admin(pb.GetRankMarkRequest())).mark == 7
+    assert (await links.admin(pb.GetRankCursorRequest())).cursor == "7"
     order = pb.LINK_ORDER_MOST_VIEWED
     request = pb.QueryLinksRequest(owner=owned_by("orders"), order=order, limit=9)
     ranked = [link.code for link in (await links.call(request)).links]

@@ -33,11 +33,12 @@ class World:
         self.closed: list[str] = []
         self.gone: list[str] = []
         self.counts: dict[str, int] = {}
-        self.announced: list[list[str]] = []
-        self.forgotten = 0
-        """How many of the first announcements are not kept any more."""
+        self.changes: list[list[str]] = []
+        """The change feed: a cursor is the number of the changes before it."""
+        self.deleted = 0
+        """How many of the first changes are deleted."""
         self.ranks: dict[str, int] = {}
-        self.noted: int | None = None
+        self.noted: str | None = None
         self.leases: dict[str, str] = {}
         self.calls: list[str] = []
         self.before: Callable[[str], None] = lambda name: None
@@ -50,7 +51,7 @@ class World:
     def visit(self, *codes: str) -> None:
         for code in codes:
             self.counts[code] = self.counts.get(code, 0) + 1
-        self.announced.append(list(codes))
+        self.changes.append(list(codes))
 
     async def close_account(self, email: str) -> str:
         raise NotImplementedError
@@ -92,16 +93,16 @@ class World:
         self._call("codes_after")
         return sorted(one for one in self.owners if one > code)[:1000]
 
-    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
+    async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
         self._call("rank")
         assert len(people) <= 1000
         for code, count in people.items():
             self.ranks[code] = max(self.ranks.get(code, 0), count)
-        if mark is not None:
-            self.noted = mark
+        if cursor is not None:
+            self.noted = cursor
 
-    async def rank_mark(self) -> int | None:
-        self._call("rank_mark")
+    async def rank_cursor(self) -> str | None:
+        self._call("rank_cursor")
         return self.noted
 
     async def remove_counts(self, codes: Sequence[str]) -> None:
@@ -110,16 +111,17 @@ class World:
         for code in codes:
             self.counts.pop(code, None)
 
-    async def visited(self, mark: int | None) -> Visited:
+    async def visited(self, cursor: str | None) -> Visited:
         self._call("visited")
-        last = len(self.announced)
-        if mark is None:
-            return Visited(last, {})
-        if mark < self.forgotten or mark > last:
-            return Visited(last, {}, lost=True)
-        told = self.announced[mark : mark + 1]
-        people = {code: self.counts[code] for codes in told for code in codes}
-        return Visited(mark + len(told), people, more=mark + 1 < last)
+        last = len(self.changes)
+        if cursor is None:
+            return Visited(str(last), {})
+        start = int(cursor)
+        if start < self.deleted or start > last:
+            return Visited(str(last), {}, truncated=True)
+        page = self.changes[start : start + 1]
+        people = {code: self.counts[code] for codes in page for code in codes}
+        return Visited(str(start + len(page)), people, more=start + 1 < last)
 
     async def people(self, codes: Sequence[str]) -> dict[str, int]:
         self._call("people")
@@ -294,21 +296,21 @@ async def test_the_first_start_copies_all_numbers_and_then_what_changes() -> Non
     job = Views(world.services, Clock())
     await job.run()
     assert world.ranks == world.counts
-    assert world.noted == 0
+    assert world.noted == "0"
 
     world.visit("code00007", "code00008")
     world.visit("code00007")
     calls = len(world.calls)
     await follow(job)
     assert world.ranks == world.counts
-    assert world.noted == 2
+    assert world.noted == "2"
     assert "codes_after" not in world.calls[calls:], "only what changed is asked for"
     world.calls.clear()
     await follow(job)
-    assert world.calls == ["rank_mark", "visited"], "nothing was visited"
+    assert world.calls == ["rank_cursor", "visited"], "nothing was visited"
 
 
-async def test_the_mark_is_noted_once_all_numbers_are_copied() -> None:
+async def test_the_cursor_is_stored_once_all_numbers_are_copied() -> None:
     world, clock = World(), Clock()
     world.owners = {f"code{n:05}": "id" for n in range(2500)}
     world.counts = dict.fromkeys(world.owners, 1)
@@ -332,10 +334,12 @@ async def test_the_mark_is_noted_once_all_numbers_are_copied() -> None:
     while world.noted is None:
         await job.run()
     assert world.ranks == world.counts
-    assert world.noted == 1
+    assert world.noted == "1"
 
 
-async def test_who_was_away_goes_on_from_the_mark_or_copies_all_where_that_is_lost() -> None:
+async def test_a_reconciler_that_was_away_continues_or_copies_all_if_the_feed_is_truncated() -> (
+    None
+):
     world = World()
     world.owners = {"one-----": "id", "two-----": "id"}
     await Views(world.services).run()
@@ -348,15 +352,15 @@ async def test_who_was_away_goes_on_from_the_mark_or_copies_all_where_that_is_lo
 
     world.visit("one-----")
     world.visit("two-----")
-    world.forgotten = 3
+    world.deleted = 3
     await follow(Views(world.services))
     assert world.ranks == {"one-----": 2, "two-----": 2}
-    assert world.noted == 4
+    assert world.noted == "4"
 
 
-async def test_what_was_told_ahead_of_an_error_is_passed_on_and_noted() -> None:
+async def test_pages_ahead_of_an_error_are_passed_on() -> None:
     world = World()
-    world.noted = 0
+    world.noted = "0"
     for n in range(4):
         world.visit(f"code000{n}")
 
@@ -368,9 +372,9 @@ async def test_what_was_told_ahead_of_an_error_is_passed_on_and_noted() -> None:
     job = Views(world.services)
     with pytest.raises(Unavailable):
         await job.run()
-    assert (world.ranks, world.noted) == ({"code0000": 1, "code0001": 1}, 2)
+    assert (world.ranks, world.noted) == ({"code0000": 1, "code0001": 1}, "2")
     await job.run()
-    assert (world.ranks, world.noted) == (world.counts, 4)
+    assert (world.ranks, world.noted) == (world.counts, "4")
 
 
 async def test_numbers_of_links_that_were_put_back_are_passed_on_again() -> None:
@@ -381,7 +385,7 @@ async def test_numbers_of_links_that_were_put_back_are_passed_on_again() -> None
     for _ in range(3):
         world.visit("one-----")
         await follow(job)
-    world.ranks, world.noted = {"one-----": 1}, 1
+    world.ranks, world.noted = {"one-----": 1}, "1"
     await follow(job)
     assert world.ranks == {"one-----": 3}
 

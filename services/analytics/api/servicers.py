@@ -115,13 +115,13 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def ListVisited(
         self, request: pb.ListVisitedRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListVisitedResponse:
-        mark = request.mark if request.HasField("mark") else None
-        visited = await self._queries.visited(mark)
+        cursor = request.cursor if request.HasField("cursor") else None
+        visited = await self._queries.visited(cursor)
         return pb.ListVisitedResponse(
-            mark=visited.mark,
+            cursor=visited.cursor,
             totals=_totals_to_pb(visited.totals),
             more=visited.more,
-            lost=visited.lost,
+            truncated=visited.truncated,
         )
 
     async def RemoveCounts(

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Protocol
 
 from services.analytics.domain.visits import Batch, Day, Totals
-from services.runtime.feed import Told
+from services.runtime.feed import FeedPage
 
 
 class Names(Enum):
@@ -33,10 +33,12 @@ class TotalsRepository(Protocol):
         """Return totals by code. Links without visits are left out."""
         ...
 
-    async def announcements(self, mark: int | None) -> Told:
-        """Return the codes that were visited after a mark; without one, the current mark.
+    async def changed_since(self, cursor: str | None) -> FeedPage:
+        """Return codes with visits after a cursor; None asks for the cursor of now.
 
-        A batch is announced no earlier than its totals can be read.
+        A page has at most `MAX_CHANGES` codes. A visit is in the feed from the commit on that
+        counts it: totals that are read after a page are no older than the page. The feed may also
+        have codes whose totals did not change.
         """
         ...
 
@@ -101,8 +103,7 @@ class AnalyticsStore(TotalsRepository, DayRepository, VisitorKeyRepository, Prot
         """Add a batch exactly once; return False if this call found it complete.
 
         A batch whose number is not above the gateway's last one is complete, or it is that last
-        one and a failure left it half done: then this call adds the rest. The codes of the batch
-        are announced before this returns.
+        one and a failure left it half done: then this call adds the rest.
         """
         ...
 

@@ -72,16 +72,16 @@ class Queries:
         wellformed = [code for code in codes if is_code(code)]
         return await self._store.totals(wellformed) if wellformed else {}
 
-    async def visited(self, mark: int | None) -> Visited:
-        """Return the totals that changed after a mark; without one, the current mark.
+    async def visited(self, cursor: str | None) -> Visited:
+        """Return the totals that changed after a cursor; None asks for the cursor of now.
 
         Raises Unavailable.
         """
-        told = await self._store.announcements(mark)
+        page = await self._store.changed_since(cursor)
         totals: dict[str, Totals] = {}
-        for start in range(0, len(told.keys), MAX_CODES):
-            totals |= await self._store.totals(told.keys[start : start + MAX_CODES])
-        return Visited(told.mark, totals, told.more, told.lost)
+        for start in range(0, len(page.keys), MAX_CODES):
+            totals |= await self._store.totals(page.keys[start : start + MAX_CODES])
+        return Visited(page.cursor, totals, page.more, page.truncated)
 
     async def statistics(
         self,

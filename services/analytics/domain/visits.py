@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from services.runtime.codes import MAX_LENGTH, MIN_LENGTH, is_code
 from services.runtime.errors import InvalidArgument, ResourceExhausted
-from services.runtime.feed import Feed
 from services.runtime.moments import EPOCH
 from services.runtime.text import CONTROLS
 
@@ -30,11 +29,8 @@ MAX_RECENT_CODES = 100
 RECENT_DAYS = 30
 MAX_REMOVED = 100
 """Most codes whose counts are removed at once: each has a row for every day of ten years."""
-FEED = Feed(most_keys=5000, kept_for=timedelta(minutes=5), kept_least=1000)
-"""The feed of visited links. Of a batch of `MAX_VISITS` rows it takes four announcements, and the
-totals of 5,000 codes are 0.3 MB at most of gRPC's 4. With three gateways that each visit 5,000
-links a second it is 40 MB on SQLite. Who follows it asks every few seconds, and copies all totals
-after a longer absence."""
+MAX_CHANGES = 5000
+"""Maximum codes on one page of the change feed. Their totals are 0.3 MB of gRPC's 4 MB."""
 MAX_STATISTICS_CODES = 100_000
 """Most codes whose visits are added up at once: 3.4 MB of gRPC's 4 if all are as long as can be."""
 KEY_BYTES = 32
@@ -155,15 +151,15 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """The totals that changed after a mark, by code, as they are now.
+    """The totals that changed after a cursor, by code, as they are now.
 
-    The rest is as in `services.runtime.feed.Told`.
+    The rest is as in `services.runtime.feed.FeedPage`.
     """
 
-    mark: int
+    cursor: str
     totals: dict[str, Totals]
     more: bool
-    lost: bool
+    truncated: bool
 
 
 Hours = Mapping[int, int]

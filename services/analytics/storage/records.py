@@ -109,8 +109,8 @@ class Session(Protocol):
 
     def delete_aggregates(self, keys: Sequence[Key]) -> None: ...
 
-    def announce(self, codes: Sequence[str], now: datetime) -> None:
-        """Announce codes with the transaction, or right after its commit."""
+    def publish(self, codes: Sequence[str], now: datetime) -> None:
+        """Append codes to the change feed with the transaction, if a store needs that."""
         ...
 
 

@@ -39,7 +39,7 @@ from services.analytics.storage.records import (
     TotalsRecord,
     day_of,
 )
-from services.runtime.feed import Told
+from services.runtime.feed import FeedPage
 
 T = TypeVar("T")
 Work = Callable[[Session], T]
@@ -69,7 +69,7 @@ class Backend(Protocol):
         """
         ...
 
-    async def announcements(self, mark: int | None) -> Told: ...
+    async def changed_since(self, cursor: str | None) -> FeedPage: ...
 
     async def visitor_key(self, day: int, fresh: bytes) -> bytes: ...
 
@@ -92,16 +92,14 @@ class Store:
             gathered.clear()
             last = session.gateway(batch.gateway_id) or GatewayRecord(0, None)
             if batch.number < last.batch or last == (batch.number, None):
-                session.announce(codes, now)  # A process may have ended just before.
                 return False
             start = last.counted or 0 if last.batch == batch.number else 0
             end = start + self._backend.codes_per_transaction
             gathered.extend(addition.add(session, codes[start:end]))
+            session.publish(codes[start:end], now)
             is_complete = end >= len(codes)
             counted = None if is_complete else end
             session.put_gateway(batch.gateway_id, GatewayRecord(batch.number, counted))
-            if is_complete:
-                session.announce(codes, now)
             return True if is_complete else None
 
         applied: bool | None = None
@@ -112,8 +110,8 @@ class Store:
                 note_gathered(dimension, added, counted)
         return applied
 
-    async def announcements(self, mark: int | None) -> Told:
-        return await self._backend.announcements(mark)
+    async def changed_since(self, cursor: str | None) -> FeedPage:
+        return await self._backend.changed_since(cursor)
 
     async def visitor_key(self, day: int, fresh: bytes) -> bytes:
         return await self._backend.visitor_key(day, fresh)

@@ -50,14 +50,14 @@ class MaintenanceServicer(pb_grpc.MaintenanceServiceServicer):
     async def RankLinks(
         self, request: pb.RankLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.RankLinksResponse:
-        mark = request.mark if request.HasField("mark") else None
-        await self._maintenance.rank(request.people, mark)
+        cursor = request.cursor if request.HasField("cursor") else None
+        await self._maintenance.rank(request.people, cursor)
         return pb.RankLinksResponse()
 
-    async def GetRankMark(
-        self, request: pb.GetRankMarkRequest, context: ServicerContext[Any, Any]
-    ) -> pb.GetRankMarkResponse:
-        return pb.GetRankMarkResponse(mark=await self._maintenance.rank_mark())
+    async def GetRankCursor(
+        self, request: pb.GetRankCursorRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetRankCursorResponse:
+        return pb.GetRankCursorResponse(cursor=await self._maintenance.rank_cursor())
 
     async def TakeLease(
         self, request: pb.TakeLeaseRequest, context: ServicerContext[Any, Any]

@@ -84,17 +84,17 @@ class Maintenance:
         """Return the next codes that hold an owner's link; none at the end. Raises Unavailable."""
         return await self._store.links.codes_after(code, MAX_CODES)
 
-    async def rank(self, people: Mapping[str, int], mark: int | None) -> None:
-        """Store visits of people by code, then the mark, if one is given.
+    async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
+        """Store visits of people by code, then the cursor, if one is given.
 
         Raises TooManyCodes, Unavailable.
         """
         check_count(people, MAX_CODES)
-        await self._store.views.note(people, mark)
+        await self._store.views.note(people, cursor)
 
-    async def rank_mark(self) -> int | None:
-        """Return the mark that was stored last. Raises Unavailable."""
-        return await self._store.views.mark()
+    async def rank_cursor(self) -> str | None:
+        """Return the cursor that was stored last. Raises Unavailable."""
+        return await self._store.views.cursor()
 
     async def take_lease(self, job: str, holder: str, duration: timedelta) -> bool:
         """Take or renew a lease; return whether the holder has it. No duration gives it back.

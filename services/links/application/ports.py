@@ -22,6 +22,7 @@ from services.links.hosts import HostPlace
 from services.links.listing import LinkOrder, Position, Wanted
 from services.links.reports import Report, ReportPlace, Statement
 from services.links.stages import Sweep
+from services.runtime.feed import FeedPage
 
 T = TypeVar("T")
 
@@ -31,20 +32,6 @@ has 2 s."""
 MAX_CHANGES = 250
 """Maximum codes on one page of the change feed. With two 999-character URLs (4 bytes a character)
 each, their resolutions are about 2 MB, half of gRPC's limit on a message."""
-
-
-@dataclass(frozen=True, slots=True)
-class FeedPage:
-    """Codes that changed after a cursor, at most `MAX_CHANGES` and their scan codes.
-
-    `cursor` is where the page ends; its form is the store's. `more` says that others follow. If
-    `truncated` is true, changes since the requested cursor are lost: `cursor` is then that of now.
-    """
-
-    cursor: str
-    codes: tuple[str, ...] = ()
-    more: bool = False
-    truncated: bool = False
 
 
 class LinkRepository(Protocol):
@@ -249,15 +236,15 @@ class LinkLists(Protocol):
 class ViewCounts(Protocol):
     """How often people visited links, as the reconciler reports it."""
 
-    async def note(self, people: Mapping[str, int], mark: int | None) -> None:
-        """Store visits of people by code, then the reconciler's mark, if one is given.
+    async def note(self, people: Mapping[str, int], cursor: str | None) -> None:
+        """Store visits of people by code, then the reconciler's cursor, if one is given.
 
         Numbers never go down. Codes that hold no link of an owner are ignored.
         """
         ...
 
-    async def mark(self) -> int | None:
-        """Return the mark that was stored last."""
+    async def cursor(self) -> str | None:
+        """Return the cursor that was stored last."""
         ...
 
 
@@ -356,6 +343,8 @@ class ChangeFeed(Protocol):
 
     async def read_since(self, cursor: str | None) -> FeedPage:
         """Return what was committed after a cursor; None asks for the cursor of now.
+
+        A page has at most `MAX_CHANGES` codes, and scan codes of these links.
 
         What is read of a code after it came in a page is no older than the change.
         """

@@ -145,8 +145,8 @@ class LinkQueries:
         Raises Unavailable.
         """
         page = await self._store.changes.read_since(cursor)
-        found = await self._store.links.resolve(page.codes) if page.codes else []
-        gone = sorted(set(page.codes) - {one.code for one in found})
+        found = await self._store.links.resolve(page.keys) if page.keys else []
+        gone = sorted(set(page.keys) - {one.code for one in found})
         return Changes(page.cursor, found, gone, page.more, page.truncated)
 
     async def _under(self, code: str) -> Link:

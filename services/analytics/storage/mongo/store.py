@@ -5,7 +5,6 @@
     aggregates    _id "code:block", packed: see `aggregates`
     gateways      _id gateway, batch, counted: see `records.GatewayRecord`
     visitor_keys  _id day, key
-    announcements see `services.runtime.feed_mongo`
 
 Shard keys: docs/performance.md.
 """
@@ -24,12 +23,12 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database as PyMongoDatabase
 from pymongo.errors import DuplicateKeyError
 
-from services.analytics.domain.visits import FEED
+from services.analytics.domain.visits import MAX_CHANGES
 from services.analytics.storage.records import DayRecord, GatewayRecord, Key, TotalsRecord
 from services.analytics.storage.store import Store, Work
 from services.runtime import background
-from services.runtime.feed import Told
-from services.runtime.feed_mongo import MongoFeed
+from services.runtime.feed import FeedPage
+from services.runtime.feed.mongo import MongoFeed
 from services.runtime.mongo import Database, Document, Documents, Schema
 from services.runtime.mongo_transactions import Transaction
 
@@ -42,6 +41,8 @@ _CODES_PER_TRANSACTION = 500
 """Maximum links to which one transaction adds batches: some 0.1 s of work, of 2 s at most."""
 _WRITES_PER_TRANSACTION = 10
 """Maximum batches, and other writes, that share a transaction."""
+_CHANGES: Document = {"operationType": {"$in": ["insert", "replace"]}}
+"""Events of the change feed. `lock` makes updates."""
 _FIELDS = ("people", "bots", "days", "aggregated", "revision")
 
 
@@ -56,7 +57,6 @@ class _Session:
     def __init__(self, db: PyMongoDatabase[Document], session: ClientSession | None) -> None:
         self._db = db
         self._session = session
-        self.announced: list[tuple[Sequence[str], datetime]] = []
 
     def gateway(self, gateway_id: str) -> GatewayRecord | None:
         found = self._db.gateways.find_one({"_id": gateway_id}, session=self._session)
@@ -112,9 +112,8 @@ class _Session:
     def delete_aggregates(self, keys: Sequence[Key]) -> None:
         self._delete("aggregates", map(_id_of, keys))
 
-    def announce(self, codes: Sequence[str], now: datetime) -> None:
-        # The next number of the feed is one for all: transactions would conflict on it.
-        self.announced.append((codes, now))
+    def publish(self, codes: Sequence[str], now: datetime) -> None:
+        """Do nothing: the change stream of the totals is the feed."""
 
     def _find(self, collection: str, ids: Iterable[str]) -> Iterable[Document]:
         wanted = list(ids)
@@ -161,7 +160,7 @@ class _Backend:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._feed = MongoFeed(database, FEED, "analytics")
+        self._feed = MongoFeed(database, "analytics_changes", "totals", _CHANGES, MAX_CHANGES)
         self._waiting: deque[_Write] = deque()
         self._committing: asyncio.Task[None] | None = None
 
@@ -199,20 +198,14 @@ class _Backend:
                         one.done.set_result(result)
 
     async def _commit(self, group: Sequence[_Write]) -> list[Any]:
-        sessions: list[_Session] = []
-
         def run(tx: Transaction) -> list[Any]:
-            sessions.append(_Session(tx.db, tx.session))
-            return [one.work(sessions[-1]) for one in group]
+            session = _Session(tx.db, tx.session)
+            return [one.work(session) for one in group]
 
-        results = await self._database.transaction(group[0].name, run)
-        if announced := sessions[-1].announced:
-            codes = {code for some, _ in announced for code in some}
-            await self._feed.announce(sorted(codes), max(now for _, now in announced))
-        return results
+        return await self._database.transaction(group[0].name, run)
 
-    async def announcements(self, mark: int | None) -> Told:
-        return await self._feed.since(mark)
+    async def changed_since(self, cursor: str | None) -> FeedPage:
+        return await self._feed.read_since(cursor)
 
     async def visitor_key(self, day: int, fresh: bytes) -> bytes:
         def find(db: Documents) -> Awaitable[Document | None]:

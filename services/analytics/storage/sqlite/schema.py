@@ -36,10 +36,11 @@ MIGRATIONS: tuple[Migration, ...] = (
         day INTEGER PRIMARY KEY,
         key BLOB NOT NULL
     );
-    CREATE TABLE announcements (
+    -- The change feed. SQLite numbers a new row with the number after the highest.
+    CREATE TABLE changes (
         number INTEGER PRIMARY KEY,
         codes TEXT NOT NULL,  -- with a blank between them
-        announced_at INTEGER NOT NULL  -- microseconds since the Unix epoch
+        changed_at INTEGER NOT NULL  -- microseconds since the Unix epoch
     );
     """,
 )

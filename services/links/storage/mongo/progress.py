@@ -1,7 +1,7 @@
 """Leases, and how far background jobs have come, in a MongoDB database.
 
 leases  _id (the job), holder, ends_at
-marks   _id "rank", mark (of the reconciler); _id "sweep" and the fields of a `Sweep`
+marks   _id "rank", cursor (of the reconciler); _id "sweep" and the fields of a `Sweep`
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class MongoViewCounts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, people: Mapping[str, int], mark: int | None) -> None:
+    async def note(self, people: Mapping[str, int], cursor: str | None) -> None:
         # Links without visits have no number, so none is stored as 0.
         updates = [
             UpdateOne({"_id": code, **OWNED}, {"$max": {"people": count}})
@@ -40,17 +40,17 @@ class MongoViewCounts:
             await self._database.write(
                 "links_rank", lambda db: db.links.bulk_write(updates, ordered=False)
             )
-        if mark is not None:
-            change = {"$set": {"mark": mark}}
+        if cursor is not None:
+            change = {"$set": {"cursor": cursor}}
             await self._database.write(
-                "links_rank_mark", lambda db: db.marks.update_one(_RANK, change, upsert=True)
+                "links_note_rank_cursor", lambda db: db.marks.update_one(_RANK, change, upsert=True)
             )
 
-    async def mark(self) -> int | None:
+    async def cursor(self) -> str | None:
         found: Document | None = await self._database.read(
-            "links_rank_marked", lambda db: db.marks.find_one(_RANK)
+            "links_rank_cursor", lambda db: db.marks.find_one(_RANK)
         )
-        return found["mark"] if found else None
+        return found["cursor"] if found else None
 
 
 class MongoLeases:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.storage.mongo.decisions import MongoDecisionReader, MongoDecisionRepository
-from services.links.storage.mongo.feed import MongoChangeFeed
+from services.links.storage.mongo.feed import open_feed
 from services.links.storage.mongo.hosts import MongoHostIndex
 from services.links.storage.mongo.links import MongoLinkReader, MongoLinkRepository
 from services.links.storage.mongo.lists import MongoLinkLists, MongoRankings
@@ -43,7 +43,7 @@ def open_store(database: Database) -> LinkStore:
         decisions=MongoDecisionReader(database),
         leases=MongoLeases(database),
         sweep=MongoSweepProgress(database),
-        changes=MongoChangeFeed(database),
+        changes=open_feed(database),
     )
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from services.links.application.ports import MAX_CHANGES
 from services.links.codes import codes_of, may_be_scan_code
 from services.links.domain import (
     MAX_FORMER_URLS,
@@ -26,7 +27,7 @@ from services.links.domain import (
     TooManyUrls,
 )
 from services.links.listing import LinkOrder
-from services.links.storage.sqlite import feed, hosts, rankings, reports
+from services.links.storage.sqlite import hosts, rankings, reports
 from services.links.storage.sqlite.rows import (
     COLUMNS,
     RESOLVED,
@@ -39,9 +40,11 @@ from services.links.storage.sqlite.rows import (
     resolution_of,
     row_of,
 )
+from services.runtime.feed.sqlite import SqliteFeed
 from services.runtime.moments import micros_of, moment_of
 from services.runtime.sqlite import Database
 
+FEED = SqliteFeed(MAX_CHANGES, timedelta(days=1))
 _TAKEN = (
     "SELECT 1 FROM links WHERE code = ?1 UNION ALL SELECT 1 FROM links WHERE scan_code = ?1 "
     "UNION ALL SELECT 1 FROM removed_codes WHERE code = ?1"
@@ -175,7 +178,7 @@ class SqliteLinkRepository:
                 hosts.forget(self._connection, before)
                 hosts.note(self._connection, after)
             self._connection.execute(_CHANGE, row_of(after))
-        feed.publish(
+        FEED.publish(
             self._connection,
             codes_of(
                 after
@@ -206,7 +209,7 @@ class SqliteLinkRepository:
                 limit,
             ),
         ).fetchall()
-        feed.publish(self._connection, [code for row in withdrawn for code in row if code], now)
+        FEED.publish(self._connection, [code for row in withdrawn for code in row if code], now)
         return len(withdrawn)
 
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
@@ -222,7 +225,7 @@ class SqliteLinkRepository:
         self._connection.execute(f"DELETE FROM former_urls WHERE {among}", codes)
         reports.purge(self._connection, codes)
         rankings.forget(self._connection, {creator_of(link.owner) for link in links})
-        feed.publish(self._connection, purged, now)
+        FEED.publish(self._connection, purged, now)
         rows = self._connection.execute(f"SELECT code FROM removed_codes WHERE {among}", codes)
         return [code for (code,) in rows]
 

@@ -127,23 +127,23 @@ class SqliteViewCounts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, people: Mapping[str, int], mark: int | None) -> None:
+    async def note(self, people: Mapping[str, int], cursor: str | None) -> None:
         # In the order in which the rows lie.
         numbers = sorted((code, count) for code, count in people.items() if count)
 
         def operation(connection: sqlite3.Connection) -> None:
             connection.executemany(_NOTE_VIEWS, numbers)
-            if mark is not None:
-                connection.execute("REPLACE INTO rank_mark VALUES (1, ?)", (mark,))
+            if cursor is not None:
+                connection.execute("REPLACE INTO rank_cursor VALUES (1, ?)", (cursor,))
 
         await self._database.write("links_rank", operation)
 
-    async def mark(self) -> int | None:
-        def operation(connection: sqlite3.Connection) -> int | None:
-            found = connection.execute("SELECT mark FROM rank_mark").fetchone()
+    async def cursor(self) -> str | None:
+        def operation(connection: sqlite3.Connection) -> str | None:
+            found = connection.execute("SELECT cursor FROM rank_cursor").fetchone()
             return found[0] if found else None
 
-        return await self._database.read("links_rank_mark", operation)
+        return await self._database.read("links_rank_cursor", operation)
 
 
 def _read_chunk(

@@ -80,7 +80,7 @@ MIGRATIONS = (
     BEGIN
         DELETE FROM views WHERE code = old.code;
     END;
-    CREATE TABLE rank_mark (id INTEGER PRIMARY KEY CHECK (id = 1), mark INTEGER NOT NULL);
+    CREATE TABLE rank_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), cursor TEXT NOT NULL);
     CREATE TABLE rankings (
         creator NOT NULL,
         key TEXT NOT NULL,

@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from services.links.application.ports import FeedPage, LinkStore, UnitOfWork
+from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.domain import Account, Guest
 from services.links.leases import latest_end
-from services.links.storage.sqlite import feed, rankings
+from services.links.storage.sqlite import rankings
 from services.links.storage.sqlite.decisions import (
     SqliteDecisionReader,
     SqliteDecisionRepository,
 )
 from services.links.storage.sqlite.hosts import SqliteHostIndex, SqliteSweepProgress
-from services.links.storage.sqlite.links import SqliteLinkReader, SqliteLinkRepository
+from services.links.storage.sqlite.links import FEED, SqliteLinkReader, SqliteLinkRepository
 from services.links.storage.sqlite.lists import SqliteLinkLists, SqliteViewCounts
 from services.links.storage.sqlite.reports import SqliteReportReader, SqliteReportRepository
+from services.runtime.feed import FeedPage
 from services.runtime.moments import micros_of
 from services.runtime.sqlite import Database
 
@@ -100,5 +101,5 @@ class _SqliteChangeFeed:
 
     async def read_since(self, cursor: str | None) -> FeedPage:
         return await self._database.look_up(
-            "links_announcements", lambda connection: feed.read_since(connection, cursor)
+            "links_changes", lambda connection: FEED.read_since(connection, cursor)
         )

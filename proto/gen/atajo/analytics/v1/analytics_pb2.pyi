@@ -526,31 +526,31 @@ Global___GetRecentPeopleResponse: _TypeAlias = GetRecentPeopleResponse  # noqa: 
 
 @_typing.final
 class ListVisitedRequest(_message.Message):
-    """From where on to tell what was visited."""
+    """Where to continue in the change feed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    MARK_FIELD_NUMBER: _builtins.int
-    mark: _builtins.int
-    """The mark of the answer before; absent for the first question, which is told a mark alone."""
+    CURSOR_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.str
+    """The cursor of the previous answer; absent in the first call, whose answer has a cursor alone."""
     def __init__(
         self,
         *,
-        mark: _builtins.int | None = ...,
+        cursor: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cursor", b"_cursor", "cursor", b"cursor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cursor", b"_cursor", "cursor", b"cursor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
-    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+    _WhichOneofReturnType__cursor: _TypeAlias = _typing.Literal["cursor"]  # noqa: Y015
+    _WhichOneofArgType__cursor: _TypeAlias = _typing.Literal["_cursor", b"_cursor"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cursor) -> _WhichOneofReturnType__cursor | None: ...
 
 Global___ListVisitedRequest: _TypeAlias = ListVisitedRequest  # noqa: Y015
 
 @_typing.final
 class ListVisitedResponse(_message.Message):
-    """The totals that changed after a mark."""
+    """The totals that changed after a cursor, of at most 5000 links."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -575,33 +575,31 @@ class ListVisitedResponse(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-    MARK_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
     TOTALS_FIELD_NUMBER: _builtins.int
     MORE_FIELD_NUMBER: _builtins.int
-    LOST_FIELD_NUMBER: _builtins.int
-    mark: _builtins.int
-    """Up to where they are told."""
+    TRUNCATED_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.str
+    """Where this answer ends. Opaque."""
     more: _builtins.bool
-    """Others changed, too: ask again at once."""
-    lost: _builtins.bool
-    """What changed since the mark of the question is not known any more: all totals have to be copied
-    anew.
-    """
+    """There may be further changes: ask again at once."""
+    truncated: _builtins.bool
+    """Changes since the requested cursor are lost: copy all totals anew."""
     @_builtins.property
     def totals(self) -> _containers.MessageMap[_builtins.str, Global___Totals]:
-        """What they are now, by code."""
+        """The current totals, by code. Some may be unchanged."""
 
     def __init__(
         self,
         *,
-        mark: _builtins.int = ...,
+        cursor: _builtins.str = ...,
         totals: _abc.Mapping[_builtins.str, Global___Totals] | None = ...,
         more: _builtins.bool = ...,
-        lost: _builtins.bool = ...,
+        truncated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["lost", b"lost", "mark", b"mark", "more", b"more", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "more", b"more", "totals", b"totals", "truncated", b"truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

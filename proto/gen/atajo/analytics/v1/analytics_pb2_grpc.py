@@ -316,11 +316,10 @@ class AdminServiceServicer:
     """
 
     def ListVisited(self, request, context):
-        """Tells which totals changed since a mark, so that who keeps a copy can keep up. Every batch is
-        announced after it was applied and before it is acknowledged. Announcements are numbered without
-        a gap, and some of the last are kept; a mark is the number of one. Who asks begins without a
-        mark, is told one, and copies all totals then; and asks again and again with the mark of the
-        answer before.
+        """Lists the totals that changed after a cursor, for callers that keep a copy. A visit is in the
+        feed from the commit on that counts it. A caller begins without a cursor, copies all totals
+        after the first answer, and asks again and again with the cursor of the previous answer. Any
+        replica understands it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -167,11 +167,10 @@ class AdminServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     ListVisited: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.ListVisitedRequest, _analytics_pb2.ListVisitedResponse]
-    """Tells which totals changed since a mark, so that who keeps a copy can keep up. Every batch is
-    announced after it was applied and before it is acknowledged. Announcements are numbered without
-    a gap, and some of the last are kept; a mark is the number of one. Who asks begins without a
-    mark, is told one, and copies all totals then; and asks again and again with the mark of the
-    answer before.
+    """Lists the totals that changed after a cursor, for callers that keep a copy. A visit is in the
+    feed from the commit on that counts it. A caller begins without a cursor, copies all totals
+    after the first answer, and asks again and again with the cursor of the previous answer. Any
+    replica understands it.
     """
     RemoveCounts: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]
     """Removes all that is known of the visits of up to 100 links. Visits that come in later are
@@ -186,11 +185,10 @@ class AdminServiceAsyncStub(AdminServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListVisited: _aio.UnaryUnaryMultiCallable[_analytics_pb2.ListVisitedRequest, _analytics_pb2.ListVisitedResponse]  # type: ignore[assignment]
-    """Tells which totals changed since a mark, so that who keeps a copy can keep up. Every batch is
-    announced after it was applied and before it is acknowledged. Announcements are numbered without
-    a gap, and some of the last are kept; a mark is the number of one. Who asks begins without a
-    mark, is told one, and copies all totals then; and asks again and again with the mark of the
-    answer before.
+    """Lists the totals that changed after a cursor, for callers that keep a copy. A visit is in the
+    feed from the commit on that counts it. A caller begins without a cursor, copies all totals
+    after the first answer, and asks again and again with the cursor of the previous answer. Any
+    replica understands it.
     """
     RemoveCounts: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]  # type: ignore[assignment]
     """Removes all that is known of the visits of up to 100 links. Visits that come in later are
@@ -208,11 +206,10 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.ListVisitedRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.ListVisitedResponse, _abc.Awaitable[_analytics_pb2.ListVisitedResponse]]:
-        """Tells which totals changed since a mark, so that who keeps a copy can keep up. Every batch is
-        announced after it was applied and before it is acknowledged. Announcements are numbered without
-        a gap, and some of the last are kept; a mark is the number of one. Who asks begins without a
-        mark, is told one, and copies all totals then; and asks again and again with the mark of the
-        answer before.
+        """Lists the totals that changed after a cursor, for callers that keep a copy. A visit is in the
+        feed from the commit on that counts it. A caller begins without a cursor, copies all totals
+        after the first answer, and asks again and again with the cursor of the previous answer. Any
+        replica understands it.
         """
 
     @_abc_1.abstractmethod

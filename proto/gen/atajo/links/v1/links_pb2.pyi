@@ -2067,9 +2067,9 @@ class RankLinksRequest(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     PEOPLE_FIELD_NUMBER: _builtins.int
-    MARK_FIELD_NUMBER: _builtins.int
-    mark: _builtins.int
-    """What to note as the mark, once they are stored; absent for no change."""
+    CURSOR_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.str
+    """Cursor of the change feed of analytics, stored after the numbers; absent for no change."""
     @_builtins.property
     def people(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Visits of people by code, at most 1000."""
@@ -2078,15 +2078,15 @@ class RankLinksRequest(_message.Message):
         self,
         *,
         people: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
-        mark: _builtins.int | None = ...,
+        cursor: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cursor", b"_cursor", "cursor", b"cursor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark", "people", b"people"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cursor", b"_cursor", "cursor", b"cursor", "people", b"people"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
-    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+    _WhichOneofReturnType__cursor: _TypeAlias = _typing.Literal["cursor"]  # noqa: Y015
+    _WhichOneofArgType__cursor: _TypeAlias = _typing.Literal["_cursor", b"_cursor"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cursor) -> _WhichOneofReturnType__cursor | None: ...
 
 Global___RankLinksRequest: _TypeAlias = RankLinksRequest  # noqa: Y015
 
@@ -2108,8 +2108,8 @@ class RankLinksResponse(_message.Message):
 Global___RankLinksResponse: _TypeAlias = RankLinksResponse  # noqa: Y015
 
 @_typing.final
-class GetRankMarkRequest(_message.Message):
-    """The mark to read."""
+class GetRankCursorRequest(_message.Message):
+    """The cursor to read."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -2122,31 +2122,31 @@ class GetRankMarkRequest(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___GetRankMarkRequest: _TypeAlias = GetRankMarkRequest  # noqa: Y015
+Global___GetRankCursorRequest: _TypeAlias = GetRankCursorRequest  # noqa: Y015
 
 @_typing.final
-class GetRankMarkResponse(_message.Message):
-    """The mark."""
+class GetRankCursorResponse(_message.Message):
+    """The cursor."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    MARK_FIELD_NUMBER: _builtins.int
-    mark: _builtins.int
-    """What was noted last; absent before the first."""
+    CURSOR_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.str
+    """The cursor that was stored last; absent before the first."""
     def __init__(
         self,
         *,
-        mark: _builtins.int | None = ...,
+        cursor: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cursor", b"_cursor", "cursor", b"cursor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cursor", b"_cursor", "cursor", b"cursor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
-    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+    _WhichOneofReturnType__cursor: _TypeAlias = _typing.Literal["cursor"]  # noqa: Y015
+    _WhichOneofArgType__cursor: _TypeAlias = _typing.Literal["_cursor", b"_cursor"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cursor) -> _WhichOneofReturnType__cursor | None: ...
 
-Global___GetRankMarkResponse: _TypeAlias = GetRankMarkResponse  # noqa: Y015
+Global___GetRankCursorResponse: _TypeAlias = GetRankCursorResponse  # noqa: Y015
 
 @_typing.final
 class TakeLeaseRequest(_message.Message):

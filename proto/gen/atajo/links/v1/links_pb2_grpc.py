@@ -1172,10 +1172,10 @@ class MaintenanceServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksResponse.FromString,
                 _registered_method=True)
-        self.GetRankMark = channel.unary_unary(
-                '/atajo.links.v1.MaintenanceService/GetRankMark',
-                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.SerializeToString,
-                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.FromString,
+        self.GetRankCursor = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/GetRankCursor',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankCursorRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankCursorResponse.FromString,
                 _registered_method=True)
         self.TakeLease = channel.unary_unary(
                 '/atajo.links.v1.MaintenanceService/TakeLease',
@@ -1241,8 +1241,8 @@ class MaintenanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def GetRankMark(self, request, context):
-        """Reads the mark that was noted last with RankLinks.
+    def GetRankCursor(self, request, context):
+        """Reads the cursor that RankLinks stored last.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -1292,10 +1292,10 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RankLinksResponse.SerializeToString,
             ),
-            'GetRankMark': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetRankMark,
-                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.FromString,
-                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.SerializeToString,
+            'GetRankCursor': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRankCursor,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankCursorRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetRankCursorResponse.SerializeToString,
             ),
             'TakeLease': grpc.unary_unary_rpc_method_handler(
                     servicer.TakeLease,
@@ -1477,7 +1477,7 @@ class MaintenanceService:
             _registered_method=True)
 
     @staticmethod
-    def GetRankMark(request,
+    def GetRankCursor(request,
             target,
             options=(),
             channel_credentials=None,
@@ -1490,9 +1490,9 @@ class MaintenanceService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/atajo.links.v1.MaintenanceService/GetRankMark',
-            atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkRequest.SerializeToString,
-            atajo_dot_links_dot_v1_dot_links__pb2.GetRankMarkResponse.FromString,
+            '/atajo.links.v1.MaintenanceService/GetRankCursor',
+            atajo_dot_links_dot_v1_dot_links__pb2.GetRankCursorRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.GetRankCursorResponse.FromString,
             options,
             channel_credentials,
             insecure,

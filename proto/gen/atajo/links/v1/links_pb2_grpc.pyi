@@ -650,8 +650,8 @@ class MaintenanceServiceStub:
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
-    GetRankMark: _grpc.UnaryUnaryMultiCallable[_links_pb2.GetRankMarkRequest, _links_pb2.GetRankMarkResponse]
-    """Reads the mark that was noted last with RankLinks."""
+    GetRankCursor: _grpc.UnaryUnaryMultiCallable[_links_pb2.GetRankCursorRequest, _links_pb2.GetRankCursorResponse]
+    """Reads the cursor that RankLinks stored last."""
     TakeLease: _grpc.UnaryUnaryMultiCallable[_links_pb2.TakeLeaseRequest, _links_pb2.TakeLeaseResponse]
     """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
     renewed ends by the clock of the store's callers, which may differ by seconds: what is done
@@ -692,8 +692,8 @@ class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
-    GetRankMark: _aio.UnaryUnaryMultiCallable[_links_pb2.GetRankMarkRequest, _links_pb2.GetRankMarkResponse]  # type: ignore[assignment]
-    """Reads the mark that was noted last with RankLinks."""
+    GetRankCursor: _aio.UnaryUnaryMultiCallable[_links_pb2.GetRankCursorRequest, _links_pb2.GetRankCursorResponse]  # type: ignore[assignment]
+    """Reads the cursor that RankLinks stored last."""
     TakeLease: _aio.UnaryUnaryMultiCallable[_links_pb2.TakeLeaseRequest, _links_pb2.TakeLeaseResponse]  # type: ignore[assignment]
     """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
     renewed ends by the clock of the store's callers, which may differ by seconds: what is done
@@ -769,12 +769,12 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
-    def GetRankMark(
+    def GetRankCursor(
         self,
-        request: _links_pb2.GetRankMarkRequest,
+        request: _links_pb2.GetRankCursorRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_links_pb2.GetRankMarkResponse, _abc.Awaitable[_links_pb2.GetRankMarkResponse]]:
-        """Reads the mark that was noted last with RankLinks."""
+    ) -> _typing.Union[_links_pb2.GetRankCursorResponse, _abc.Awaitable[_links_pb2.GetRankCursorResponse]]:
+        """Reads the cursor that RankLinks stored last."""
 
     @_abc_1.abstractmethod
     def TakeLease(
