@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -16,52 +18,17 @@ from tests.e2e.conftest import Visitors
 from tests.e2e.test_routes import axe_violations
 from tests.product import Product
 from tests.qr.cases import image_file
-from tests.qr.pictures import logo_picture
+from tests.qr.pictures import PLAIN, logo_picture
 from tests.qr.readers import OTHERS, Picture, Readers, framed
 from tests.qr.studio import SCANS, Studio, all_of_it_came, drawn, picture_of, printed
 
 LINK = "https://atajo.example/k7Qm2_xB"
 
-PLAIN: dict[str, Any] = {
-    "foreground": "#000000",
-    "background": "#ffffff",
-    "second": None,
-    "modules": "square",
-    "eyeFrame": {"shape": "square", "color": None},
-    "eyeBall": {"shape": "square", "color": None},
-    "caption": None,
-    "level": None,
-    "quietZone": False,
-}
-
 STYLES: dict[str, dict[str, Any]] = {
-    "plain": PLAIN,
-    "coloured": PLAIN | {"foreground": "#146c43", "background": "#fff4c2"},
-    "rounded": PLAIN
-    | {
-        "modules": "rounded",
-        "eyeFrame": {"shape": "rounded", "color": "#7a0019"},
-        "eyeBall": {"shape": "circle", "color": None},
-        "level": "M",
-    },
-    "dots": PLAIN
-    | {
-        "modules": "dots",
-        "eyeFrame": {"shape": "rounded", "color": None},
-        "eyeBall": {"shape": "rounded", "color": "#0000a0"},
-        "second": {"kind": "linear", "color": "#5b2c83"},
-        "level": "Q",
-        "quietZone": True,
-    },
-    "framed": PLAIN
-    | {
-        "foreground": "#14181f",
-        "second": {"kind": "radial", "color": "#146c43"},
-        "modules": "rounded",
-        "caption": "¡Escanéame, por favor! 短い",
-    },
-    "framed dots": PLAIN
-    | {"modules": "dots", "background": "#ffffee", "caption": "Scan me", "level": "H"},
+    name: {**PLAIN, **style}
+    for name, style in json.loads(
+        Path(__file__).with_name("qr_styles.json").read_text(encoding="utf-8")
+    ).items()
 }
 
 

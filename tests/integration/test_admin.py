@@ -214,21 +214,19 @@ def test_reports_are_read_and_decided_on(product: Product) -> None:
     assert product.visit(joke).status_code == 302
 
 
-def test_visits_that_come_after_the_removal_show_nowhere(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start()
-        token = product.log_in(product.register())
-        code = product.shorten("https://example.com/", token)
-        product.kill("analytics")
-        assert product.visit(code).status_code == 302
-        with product.asleep("gateway"):  # It hands the visit on afterwards.
-            product.start("analytics")
-            assert admin(addresses(product), "remove-link", code)[0] == 0
+def test_visits_that_come_after_the_removal_show_nowhere(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    product.kill("analytics")
+    assert product.visit(code).status_code == 302
+    with product.asleep("gateway"):  # It hands the visit on afterwards.
+        product.start("analytics")
+        assert admin(addresses(product), "remove-link", code)[0] == 0
 
-        await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
-        assert product.metric('atajo_visits_counted_total{kind="person"}', "analytics") == 1
-        assert product.views(token) == {}
-        await_that(partial(is_unknown, product, code), CHANGED)
+    await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
+    assert product.metric('atajo_visits_counted_total{kind="person"}', "analytics") == 1
+    assert product.views(token) == {}
+    await_that(partial(is_unknown, product, code), CHANGED)
 
 
 def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product) -> None:
@@ -264,38 +262,39 @@ def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product
     assert email not in product.logs()
 
 
-def test_the_services_are_found_through_the_data_folder_of_a_run(tmp_path: Path) -> None:
-    with Product(tmp_path) as product:
-        product.start("auth", "links", "analytics")
-        folder = tmp_path / "data"
-        folder.mkdir()
-        env = {"ATAJO_DATA_DIR": str(folder)}
+def test_the_services_are_found_through_the_data_folder_of_a_run(
+    product: Product, tmp_path: Path
+) -> None:
+    env = {"ATAJO_DATA_DIR": str(tmp_path)}
+    code, line = admin(env, "remove-link", "unknown-")
+    assert (code, line.split(":")[0]) == (1, f"Atajo does not run over {tmp_path}")
+
+    processes = {name: {"pid": 1, "admin": product.admin_address(name)} for name in SERVICES}
+    (tmp_path / "run.json").write_text(json.dumps({"processes": processes}))
+    ended = subprocess.run(
+        [sys.executable, "-m", "services.admin", "remove-link", "unknown-"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHON_PATH, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr == "There is no link with this code.\n"
+
+    product.kill("links")
+    try:
         code, line = admin(env, "remove-link", "unknown-")
-        assert (code, line.split(":")[0]) == (1, f"Atajo does not run over {folder}")
-
-        processes = {name: {"pid": 1, "admin": product.admin_address(name)} for name in SERVICES}
-        (folder / "run.json").write_text(json.dumps({"processes": processes}))
-        ended = subprocess.run(
-            [sys.executable, "-m", "services.admin", "remove-link", "unknown-"],
-            cwd=ROOT,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHON_PATH, **env},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert (ended.returncode, ended.stdout) == (3, "")
-        assert ended.stderr == "There is no link with this code.\n"
-
-        product.kill("links")
-        code, line = admin(env, "remove-link", "unknown-")
-        assert (code, line) == (
-            1,
-            "A part of the service is away. Repeat the command: it goes on where this ended.",
-        )
+    finally:
+        product.revive()
+    assert (code, line) == (
+        1,
+        "A part of the service is away. Repeat the command: it goes on where this ended.",
+    )
 
 
-def test_what_is_not_understood_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_understood_is_refused() -> None:
     for arguments in (
         (),
         ("remove-link",),

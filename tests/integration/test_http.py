@@ -57,6 +57,20 @@ class Visits:
         """Keep nothing on file."""
 
 
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@asynccontextmanager
+async def connected(port: int) -> AsyncIterator[Connection]:
+    """A connection, for 30 seconds at most."""
+    async with asyncio.timeout(30):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        yield reader, writer
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
 class Server:
     """Short addresses over HTTP in this process, so that a part can be broken."""
 
@@ -89,6 +103,12 @@ class Server:
             server.should_exit = True
             await serving
 
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Connection]:
+        """Serve; the value is a connection."""
+        async with self.running() as port, connected(port) as connection:
+            yield connection
+
     def failed(self) -> int:
         return sum(self.metrics.counts["failed"])
 
@@ -106,18 +126,14 @@ async def rejection(before: float) -> None:
 
 async def answer_to(port: int, *sent: bytes) -> bytes:
     """All that is answered on a connection of its own. Each of `sent` is a segment of its own."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(10):
+    async with connected(port) as (reader, writer):
         answering = asyncio.create_task(reader.read())
         for segment in sent:
             writer.write(segment)
             await writer.drain()
             if len(sent) > 1:
                 await asyncio.sleep(0.005)
-        answer = await answering
-    writer.close()
-    await writer.wait_closed()
-    return answer
+        return await answering
 
 
 def statuses_of(answers: bytes) -> list[bytes]:
@@ -126,9 +142,8 @@ def statuses_of(answers: bytes) -> list[bytes]:
 
 async def get(port: int, *codes: str) -> list[bytes]:
     """Status lines of the answers on one connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     statuses = []
-    async with asyncio.timeout(10):
+    async with connected(port) as (reader, writer):
         for code in codes:
             writer.write(f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
             head = await reader.readuntil(b"\r\n\r\n")
@@ -137,8 +152,6 @@ async def get(port: int, *codes: str) -> list[bytes]:
             ]
             await reader.readexactly(length)
             statuses.append(head.partition(b"\r\n")[0])
-    writer.close()
-    await writer.wait_closed()
     return statuses
 
 
@@ -371,12 +384,8 @@ async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
         with capture_logs() as told, monkeypatch.context() as patch:
             patch.setattr("uvicorn.protocols.http.httptools_impl.RequestResponseCycle", breaks)
             for _ in range(2):
-                reader, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
-                async with asyncio.timeout(10):
-                    assert (await reader.read()).startswith(b"HTTP/1.1 500 ")
-                writer.close()
-                await writer.wait_closed()
+                answer = await answer_to(port, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+                assert answer.startswith(b"HTTP/1.1 500 ")
         assert await get(port, "aaaaaaaa") == [FOUND]
     [line] = told
     assert line["event"] == "http_broke"
@@ -452,16 +461,13 @@ async def test_what_came_before_what_is_no_http_is_answered_whole(
 ) -> None:
     """The refusal comes behind the answers, and nothing that stands behind it is answered."""
     app = Held(begins=begins)
-    async with Server(app).running() as port, asyncio.timeout(10):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with Server(app).connected() as (reader, writer):
         before = rejections("invalid")
         writer.write(sent + WHOLE)
         await rejection(before)
         for _ in range(answered):
             app.released.release()
         answers = await reader.read()
-        writer.close()
-        await writer.wait_closed()
     assert statuses_of(answers) == [b"200"] * answered + [b"400"]
     assert answers.count(b"\r\n\r\nyes") == answered
     assert answers.endswith(b"Invalid HTTP request received.")
@@ -478,8 +484,7 @@ async def test_a_body_that_cannot_be_read_ends_the_connection_with_one_answer(
     """The one that has begun, else the refusal."""
     app = Held(begins=begins)
     with capture_logs() as told:
-        async with Server(app).running() as port, asyncio.timeout(10):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        async with Server(app).connected() as (reader, writer):
             writer.write(POST + b"transfer-encoding: chunked\r\n\r\n")
             await app.asked.wait()
             before = rejections("invalid")
@@ -488,8 +493,6 @@ async def test_a_body_that_cannot_be_read_ends_the_connection_with_one_answer(
             await rejection(before)
             app.released.release()
             answers = await reader.read()
-            writer.close()
-            await writer.wait_closed()
     assert statuses_of(answers) == [status]
     assert answers.endswith(end)
     assert not told
@@ -498,8 +501,7 @@ async def test_a_body_that_cannot_be_read_ends_the_connection_with_one_answer(
 async def test_who_sends_faster_than_is_answered_is_read_no_further() -> None:
     """Else the requests that wait would fill the memory."""
     app = Held()
-    async with Server(app).running() as port, asyncio.timeout(30):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with Server(app).connected() as (reader, writer):
         connection = writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
         requests = (32 << 20) // len(WHOLE)
@@ -536,15 +538,12 @@ async def test_what_does_not_come_whole_in_time_is_cut_off(
             writer.write(b"x")
 
     app = Held()
-    async with Server(app).running() as port, asyncio.timeout(10):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with Server(app).connected() as (reader, writer):
         writer.write(sent)
         sending = asyncio.create_task(send_on(writer))
         answers = await reader.read()
         sending.cancel()
         app.released.release()
-        writer.close()
-        await writer.wait_closed()
     assert statuses_of(answers) == statuses
     assert rejections("late") == before + 1
 
@@ -553,8 +552,7 @@ async def test_who_sends_on_for_ever_is_not_read_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.http.hardening.MAX_LINGER_SECONDS", 0.2)
-    async with Server().running() as port, asyncio.timeout(10):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with Server().connected() as (reader, writer):
         writer.write(b"hello\r\n\r\n")
         answer = await reader.read()
         with suppress(ConnectionError):  # It is reset once it is closed: that ends the loop.
@@ -569,13 +567,10 @@ async def test_who_sends_on_for_ever_is_not_read_for_ever(
 async def test_who_waits_for_an_answer_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.1)
     before, app = rejections("late"), Held()
-    async with Server(app).running() as port, asyncio.timeout(10):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with Server(app).connected() as (reader, writer):
         writer.write(WHOLE)
         await app.asked.wait()
         await asyncio.sleep(0.3)  # For the time in which it would be cut off.
         app.released.release()
         assert (await reader.readuntil(b"\r\n\r\nyes")).startswith(b"HTTP/1.1 200 ")
-        writer.close()
-        await writer.wait_closed()
     assert rejections("late") == before

@@ -31,7 +31,7 @@ FINISHED = 60.0
 FREED = 15.0
 """Seconds within which the e-mail address of an account of up to 1,000 links is free. It is a
 promise."""
-KILLS = 4
+KILLS = 2
 
 
 class Stored(Product):
@@ -175,7 +175,7 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
 
     assert own.data("removeAccount", {"token": token, "password": "Camino-42"})["success"]
     await_that(lambda: own.visit(codes[0]).status_code == 410, CHANGED)
-    # What is on its way is waited for, so each other kill comes when it is deleted.
+    # What is on its way is waited for, so the first kill comes when it is deleted.
     for turn in range(KILLS):
         time.sleep(random.uniform(0, 2) if turn % 2 else random.uniform(10, 12))
         own.kill("reconciler")

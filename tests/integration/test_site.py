@@ -60,6 +60,12 @@ def site(web_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[In
         yield gateway
 
 
+@pytest.fixture(scope="module")
+def known(site: InProcess) -> str:
+    """The code of a link."""
+    return site.shorten("https://example.com/")
+
+
 def get(site: InProcess, path: str, method: str = "GET", **headers: str) -> httpx.Response:
     """One request, its path sent as it stands and no header beside those given."""
     url = httpx.URL(f"{site.url}/").copy_with(raw_path=path.encode())
@@ -118,24 +124,6 @@ def test_a_preview_is_there_for_every_link_that_is_or_was(
     assert site.metric("atajo_redirects_total", result="found") == 0
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/{new}+", "/{new}%2B", "/abc+", "/register+", f"/{'a' * 33}+", "/+", "/:code+"),
-        *("/{known}++", "/{known}+/", "/{known}+%0a", "/{known}%252B"),
-        "/links/{known}+",
-    ],
-)
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_there_is_no_preview_of_what_never_was_a_link(
-    site: InProcess, path: str, method: str
-) -> None:
-    known = site.shorten("https://example.com/")
-    response = get(site, path.format(new=new_code(), known=known), method)
-    assert response.status_code == 404
-    assert response.headers["cache-control"] == "private, no-store"
-
-
 def test_a_preview_that_cannot_be_looked_up_is_asked_for_again_later(site: InProcess) -> None:
     site.links.away = True
     try:
@@ -144,20 +132,6 @@ def test_a_preview_that_cannot_be_looked_up_is_asked_for_again_later(site: InPro
         site.links.away = False
     assert response.status_code == 503
     assert response.headers["retry-after"] == str(EDGE.retry_after)
-    assert response.headers["cache-control"] == "private, no-store"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/links", "/links/", "/links/abc", f"/links/{'a' * 33}", "/links/k7Qm2_xB/"),
-        *("/links/k7Qm2_xB/a", "/links/k7Qm2_x%C3%B1", "/links/k7Qm2_xB%0a", "/links/:code"),
-        *("/Links/k7Qm2_xB", "//links/k7Qm2_xB", "/my-account/", "/my-account/k7Qm2_xB"),
-    ],
-)
-def test_no_page_stands_beside_those_listed(site: InProcess, path: str) -> None:
-    response = get(site, path)
-    assert response.status_code == 404
     assert response.headers["cache-control"] == "private, no-store"
 
 
@@ -171,27 +145,34 @@ def test_settings_are_escaped_in_the_document(site: InProcess) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/nothing-here",
-        "/Login",
-        "/login/",
-        "/index.html",
-        "/assets/",
-        "/assets/app-000000.js",
-        "/assets/app-1a2b3c.js.gz",
-        "/../secret.txt",
-        "/assets/../../secret.txt",
-        "/%2e%2e/secret.txt",
-        "/assets/..%2f..%2fsecret.txt",
-        "/assets/%2e%2e%5c%2e%2e%5csecret.txt",
-        "//secret.txt",
+        # Pages beside those listed.
+        *("/nothing-here", "/Login", "/login/", "/my-account/", "/my-account/{known}"),
+        *(
+            "/links",
+            "/links/",
+            "/links/abc",
+            f"/links/{'a' * 33}",
+            "/links/{known}/",
+            "/Links/{known}",
+        ),
+        *("/links/{known}/a", "/links/k7Qm2_x%C3%B1", "/links/{known}%0a", "/links/:code"),
+        *("//links/{known}", f"/{'a' * 3000}", "/%ff%fe"),
+        # Previews of what never was a link.
+        *("/{new}+", "/{new}%2B", "/abc+", "/register+", f"/{'a' * 33}+", "/+", "/:code+"),
+        *("/{known}++", "/{known}+/", "/{known}+%0a", "/{known}%252B", "/links/{known}+"),
+        # Files that are none, or not to be had by that name.
+        *("/index.html", "/assets/", "/assets/app-000000.js", "/assets/app-1a2b3c.js.gz"),
+        *("/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "//secret.txt"),
+        *("/assets/..%2f..%2fsecret.txt", "/assets/%2e%2e%5c%2e%2e%5csecret.txt"),
         "/secret.txt%00.js",
-        "/%ff%fe",
-        f"/{'a' * 3000}",
     ],
 )
-def test_what_is_no_route_and_no_file_is_404_with_the_document(site: InProcess, path: str) -> None:
+def test_what_is_no_page_and_no_file_is_404_with_the_document(
+    site: InProcess, known: str, path: str
+) -> None:
+    path = path.replace("{known}", known).replace("{new}", new_code())
     response = get(site, path)
-    assert response.status_code == 404
+    assert response.status_code == get(site, path, "HEAD").status_code == 404
     assert "not to be had" not in response.text
     assert '<div id="root">' in response.text
     assert head_matter(response.text)["robots"] == "noindex"

@@ -303,40 +303,38 @@ def full_disk(ground: Ground) -> Iterator[None]:
 
 
 @contextmanager
-def taken_lease(ground: Ground) -> Iterator[None]:
-    """Something else holds the lease of a task and does nothing, as if a clock were far ahead."""
+def _lease(ground: Ground, job: str) -> Iterator[Callable[[int], bool]]:
+    """Takes the lease of a job for so many seconds; whether it is held."""
     with grpc.insecure_channel(ground.admin_address("links")) as channel:
         take = links_pb2_grpc.MaintenanceServiceStub(channel).TakeLease
 
         def held(seconds: int) -> bool:
-            request = links_pb2.TakeLeaseRequest(job="purge", holder="drill", seconds=seconds)
+            request = links_pb2.TakeLeaseRequest(job=job, holder="drill", seconds=seconds)
             return take(request, timeout=20).held
 
-        ground.stop("reconciler")
-        assert held(3600)
-        ground.start("reconciler")
         try:
-            yield
+            yield held
         finally:
             held(0)
 
 
 @contextmanager
+def taken_lease(ground: Ground) -> Iterator[None]:
+    """Something else holds the lease of a task and does nothing, as if a clock were far ahead."""
+    with _lease(ground, "purge") as held:
+        ground.stop("reconciler")
+        assert held(3600)
+        ground.start("reconciler")
+        yield
+
+
+@contextmanager
 def taken_sweep(ground: Ground) -> Iterator[None]:
     """A list changes, and something else holds the lease of the look through all links."""
-    with grpc.insecure_channel(ground.admin_address("links")) as channel:
-        take = links_pb2_grpc.MaintenanceServiceStub(channel).TakeLease
-
-        def held(seconds: int) -> bool:
-            request = links_pb2.TakeLeaseRequest(job="blocklists", holder="drill", seconds=seconds)
-            return take(request, timeout=20).held
-
+    with _lease(ground, "blocklists") as held:
         await_that(lambda: held(3600))
         (ground.lists / "spam.txt").write_text("spam.example\n")
-        try:
-            yield
-        finally:
-            held(0)
+        yield
 
 
 @contextmanager

@@ -57,20 +57,6 @@ async def test_visits_of_the_last_moment_are_counted_before_it_ends(tmp_path: Pa
     assert await services.analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(1)}
 
 
-async def test_visits_that_cannot_be_counted_wait_for_the_next_one(tmp_path: Path) -> None:
-    services = Services()
-    await services.links.create("abcdefgh", "example.com", None)
-    services.analytics.away = True
-    first = services.gateway(tmp_path)
-    async with visitor(first) as http, first.at_work():
-        for _ in range(3):
-            assert (await http.get("/abcdefgh")).status_code == 302
-    services.analytics.away = False
-    async with services.gateway(tmp_path).at_work():
-        pass
-    assert await services.analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(3)}
-
-
 async def test_a_journal_that_another_one_has_is_refused_in_one_line(tmp_path: Path) -> None:
     services = Services()
     async with services.gateway(tmp_path).at_work():

@@ -96,8 +96,17 @@ def clock() -> Clock:
     return Clock()
 
 
-async def test_many_askers_of_many_codes_share_one_call(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
+@pytest.fixture
+def wall(clock: Clock) -> WallClock:
+    return WallClock(clock)
+
+
+@pytest.fixture
+async def resolver(source: Source, clock: Clock, wall: WallClock) -> Resolver:
+    return cache(source, ROOM, clock, wall=wall)
+
+
+async def test_many_askers_of_many_codes_share_one_call(resolver: Resolver, source: Source) -> None:
     codes = ["aaaaaaaa", "bbbbbbbb"] * 50
     found = await asyncio.gather(*(resolver.lookup(code) for code in codes))
     assert source.calls == [["aaaaaaaa", "bbbbbbbb"]]
@@ -144,9 +153,8 @@ async def test_closing_answers_those_who_wait_for_the_next_call_too(
 
 
 async def test_a_found_code_is_fresh_then_served_while_asked_again(
-    source: Source, clock: Clock
+    resolver: Resolver, source: Source, clock: Clock
 ) -> None:
-    resolver = cache(source, ROOM, clock)
     assert resolver.hit("aaaaaaaa") is None
     await resolver.lookup("aaaaaaaa")
     clock.now += FRESH_SECONDS - 1
@@ -163,8 +171,9 @@ async def test_a_found_code_is_fresh_then_served_while_asked_again(
     assert await resolver.lookup("aaaaaaaa") is None
 
 
-async def test_an_absent_code_is_remembered_briefly(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
+async def test_an_absent_code_is_remembered_briefly(
+    resolver: Resolver, source: Source, clock: Clock
+) -> None:
     for _ in range(5):
         assert await resolver.lookup("bbbbbbbb") is None
     assert len(source.calls) == 1
@@ -176,33 +185,23 @@ async def test_an_absent_code_is_remembered_briefly(source: Source, clock: Clock
     assert resolver.hit("cccccccc") == b"https://example.com/c", "what is stored is known at once"
 
 
-async def test_an_answer_from_before_a_link_was_stored_does_not_hide_it(
-    source: Source, clock: Clock
-) -> None:
-    resolver = cache(source, ROOM, clock)
-    asked = asyncio.create_task(look_up(resolver, "cccccccc"))
-    await source.called.wait()
-    put(resolver, "cccccccc", "https://example.com/c")
-    assert await asked is not None
-    assert resolver.hit("cccccccc") is not None
-
-
-@pytest.mark.parametrize(("room", "lasts"), [(0, FRESH_SECONDS), (ROOM, 0.0)])
-async def test_who_asks_while_a_link_is_stored_is_led_there_though_memory_has_it_no_more(
+@pytest.mark.parametrize(
+    ("room", "lasts"), [(ROOM, FRESH_SECONDS), (0, FRESH_SECONDS), (ROOM, 0.0)]
+)
+async def test_who_asks_while_a_link_is_stored_is_led_there_also_if_memory_does_not_keep_it(
     source: Source, clock: Clock, room: int, lasts: float
 ) -> None:
     resolver = cache(source, room, clock, fresh=lasts, stale=lasts)
     asked = asyncio.create_task(look_up(resolver, "cccccccc"))
-    await source.called.wait()
+    await source.called.wait()  # It answers as before.
     put(resolver, "cccccccc", "https://example.com/c")
-    assert resolver.hit("cccccccc") is None
     assert await asked == Resolution.active("https://example.com/c")
+    assert (resolver.hit("cccccccc") is not None) == bool(room and lasts)
 
 
 async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
-    source: Source, clock: Clock
+    resolver: Resolver, source: Source, clock: Clock
 ) -> None:
-    resolver = cache(source, ROOM, clock)
     await resolver.lookup("aaaaaaaa")
     source.away = True
     for _ in range(100):
@@ -264,8 +263,9 @@ async def test_what_the_cache_takes_is_bounded_whatever_is_in_it(
     assert await resolver.lookup(codes[-1]) == Resolution.active(urls[1])
 
 
-async def test_a_link_that_is_replaced_is_counted_once(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
+async def test_a_link_that_is_replaced_is_counted_once(
+    resolver: Resolver, source: Source, clock: Clock
+) -> None:
     for url in (
         "https://example.com/" + "a" * 900,
         "https://example.com/ñ",
@@ -325,9 +325,8 @@ async def test_an_error_nobody_foresaw_is_told_to_all_askers_and_kept_for_none(
     assert resolver.faults == 2
 
 
-async def test_a_url_that_is_none_leaves_nobody_waiting(source: Source, clock: Clock) -> None:
+async def test_a_url_that_is_none_leaves_nobody_waiting(resolver: Resolver, source: Source) -> None:
     source.urls["bbbbbbbb"] = "http://\ud800"
-    resolver = cache(source, ROOM, clock)
     async with asyncio.timeout(5):
         asked = [resolver.lookup(code) for code in ("aaaaaaaa", "bbbbbbbb")]
         told = await asyncio.gather(*asked, return_exceptions=True)
@@ -364,8 +363,9 @@ async def test_a_header_carries_a_url_percent_encoded_as_everywhere() -> None:
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(url)
 
 
-async def test_a_scan_code_comes_with_the_code_of_its_link(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
+async def test_a_scan_code_comes_with_the_code_of_its_link(
+    resolver: Resolver, source: Source, clock: Clock
+) -> None:
     scanned = Resolution(LinkState.ACTIVE, URL, link_code="aaaaaaaa")
     resolver.put("SCANC0DE", scanned, resolver.changes)
     assert resolver.hit("SCANC0DE") is None, "it does not count for itself"
@@ -382,10 +382,7 @@ async def test_a_scan_code_comes_with_the_code_of_its_link(source: Source, clock
     assert resolver.scan_hit("SCANC0DE") is None, "links knows it no more"
 
 
-async def test_an_asker_who_leaves_does_not_take_the_answer_along(
-    source: Source, clock: Clock
-) -> None:
-    resolver = cache(source, ROOM, clock)
+async def test_an_asker_who_leaves_does_not_take_the_answer_along(resolver: Resolver) -> None:
     leaver = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     stayer = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0)
@@ -452,11 +449,6 @@ class WallClock:
         return self.clock.now + self.ahead
 
 
-@pytest.fixture
-def wall(clock: Clock) -> WallClock:
-    return WallClock(clock)
-
-
 def lasting(seconds: float, ended_url: str = "") -> Resolution:
     """Of an active link that ends so many seconds after `TODAY`."""
     end = TODAY + timedelta(seconds=seconds)
@@ -465,10 +457,9 @@ def lasting(seconds: float, ended_url: str = "") -> Resolution:
 
 @pytest.mark.parametrize("ended", ENDED.values(), ids=ENDED)
 async def test_a_link_that_has_ended_is_remembered_as_any_and_is_no_hit(
-    source: Source, clock: Clock, wall: WallClock, ended: Resolution
+    resolver: Resolver, source: Source, clock: Clock, ended: Resolution
 ) -> None:
     source.others["aaaaaaaa"] = ended
-    resolver = cache(source, ROOM, clock, wall=wall)
     for _ in range(3):
         assert await resolver.lookup("aaaaaaaa") == ended
         assert resolver.hit("aaaaaaaa") is None
@@ -489,6 +480,7 @@ async def test_a_link_that_has_ended_is_remembered_as_any_and_is_no_hit(
     "seconds", [30, FRESH_SECONDS + 10, FRESH_SECONDS + STALE_SECONDS + 10, -1]
 )
 async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
+    resolver: Resolver,
     source: Source,
     clock: Clock,
     wall: WallClock,
@@ -499,7 +491,6 @@ async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
 ) -> None:
     """Also where the clock of links is behind, which then tells of it as active."""
     source.others["aaaaaaaa"] = link = lasting(seconds, ended_url)
-    resolver = cache(source, ROOM, clock, wall=wall)
     assert await resolver.lookup("aaaaaaaa") == link.at(wall())
     source.away = away
     clock.now += max(0, seconds - 0.1)
@@ -515,10 +506,9 @@ async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
 
 
 async def test_an_expiry_holds_though_the_clock_is_set(
-    source: Source, clock: Clock, wall: WallClock
+    resolver: Resolver, source: Source, wall: WallClock
 ) -> None:
     source.others["aaaaaaaa"] = lasting(30)
-    resolver = cache(source, ROOM, clock, wall=wall)
     await resolver.lookup("aaaaaaaa")
     resolver.notice_clock()
     assert resolver.hit("aaaaaaaa") is not None
@@ -530,9 +520,10 @@ async def test_an_expiry_holds_though_the_clock_is_set(
     assert resolution.state is LinkState.EXPIRED
 
 
-async def test_a_change_holds_at_once_for_what_is_in_memory(source: Source, clock: Clock) -> None:
+async def test_a_change_holds_at_once_for_what_is_in_memory(
+    resolver: Resolver, source: Source
+) -> None:
     source.urls["bbbbbbbb"] = "https://example.com/b"
-    resolver = cache(source, ROOM, clock)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         await resolver.lookup(code)
     calls = len(source.calls)
@@ -552,8 +543,7 @@ async def test_a_change_holds_at_once_for_what_is_in_memory(source: Source, cloc
     assert await resolver.lookup("cccccccc") is not None, "it is absent no more"
 
 
-async def test_changes_of_other_codes_take_no_memory(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
+async def test_changes_of_other_codes_take_no_memory(resolver: Resolver) -> None:
     await resolver.lookup("aaaaaaaa")
     before = (len(resolver), resolver.bytes, resolver.absent)
     codes = [f"{number:08}" for number in range(1000)]
@@ -574,8 +564,7 @@ async def test_a_look_up_from_before_a_change_does_not_put_the_old_answer_back(
     async with asyncio.timeout(5):
         assert await asked == now, "who waits is answered at once"
     source.let_go[0].set()
-    for _ in range(10):
-        await asyncio.sleep(0)
+    await settled()
     assert source.calls == [["aaaaaaaa"]], "links has answered as before the change"
     assert resolver.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") == now
@@ -596,17 +585,17 @@ async def test_a_look_up_begun_after_a_change_is_not_taken_for_one_from_before(
     async with asyncio.timeout(5):
         await source.asked_twice.wait()
     source.let_go[0].set()
-    for _ in range(10):
-        await asyncio.sleep(0)
+    await settled()
     assert not after.done()
     source.let_go[1].set()
     assert await after == Resolution.active(URL)
     await resolver.close()
 
 
-async def test_a_creation_that_a_change_overtook_is_confirmed(source: Source, clock: Clock) -> None:
+async def test_a_creation_that_a_change_overtook_is_confirmed(
+    resolver: Resolver, source: Source
+) -> None:
     """The change may have been of its very link, and after it was stored."""
-    resolver = cache(source, ROOM, clock)
     since = resolver.changes
     asked = asyncio.create_task(look_up(resolver, "cccccccc"))
     await source.called.wait()  # Its answer will be: no link.
@@ -646,6 +635,7 @@ EDITED: list[tuple[str, Resolution | None, Resolution]] = [
     ("before", "after"), [one[1:] for one in EDITED], ids=[one[0] for one in EDITED]
 )
 async def test_an_edit_is_served_at_once_and_while_links_is_away(
+    resolver: Resolver,
     source: Source,
     clock: Clock,
     wall: WallClock,
@@ -653,7 +643,6 @@ async def test_an_edit_is_served_at_once_and_while_links_is_away(
     after: Resolution,
     known: bool,
 ) -> None:
-    resolver = cache(source, ROOM, clock, wall=wall)
     source.urls = {}
     if before:
         source.others["bbbbbbbb"] = before
@@ -689,9 +678,8 @@ async def test_an_edit_is_served_to_those_who_wait_for_an_older_look_up(clock: C
 
 
 async def test_edits_acknowledged_in_another_order_than_committed_settle(
-    source: Source, clock: Clock
+    resolver: Resolver, source: Source
 ) -> None:
-    resolver = cache(source, ROOM, clock)
     first, last = Resolution(LinkState.REMOVED), Resolution.active(f"{URL}/last")
     source.urls["aaaaaaaa"] = last.url
     resolver.edited({"aaaaaaaa": last})
@@ -702,8 +690,7 @@ async def test_edits_acknowledged_in_another_order_than_committed_settle(
     assert source.calls == [["aaaaaaaa"]], "one look-up for both"
 
 
-async def test_a_later_change_replaces_an_edit(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
+async def test_a_later_change_replaces_an_edit(resolver: Resolver, source: Source) -> None:
     source.away = True
     resolver.edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
     await settled()
@@ -713,9 +700,8 @@ async def test_a_later_change_replaces_an_edit(source: Source, clock: Clock) -> 
 
 
 async def test_an_edit_that_could_not_be_confirmed_is_confirmed_before_it_is_served_for_long(
-    source: Source, clock: Clock
+    resolver: Resolver, source: Source, clock: Clock
 ) -> None:
-    resolver = cache(source, ROOM, clock)
     source.away = True
     resolver.edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
     await settled()
@@ -738,10 +724,9 @@ async def test_who_can_be_served_from_memory_waits_briefly_for_a_repeated_look_u
 
 
 async def test_what_is_told_from_before_an_edit_is_not_believed(
-    source: Source, clock: Clock
+    resolver: Resolver, source: Source
 ) -> None:
     """As of who removes a link and takes that back while changes are being asked for."""
-    resolver = cache(source, ROOM, clock)
     await resolver.lookup("aaaaaaaa")
     resolver.ask_for_changes()
     resolver.edited({"aaaaaaaa": Resolution.active(URL)})
@@ -757,8 +742,7 @@ async def test_what_is_told_from_before_an_edit_is_not_believed(
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
 
 
-async def test_a_creation_that_an_edit_overtook_is_confirmed(source: Source, clock: Clock) -> None:
-    resolver = cache(source, ROOM, clock)
+async def test_a_creation_that_an_edit_overtook_is_confirmed(resolver: Resolver) -> None:
     since = resolver.changes
     resolver.edited({"aaaaaaaa": Resolution.active(URL)})
     resolver.put("aaaaaaaa", Resolution.active("https://example.com/old"), since)
@@ -782,10 +766,9 @@ async def test_edits_are_bounded_as_look_ups_are(
 
 
 async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
-    source: Source, clock: Clock
+    resolver: Resolver, source: Source
 ) -> None:
     source.urls["bbbbbbbb"] = "https://example.com/b"
-    resolver = cache(source, ROOM, clock)
     for code in ("aaaaaaaa", "bbbbbbbb"):
         await resolver.lookup(code)
     source.urls["aaaaaaaa"] = "https://example.com/now"
@@ -801,9 +784,8 @@ async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
 
 
 async def test_what_may_have_changed_unheard_is_served_while_links_is_away_and_no_longer(
-    source: Source, clock: Clock
+    resolver: Resolver, source: Source, clock: Clock
 ) -> None:
-    resolver = cache(source, ROOM, clock)
     await resolver.lookup("aaaaaaaa")
     taken = resolver.bytes
     resolver.invalidate()
@@ -867,9 +849,8 @@ async def test_what_is_invalidated_is_counted_and_goes_first(source: Source, clo
 
 
 async def test_links_of_every_state_are_counted_and_seen_by_no_garbage_collection(
-    source: Source, clock: Clock, wall: WallClock
+    resolver: Resolver,
 ) -> None:
-    resolver = cache(source, ROOM, clock, wall=wall)
     links = [*ENDED.values(), lasting(30, URL), lasting(3600), Resolution.active("https://a.b/é")]
 
     def fill() -> None:
