@@ -1,7 +1,7 @@
 """Puts the gateway together from settings and the three ports.
 
-`python -m gateway` calls `bootstrap` with clients that call the services, tests call it with fakes
-that keep everything in memory. The gateway is the same in both. What belongs to a process (socket,
+`python -m gateway` calls `bootstrap` with clients of other processes, tests call it with clients of
+services in their own process. The gateway is the same in both. What belongs to a process (socket,
 signals, the server, the observation port) is in `gateway/__main__.py`.
 """
 

@@ -1,7 +1,6 @@
 """What the gateway calls on the three services, as protocols. It knows nothing else of them.
 
-`gateway/clients.py` has the adapters that call the services over gRPC, `tests/fakes.py` those that
-keep everything in memory. One contract suite for each port runs over both kinds.
+`gateway/clients.py` has the adapters that call the services over gRPC.
 
 A part of the gateway that needs a service defines the protocol that it calls, as the resolver does
 with `LinkSource`. A port joins all protocols that one service fulfils. Every method may raise

@@ -1,7 +1,7 @@
-"""The gateway in the test's own process, over fakes of the services: there in milliseconds.
+"""The gateway in the test's own process, with the services beside it: there in milliseconds.
 
-For tests of what the gateway does by itself. What a process does (signals, its end, what is left
-after a kill), and what the services make of it, is tested on a `tests.product.Product`.
+What a process does (signals, its end, what is left after a kill) is tested on a
+`tests.product.Product`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from prometheus_client import CollectorRegistry
 from gateway.__main__ import server_config
 from gateway.bootstrap import bootstrap
 from gateway.settings import GatewaySettings
-from tests.fakes import FakeAnalytics, FakeAuth, FakeLinks
+from tests import services
 from tests.processes import PATIENCE
 from tests.product import Client
 
@@ -47,9 +47,10 @@ class InProcess(Client):
                 **settings,
             }
         )
-        self.auth = FakeAuth()
-        self.links = FakeLinks(self.url)
-        self.analytics = FakeAnalytics()
+        self._folder = folder
+        self.auth: services.Watched
+        self.links: services.WatchedLinks
+        self.analytics: services.WatchedAnalytics
         self._registry = CollectorRegistry()
         self._serving: Future[uvicorn.Server] = Future()
         self._thread = threading.Thread(target=self._run, name="gateway")
@@ -71,7 +72,11 @@ class InProcess(Client):
 
     async def _serve(self) -> None:
         async with AsyncExitStack() as ending:
-            gateway = bootstrap(self._settings, self.auth, self.links, self.analytics)
+            opening = services.services(self._folder, self.url)
+            opened = await ending.enter_async_context(opening)
+            self.auth, self.links, self.analytics = opened.auth, opened.links, opened.analytics
+            called: tuple[Any, Any, Any] = (opened.auth, opened.links, opened.analytics)
+            gateway = bootstrap(self._settings, *called)
             self._registry.register(gateway.metrics)
             ending.callback(gateway.health.close)
             await ending.enter_async_context(gateway.at_work())

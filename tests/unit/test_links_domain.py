@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.links.blocks import BlockReason
+from services.links.addresses import address_of
+from services.links.blocks import BlockReason, InvalidAddress
 from services.links.codes import (
     MAX_DRAWN,
     CodeTaken,
@@ -47,12 +48,14 @@ from services.links.listing import (
     Wanted,
     text_of,
 )
+from services.links.reports import InvalidContact, InvalidDetails, Statement, statement_of
 from services.links.texts import InvalidTags, InvalidTitle, folded, tags_of, title_of
 from services.links.url_cleaning import clean_url
 from services.links.urls import InvalidEndedUrl, InvalidUrl, UrlPolicy
 from services.runtime.text import BLANKS
 from tests.processes import ROOT
 
+CASES = json.loads((ROOT / "tests/unit/link_cases.json").read_text(encoding="utf-8"))
 FILE = json.loads((ROOT / "tests/contract/url_cases.json").read_text(encoding="utf-8"))
 
 
@@ -67,29 +70,9 @@ def test_a_url_is_stored_as_the_shared_cases_say(case: dict[str, Any]) -> None:
     assert stored == case["stored"]
 
 
-@pytest.mark.parametrize(
-    ("public_host", "hosts"),
-    [
-        (
-            "203.0.113.5",
-            (
-                *("203.0.113.5", "203.0.113.5.", "[::ffff:203.0.113.5]", "[::203.0.113.5]"),
-                *("[64:ff9b::203.0.113.5]", "[64:ff9b:1::203.0.113.5]", "[2002:cb00:7105::]"),
-                *("[2002:cb00:7105:9::1]", "[2001:0:c000:201::34ff:8efa]"),
-            ),
-        ),
-        ("[2002:cb00:7105::1]", ("203.0.113.5", "[::ffff:cb00:7105]", "[2002:cb00:7105::2]")),
-        (
-            "localhost",
-            (
-                *("[::1]", "[::]", "[::127.0.0.1]", "[2002:7f00:1::]", "[64:ff9b::127.0.0.9]"),
-                *("[::ffff:0.0.0.0]", "[::ffff:127.0.0.1]", "0.0.0.0", "a.localhost."),
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("public_host", "hosts"), CASES["own_hosts"].items())
 def test_a_short_url_is_recognized_however_its_ip_address_is_spelled(
-    public_host: str, hosts: tuple[str, ...]
+    public_host: str, hosts: list[str]
 ) -> None:
     policy = UrlPolicy(f"http://{public_host}:8080")
     for host in hosts:
@@ -281,20 +264,7 @@ def test_tags_that_are_empty_too_long_or_too_many_are_refused(given: list[str]) 
     assert refused.value.reason == "INVALID_TAGS"
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("ß", "SS"),
-        ("É", "é"),
-        ("E\u0301", "é"),
-        ("ΣΑΣ", "σας"),
-        ("ǅ", "ǆ"),
-        ("ﬁ", "FI"),
-        ("İstanbul", "istanbul"),
-        ("K\u0131rm\u0131z\u0131", "KIRMIZI"),
-        ("a", "A"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), CASES["one_when_folded"])
 def test_a_folded_text_makes_no_difference_between_cases(one: str, other: str) -> None:
     assert folded(one) == folded(other)
 
@@ -450,3 +420,41 @@ def test_what_is_no_lease_is_refused(job: str, holder: str, seconds: int) -> Non
     check_lease("purge", "a", timedelta(0))
     with pytest.raises(InvalidLease):
         check_lease(job, holder, timedelta(seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    ("details", "contact"),
+    [
+        ("", ""),
+        ("Ñ" * 1000, "ana@b.example"),
+        (" \n" + "a" * 1000 + "\t ", " ana@b.example "),
+        ("Two\r\nlines\tof it", " "),
+    ],
+)
+def test_what_a_reporter_wrote_is_kept_without_the_blanks_around_it(
+    details: str, contact: str
+) -> None:
+    assert statement_of(details, contact, NOW) == Statement(details.strip(), contact.strip(), NOW)
+
+
+@pytest.mark.parametrize("details", ["a" * 1001, "a\x1b[2Jb"])
+def test_details_of_a_report_are_refused(details: str) -> None:
+    with pytest.raises(InvalidDetails):
+        statement_of(details, "", NOW)
+
+
+@pytest.mark.parametrize("contact", ["nobody", "@b.example", "a" * 250 + "@b.example"])
+def test_contacts_of_a_report_are_refused(contact: str) -> None:
+    with pytest.raises(InvalidContact):
+        statement_of("", contact, NOW)
+
+
+@pytest.mark.parametrize("given", [*CASES["no_addresses"], "a." * 500 + "example"])
+def test_what_is_no_address_is_refused(given: str) -> None:
+    with pytest.raises(InvalidAddress):
+        address_of(given)
+
+
+@pytest.mark.parametrize(("given", "address"), CASES["addresses"].items())
+def test_an_address_has_one_form(given: str, address: str) -> None:
+    assert address_of(given) == address_of(address) == address
