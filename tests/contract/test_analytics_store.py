@@ -60,27 +60,6 @@ def opened(new_store: NewStore) -> Opened:
     return lambda: opened_anew(new_store, "analytics", ADAPTERS)
 
 
-async def test_a_batch_is_added_up_by_kind_hour_and_referrer(opened: Opened) -> None:
-    visits = (
-        visit(hour=HOUR + 7, host="a.example", count=2),
-        visit(hour=HOUR + 7, host="b.example"),
-        visit(hour=HOUR + 23),
-        visit(hour=HOUR + 7, host="a.example", count=3),
-        visit(hour=HOUR + 7, kind=BOT, host="c.example", count=10),
-        visit("other---", hour=HOUR + 24),
-    )
-    async with opened() as store:
-        assert await store.apply(Batch("one", 1, visits), NOW)
-
-        assert await store.totals([CODE, "other---", "nobody--"]) == {
-            CODE: Totals(7, 10),
-            "other---": Totals(1, 0),
-        }
-        assert await days_of(store, CODE, DAY, DAY) == [
-            Counted(DAY, {7: 6, 23: 1}, {7: 10}, {REFERRER: {"a.example": 5, "b.example": 1}}, 0)
-        ]
-
-
 async def test_fifty_resends_at_once_are_one_batch(opened: Opened) -> None:
     visits = (visit(count=3), visit("other---", host="a.example"))
     async with opened() as store:
@@ -104,19 +83,6 @@ async def test_fifty_gateways_at_once_lose_nothing(opened: Opened) -> None:
         assert await days_of(store, CODE, DAY, DAY) == [
             Counted(DAY, {0: 50}, {0: 50}, {REFERRER: {"a.example": 50}}, 0)
         ]
-
-
-async def test_days_are_those_with_visits_in_the_span(opened: Opened) -> None:
-    visits = [visit(hour=(DAY + n) * 24 + 23, kind=BOT) for n in (3, 0, 1, 92)]
-    visits.append(visit("other---", hour=(DAY + 2) * 24))
-    async with opened() as store:
-        await store.apply(Batch("one", 1, tuple(visits)), NOW)
-
-        assert await days_of(store, CODE, DAY + 1, DAY + 91) == [
-            Counted(DAY + 1, {}, {23: 1}, {}, 0),
-            Counted(DAY + 3, {}, {23: 1}, {}, 0),
-        ]
-        assert await days_of(store, CODE, DAY + 4, DAY + 91) == []
 
 
 async def test_each_dimension_is_broken_down_by_itself(opened: Opened) -> None:
@@ -185,16 +151,14 @@ async def test_a_day_tells_one_hundred_referrers_apart(opened: Opened) -> None:
         assert tomorrow.breakdowns == {REFERRER: {"new": 1}}
 
 
-@pytest.mark.parametrize(
-    "host", ["a.b.c", "$set", "a.$b", "*", "'; DROP TABLE totals", "ñ.example"]
-)
-async def test_a_referrer_is_kept_letter_by_letter(opened: Opened, host: str) -> None:
+async def test_a_referrer_is_kept_letter_by_letter(opened: Opened) -> None:
+    hosts = ("a.b.c", "$set", "a.$b", "*", "'; DROP TABLE totals", "ñ.example")
     async with opened() as store:
-        await store.apply(Batch("one", 1, (visit(host=host),)), NOW)
-        await store.apply(Batch("one", 2, (visit(host=host),)), NOW)
+        for number in (1, 2):
+            await store.apply(Batch("one", number, tuple(visit(host=one) for one in hosts)), NOW)
 
         (day,) = await days_of(store, CODE, DAY, DAY)
-        assert day.breakdowns[REFERRER] == {host: 2}
+        assert day.breakdowns[REFERRER] == dict.fromkeys(hosts, 2)
 
 
 async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing(
@@ -225,25 +189,11 @@ async def test_removed_counts_are_gone_and_visits_that_follow_count_from_nothing
         ]
 
 
-async def test_visitors_of_a_day_are_told_apart(opened: Opened) -> None:
-    came = frozenset(register << 20 for register in range(20))
-    late = frozenset({30 << 20, *list(came)[:5]})
-    visits = (visit(count=30), visit(hour=HOUR + 24), visit("other---"))
-    of = {(DAY, CODE): came, (DAY + 1, CODE): frozenset({7}), (DAY, "nobody--"): came}
-    async with opened() as store:
-        for _ in range(2):
-            await store.apply(Batch("one", 1, visits, of), NOW)
-        assert [day.visitors for day in await days_of(store, CODE, DAY, DAY + 1)] == [20, 1]
-        assert [day.visitors for day in await days_of(store, "other---", DAY, DAY)] == [0]
-
-        for gateway in ("one", "two"):
-            await store.apply(Batch(gateway, 2, (visit(),), {(DAY, CODE): late}), NOW)
-        assert [day.visitors for day in await days_of(store, CODE, DAY, DAY)] == [21]
-        assert await days_of(store, "nobody--", DAY, DAY) == []
-
-
-async def test_days_of_many_links_are_handed_out_at_once(opened: Opened) -> None:
-    codes = [f"code{n:04}" for n in range(1200)]
+async def test_days_of_many_links_are_handed_out_at_once(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "_CODES_PER_READ", 10)
+    codes = [f"code{n:04}" for n in range(32)]
     visits = [visit(code, HOUR + 24 * (n % 3), count=n + 1) for n, code in enumerate(codes)]
     visits += [visit("busy----", HOUR + 24 * n) for n in range(3)]
     found: list[tuple[str, int, int]] = []
@@ -253,10 +203,10 @@ async def test_days_of_many_links_are_handed_out_at_once(opened: Opened) -> None
 
     async with opened() as store:
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
-        asked = [*codes[200:], "busy----", "nobody--"]
+        asked = [*codes[2:], "busy----", "nobody--"]
         await store.days(asked, DAY, DAY + 1, take, Names.BY_DAY)
 
-    expected = [(codes[n], DAY + n % 3, n + 1) for n in range(200, 1200) if n % 3 < 2]
+    expected = [(codes[n], DAY + n % 3, n + 1) for n in range(2, 32) if n % 3 < 2]
     expected += [("busy----", DAY, 1), ("busy----", DAY + 1, 1)]
     assert sorted(found) == sorted(expected)
 
@@ -324,7 +274,7 @@ async def test_days_that_are_deleted_leave_totals_and_later_days(opened: Opened)
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_aggregated_days_add_up_to_the_same(opened: Opened, data: st.DataObject) -> None:
@@ -440,32 +390,6 @@ def batch_of(gateway: str, number: int, content: Content) -> Batch:
     return Batch(gateway, number, tuple(visits), visitors)
 
 
-sends = st.lists(st.tuples(st.sampled_from(["one", "two"]), st.integers(1, 4)), max_size=30)
-
-
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(contents=contents, sends=sends)
-def test_whatever_is_sent_again_every_batch_counts_once(
-    opened: Opened, contents: list[Content], sends: list[tuple[str, int]]
-) -> None:
-    batches = {
-        (gateway, number): batch_of(gateway, number, contents[4 * first + number - 1])
-        for first, gateway in enumerate(("one", "two"))
-        for number in range(1, 5)
-    }
-
-    async def drive() -> None:
-        model = Model()
-        async with opened() as store:
-            for key in sends:
-                assert await store.apply(batches[key], NOW) == model.apply(batches[key])
-            await model.check(store, CODES, (DAY, DAY + 1))
-
-    asyncio.run(drive())
-
-
 @dataclass(frozen=True)
 class Send:
     """A gateway sends its next batch, after an old one where `replay` says how old.
@@ -495,7 +419,7 @@ script = st.lists(
 
 
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(contents=contents, script=script, chunk=st.sampled_from([1, 2, 500]))
 def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
@@ -543,7 +467,7 @@ def test_a_crash_between_any_two_writes_is_healed_by_the_resend(
             await model.check(store, CODES, (DAY, DAY + 1))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mongo_store, "_CODES_PER_TRANSACTION", chunk)
+        patch.setattr(mongo_store._Backend, "codes_per_transaction", chunk)
         asyncio.run(drive())
 
 

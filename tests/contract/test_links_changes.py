@@ -77,93 +77,83 @@ async def read_all(store: LinkStore, cursor: str) -> tuple[list[str], str]:
             return codes, cursor
 
 
-async def test_a_change_is_read_once_from_each_cursor_on(opened: Opened) -> None:
-    async with opened(1) as (store,):
-        one, two, three = await make(store, 3)
-        start = await now_of(store)
-        assert (await read_all(store, start))[0] == []
+async def test_a_change_is_read_once_from_each_cursor_on(store: LinkStore) -> None:
+    one, two, three = await make(store, 3)
+    start = await now_of(store)
+    assert (await read_all(store, start))[0] == []
 
-        await units.purge(store, [one], NOW)
-        codes, after_one = await read_all(store, start)
-        assert codes == [one]
-        await units.purge(store, [two, three], NOW)
+    await units.purge(store, [one], NOW)
+    codes, after_one = await read_all(store, start)
+    assert codes == [one]
+    await units.purge(store, [two, three], NOW)
 
-        codes, end = await read_all(store, after_one)
-        assert sorted(codes) == [two, three]
-        assert (await read_all(store, end))[0] == []
-        assert sorted((await read_all(store, start))[0]) == [one, two, three]
-
-
-async def test_what_changes_nothing_is_not_in_the_feed(opened: Opened) -> None:
-    async with opened(1) as (store,):
-        (code,) = await make(store, 1)
-        await units.purge(store, [code], NOW)
-        cursor = await now_of(store)
-        assert await units.purge(store, [code, "unknown-"], NOW) == [code]
-        assert (await read_all(store, cursor))[0] == []
+    codes, end = await read_all(store, after_one)
+    assert sorted(codes) == [two, three]
+    assert (await read_all(store, end))[0] == []
+    assert sorted((await read_all(store, start))[0]) == [one, two, three]
 
 
-async def test_an_edit_is_in_the_feed_with_the_scan_code(opened: Opened) -> None:
-    async with opened(1) as (store,):
-        (code,) = await make(store, 1)
-        cursor = await now_of(store)
-        await units.give_scan_code(store, code, "SCAN0001", NOW)
-        codes, cursor = await read_all(store, cursor)
-        assert sorted(codes) == sorted({code, "SCAN0001"})
-        await units.edit(store, [code], block(None, NOW), NOW)
-        assert (await read_all(store, cursor))[0] == [], "it answers the same"
+async def test_what_changes_nothing_is_not_in_the_feed(store: LinkStore) -> None:
+    (code,) = await make(store, 1)
+    await units.purge(store, [code], NOW)
+    cursor = await now_of(store)
+    assert await units.purge(store, [code, "unknown-"], NOW) == [code]
+    assert (await read_all(store, cursor))[0] == []
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"url": "http://b.example"},
-        {"expires_at": NOW},
-        {"ended_url": "http://b.example"},
-        {"removed_at": NOW},
-        {"blocked": BlockReason.SPAM},
-    ],
-)
-async def test_what_changes_an_answer_is_in_the_feed_there_and_back(
-    opened: Opened, fields: dict[str, Any]
-) -> None:
-    async with opened(1) as (store,):
-        (code,) = await make(store, 1)
-        cursor = await now_of(store)
-        made = await store.links.find(code)
-        assert made
-        other = replace(made, **fields)
+async def test_an_edit_is_in_the_feed_with_the_scan_code(store: LinkStore) -> None:
+    (code,) = await make(store, 1)
+    cursor = await now_of(store)
+    await units.give_scan_code(store, code, "SCAN0001", NOW)
+    codes, cursor = await read_all(store, cursor)
+    assert sorted(codes) == sorted({code, "SCAN0001"})
+    await units.edit(store, [code], block(None, NOW), NOW)
+    assert (await read_all(store, cursor))[0] == [], "it answers the same"
+
+
+async def test_what_changes_an_answer_is_in_the_feed_there_and_back(store: LinkStore) -> None:
+    (code,) = await make(store, 1)
+    cursor = await now_of(store)
+    made = await store.links.find(code)
+    assert made
+    fields: dict[str, Any] = {
+        "url": "http://b.example",
+        "expires_at": NOW,
+        "ended_url": "http://b.example",
+        "removed_at": NOW,
+        "blocked": BlockReason.SPAM,
+    }
+    for name, value in fields.items():
+        other = replace(made, **{name: value})
         for old, new in ((made, other), (other, made)):
             await save(store, old, new)
             codes, cursor = await read_all(store, cursor)
-            assert codes == [code]
+            assert codes == [code], name
 
 
-async def test_what_changes_no_answer_is_not_in_the_feed(opened: Opened) -> None:
-    async with opened(1) as (store,):
-        guest, account = Guest(bytes(32)), Account("one")
-        made = Link("code0001", "http://a.example", guest, NOW)
-        await store.links.add(made)
-        cursor = await now_of(store)
-        await store.links.add(replace(made, code="code0002"))
-        other = replace(made, title="a", tags=("b",), public_statistics=True, spared=True)
-        await save(store, made, other)
-        await units.report(store, made.code, BlockReason.SPAM, Statement("", "", NOW), "id")
-        await units.decide_reports(store, made.code, NOW)
-        await units.claim(store, guest, account, 10)
-        await store.views.note({made.code: 3}, "1")
-        assert (await read_all(store, cursor))[0] == []
+async def test_what_changes_no_answer_is_not_in_the_feed(store: LinkStore) -> None:
+    guest, account = Guest(bytes(32)), Account("one")
+    made = Link("code0001", "http://a.example", guest, NOW)
+    await store.links.add(made)
+    cursor = await now_of(store)
+    await store.links.add(replace(made, code="code0002"))
+    other = replace(made, title="a", tags=("b",), public_statistics=True, spared=True)
+    await save(store, made, other)
+    await units.report(store, made.code, BlockReason.SPAM, Statement("", "", NOW), "id")
+    await units.decide_reports(store, made.code, NOW)
+    await units.claim(store, guest, account, 10)
+    await store.views.note({made.code: 3}, "1")
+    assert (await read_all(store, cursor))[0] == []
 
 
-async def test_a_thousand_changes_are_read_in_pages(opened: Opened) -> None:
-    async with opened(1) as (store,):
-        codes = await make(store, 1000)
-        cursor = await now_of(store)
-        for start in range(0, 1000, 250):
-            await units.purge(store, codes[start : start + 250], NOW)
+async def test_many_changes_are_read_in_pages(store: LinkStore) -> None:
+    codes = await make(store, MAX_CHANGES + 10)
+    cursor = await now_of(store)
+    for start in range(0, len(codes), 130):
+        await units.purge(store, codes[start : start + 130], NOW)
 
-        assert (await store.changes.read_since(cursor)).more
-        assert sorted((await read_all(store, cursor))[0]) == codes
+    assert (await store.changes.read_since(cursor)).more
+    assert sorted((await read_all(store, cursor))[0]) == codes
 
 
 async def test_readers_miss_nothing_that_several_replicas_write_at_once(opened: Opened) -> None:
@@ -214,30 +204,28 @@ async def test_replicas_whose_clocks_are_apart_lose_nothing_of_each_other(
         assert (await read_all(one, cursor))[0] == codes
 
 
-@pytest.mark.parametrize("cursor", ["", "-1", "99999999999999999999", "no cursor", "ff" * 500])
-async def test_a_cursor_that_the_store_never_gave_is_truncated(opened: Opened, cursor: str) -> None:
+async def test_a_cursor_that_the_store_never_gave_is_truncated(store: LinkStore) -> None:
     """For example after the store was restored to an earlier state."""
-    async with opened(1) as (store,):
+    for cursor in ("", "-1", "99999999999999999999", "no cursor", "ff" * 500):
         page = await store.changes.read_since(cursor)
-        assert page.truncated
+        assert page.truncated, cursor
         assert (await read_all(store, page.cursor))[0] == []
 
 
-async def test_the_use_case_says_what_changed_addresses_answer_now(opened: Opened) -> None:
-    async with opened(1) as (store,):
-        service = Service(store, UrlPolicy("https://atajo.example"), lambda: NOW)
-        stays = await service.commands.create("code0001", "a.example", Account("one"))
-        (goes,) = await make(store, 1)
-        cursor = (await service.queries.changes(None)).cursor
-        scanned = await service.commands.create_scan_code(Account("one"), stays.code)
-        await service.maintenance.purge([goes])
+async def test_the_use_case_says_what_changed_addresses_answer_now(store: LinkStore) -> None:
+    service = Service(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+    stays = await service.commands.create("code0001", "a.example", Account("one"))
+    (goes,) = await make(store, 1)
+    cursor = (await service.queries.changes(None)).cursor
+    scanned = await service.commands.create_scan_code(Account("one"), stays.code)
+    await service.maintenance.purge([goes])
 
-        changes = await service.queries.changes(cursor)
+    changes = await service.queries.changes(cursor)
 
-        of_link = Resolution.active(stays.code, "http://a.example")
-        found = sorted(changes.resolutions, key=lambda one: one.link_code)
-        assert found == [of_link, of_link.by(scanned.scan_code)]
-        assert (changes.gone, changes.more, changes.truncated) == ([goes], False, False)
+    of_link = Resolution.active(stays.code, "http://a.example")
+    found = sorted(changes.resolutions, key=lambda one: one.link_code)
+    assert found == [of_link, of_link.by(scanned.scan_code)]
+    assert (changes.gone, changes.more, changes.truncated) == ([goes], False, False)
 
 
 async def fill(path: Path, codes: Sequence[str], at: datetime) -> None:

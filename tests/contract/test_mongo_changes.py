@@ -109,7 +109,7 @@ def term(url: str) -> int:
 
 @pytest.mark.timeout(120)
 async def test_a_cursor_that_the_oplog_does_not_reach_is_truncated() -> None:
-    with server.single("--oplogSize", "1") as url, Client(url) as client:
+    with server.single("--oplogSize", "1", "--syncdelay", "1") as url, Client(url) as client:
         async with replicas(url, 1) as (store,):
             cursor = await cursor_of(store)
             await change(store, CODES[0])
@@ -124,19 +124,18 @@ async def test_a_cursor_that_the_oplog_does_not_reach_is_truncated() -> None:
             assert (await store.changes.read_since(page.cursor)).keys == (CODES[1],)
 
 
-async def test_a_feed_whose_collection_was_dropped_is_truncated(new_mongodb: NewStore) -> None:
+async def test_a_feed_whose_collection_was_dropped_is_truncated(mongo_url: str) -> None:
     """As `mongorestore --drop` does."""
-    with new_mongodb() as url:
-        async with replicas(url, 1) as (store,):
-            cursor = await cursor_of(store)
-            await change(store, CODES[0])
-            with Client(url) as client:
-                client.get_default_database().links.drop()
-            await add_all(store, [Link(CODES[1], "http://a.example", NOBODY, NOW)])
-            page = await store.changes.read_since(cursor)
-            assert page == FeedPage(page.cursor, truncated=True)
-            await change(store, CODES[1])
-            assert (await store.changes.read_since(page.cursor)).keys == (CODES[1],)
+    async with replicas(mongo_url, 1) as (store,):
+        cursor = await cursor_of(store)
+        await change(store, CODES[0])
+        with Client(mongo_url) as client:
+            client.get_default_database().links.drop()
+        await add_all(store, [Link(CODES[1], "http://a.example", NOBODY, NOW)])
+        page = await store.changes.read_since(cursor)
+        assert page == FeedPage(page.cursor, truncated=True)
+        await change(store, CODES[1])
+        assert (await store.changes.read_since(page.cursor)).keys == (CODES[1],)
 
 
 async def test_a_slow_read_is_tried_again_from_a_young_cursor_and_truncated_from_an_old_one(

@@ -25,7 +25,6 @@ from services.links.domain import (
     FormerUrl,
     Guest,
     Link,
-    LinkState,
     Owner,
 )
 from services.links.listing import LinkOrder, Wanted
@@ -323,18 +322,6 @@ async def test_reports_that_a_link_got_anew_are_not_forgotten(new_mongodb: NewSt
         assert await store.reports.forget(NOW, 1)
         [document] = documents(url)["links"]
         assert not {name for name in document if name.startswith("report")}
-
-
-async def test_a_scan_code_is_in_no_list_and_no_link_of_its_own(new_mongodb: NewStore) -> None:
-    async with opened(new_mongodb, 1) as (_, (store,)):
-        await make(store, GUEST, CODES[:2])
-        await store.transactions.run("test", scan)
-        assert [link.code for link in await store.links.newest(GUEST, 9)] == CODES[:2]
-        assert await store.links.codes_after("", 9) == CODES[:2]
-        assert await units.purge(store, [SCAN_CODE], NOW) == []
-        (scanned,) = await store.links.resolve([SCAN_CODE])
-        assert (scanned.state, scanned.link_code) == (LinkState.ACTIVE, CODES[0])
-        assert await store.transactions.run("test", lambda unit: unit.links.get([SCAN_CODE])) == {}
 
 
 async def test_nothing_of_a_purged_link_is_left_but_its_code(new_mongodb: NewStore) -> None:

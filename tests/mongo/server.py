@@ -240,6 +240,15 @@ def database(url: str) -> Iterator[str]:
                     client.drop_database(dropped)
 
 
+def empty(url: str) -> None:
+    """Delete all documents of a database but the version of its schema."""
+    with MongoClient[Document](url) as client:
+        database = client.get_default_database()
+        for name in database.list_collection_names():
+            if name != "schema":
+                database[name].delete_many({})
+
+
 def _fast_folder() -> str:
     """Return the folder for data that need not outlive the machine: in memory if there is room."""
     in_memory = Path("/dev/shm")
