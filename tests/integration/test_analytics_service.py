@@ -114,51 +114,6 @@ def name(dimension: pb.Dimension.ValueType, text: str) -> pb.Name:
     return pb.Name(dimension=dimension, name=text)
 
 
-async def test_visits_are_recorded_once_and_read_back(analytics: Analytics) -> None:
-    visits = (
-        visit("readback", count=2, host="a.example"),
-        visit("readback", hour=HOUR + 23),
-        visit("readback", BOT, hour=HOUR + 24),
-    )
-    assert await analytics.record("read", 1, *visits)
-    assert not await analytics.record("read", 1, *visits)
-
-    assert await analytics.totals("readback", "nobody--", "malformed") == {"readback": (3, 1)}
-    found = await analytics.statistics("readback")
-    assert (getattr(found, "from"), found.to) == ("2026-03-01", "2026-03-02")
-    assert found.step == pb.STEP_LENGTH_HOUR
-    assert found.totals == pb.Figures(people=3, bots=1)
-    assert found.previous == pb.Figures()
-    assert found.HasField("previous")
-    assert len(found.series) == 48
-    assert [step for step in found.series if step.people or step.bots] == [
-        pb.Step(start="2026-03-01T00:00:00+00:00", people=2),
-        pb.Step(start="2026-03-01T23:00:00+00:00", people=1),
-        pb.Step(start="2026-03-02T00:00:00+00:00", bots=1),
-    ]
-    assert told(found, pb.DIMENSION_REFERRER) == [("a.example", 2), ("", 1)]
-    assert told(found, pb.DIMENSION_SOURCE) == [("link", 3)]
-    assert len(found.breakdowns) == len(pb.Dimension.values()) - 1
-    assert (await analytics.statistics("malformed", "bad/code")).totals == pb.Figures()
-
-
-async def test_spans_are_those_of_the_zone_and_are_compared_with_the_one_before(
-    analytics: Analytics,
-) -> None:
-    visits = [visit("zone----", hour=HOUR + hours) for hours in (2, 3, -24 * 10, -24 * 10 + 3)]
-    assert await analytics.record("zone", 1, *visits)
-
-    asked = {"timezone": "America/Santiago", "dates": dates("2026-03-01", "2026-03-10")}
-    found = await analytics.statistics("zone----", **asked)
-    assert found.totals.people == 1
-    assert found.previous.people == 2
-    assert found.step == pb.STEP_LENGTH_DAY
-    assert found.series[0] == pb.Step(
-        start="2026-03-01T00:00:00-03:00", people=1, bots=0, visitors=0
-    )
-    assert told(found, pb.DIMENSION_COUNTRY) == [("", 2)], "of the UTC days that it touches"
-
-
 async def test_visitors_are_told_apart_within_a_day(analytics: Analytics) -> None:
     request = pb.RecordVisitsRequest(
         gateway_id="apart", batch_number=1, visits=[visit("apart---", count=9)]
@@ -268,40 +223,6 @@ async def test_a_batch_with_a_bad_row_is_refused_as_a_whole(
         await analytics.record("bad", 1, visit("bad-row-"), bad)
     assert refused.value.reason == "INVALID_BATCH"
     assert await analytics.totals("bad-row-") == {}
-
-
-async def test_limits_of_reading_have_reasons_of_their_own(analytics: Analytics) -> None:
-    assert await analytics.totals(*["nobody--"] * 1000) == {}
-    with pytest.raises(InvalidArgument) as too_many:
-        await analytics.totals(*["nobody--"] * 1001)
-    assert too_many.value.reason == "TOO_MANY_CODES"
-    codes = [f"{n:032}" for n in range(100_001)]
-    assert (await analytics.statistics(*codes[1:])).totals == pb.Figures()
-    for reason, many, asked in (
-        ("TOO_MANY_CODES", codes, {}),
-        ("INVALID_RANGE", [], {"dates": dates("2026-03-02", "2026-03-01")}),
-        ("INVALID_RANGE", [], {"dates": dates("2016-03-01", "2026-03-02")}),
-        ("INVALID_RANGE", [], {"dates": dates("2026-02-29", "2026-03-02")}),
-        ("INVALID_RANGE", [], {"dates": pb.Dates()}),
-        ("INVALID_RANGE", [], {"recent": pb.RECENT_SPAN_UNSPECIFIED}),
-        ("INVALID_TIMEZONE", [], {"timezone": "America/Mars"}),
-        ("INVALID_TIMEZONE", [], {"timezone": ""}),
-    ):
-        with pytest.raises(InvalidArgument) as refused:
-            await analytics.statistics(*many, **asked)
-        assert refused.value.reason == reason
-
-
-async def test_the_largest_batch_fits_a_message(analytics: Analytics) -> None:
-    visits = [visit(f"big{n:05}", host=f"host-{n}.example") for n in range(20_000)]
-    assert await analytics.record("big", 1, *visits)
-    assert await analytics.totals("big00000", "big19999") == {
-        "big00000": (1, 0),
-        "big19999": (1, 0),
-    }
-    with pytest.raises(InvalidArgument) as refused:
-        await analytics.record("big", 2, *visits, visit("big00000"))
-    assert refused.value.reason == "INVALID_BATCH"
 
 
 async def test_changed_totals_are_listed_after_a_cursor(

@@ -158,21 +158,6 @@ def test_strangers_lock_out_neither_a_known_browser_nor_a_session(product: Produ
     assert is_dead(product, session["token"])
 
 
-def test_wrong_passwords_from_a_session_are_limited_by_session(product: Product) -> None:
-    email = product.register()
-    token, other = product.log_in(email), product.log_in(email)
-    removal = {"token": token, "password": WRONG}
-    for _ in range(5):
-        assert reason(product.call("changePassword", change(token, WRONG))) == "incorrect"
-        assert reason(product.call("removeAccount", removal)) == "incorrect"
-
-    locked_out(product.call("changePassword", change(token)))
-    locked_out(product.call("removeAccount", {**removal, "password": "Camino-42"}))
-    assert not is_dead(product, token)
-    assert succeeded(product.call("verifyUser", log_in(email)))
-    assert succeeded(product.call("changePassword", change(other)))
-
-
 @pytest.mark.parametrize("device", [7, [], "x" * 1001])
 def test_a_device_of_another_form_is_refused(product: Product, device: object) -> None:
     reply = product.call("verifyUser", {**log_in("a@example.com"), "device": device})

@@ -124,19 +124,6 @@ def test_metrics_tell_how_much_is_reported_and_what_waits(
     await_that(lambda: waits(there - 2), COUNTED)
 
 
-def test_a_link_that_is_purged_takes_what_was_said_of_it_along(
-    product: Product, operator: pb_grpc.ModerationServiceStub
-) -> None:
-    code = product.shorten("https://example.com/purged")
-    report(product, code, "spam", REPORTERS[0])
-    with grpc.insecure_channel(product.admin_address("links")) as channel:
-        request = pb.PurgeLinksRequest(codes=[code])
-        pb_grpc.MaintenanceServiceStub(channel).PurgeLinks(request, timeout=10)
-    found = operator.ListReports(pb.ListReportsRequest(), timeout=10)
-    assert code not in {one.link.code for one in found.reports}
-    assert report(product, code, "spam", REPORTERS[0]) == {"success": False, "error": "no exist"}
-
-
 def test_one_address_reports_a_hundred_times_an_hour_in_a_local_run(product: Product) -> None:
     """Those of the tests above are among them."""
     statuses = []

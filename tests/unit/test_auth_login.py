@@ -285,21 +285,6 @@ async def test_attempts_under_way_in_other_replicas_count(
     await fail(third, "192.0.2.1")
 
 
-def bytes_in(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in folder.iterdir())
-
-
-async def test_no_address_and_no_account_is_stored(
-    limiter: AttemptLimiter, store: SqliteAttemptStore, tmp_path: Path
-) -> None:
-    await fail(limiter, "192.0.2.123", account="an-account-id")
-
-    stored = bytes_in(tmp_path)
-    assert b"attempts" in stored
-    for secret in (b"192.0.2.123", b"an-account-id", SECRET.encode()):
-        assert secret not in stored
-
-
 async def test_without_rules_there_are_no_limits(store: SqliteAttemptStore, clock: Clock) -> None:
     limiter = AttemptLimiter(store, SECRET, [], WINDOW, clock, 50)
     for _ in range(20):
