@@ -188,8 +188,9 @@ class Store:
         return (after if links else None), deleted
 
     async def remove(self, codes: Sequence[str]) -> None:
-        for code in codes:
-            await self._backend.write("analytics_remove", partial(_remove, code=code))
+        left = list(dict.fromkeys(codes))
+        while left:
+            left = await self._backend.write("analytics_remove", partial(_remove, codes=left))
 
 
 class _Piece(NamedTuple):
@@ -362,11 +363,20 @@ def _aggregate_keys(code: str, days: Iterable[int]) -> list[Key]:
     return [*((code, block) for block in blocks), *(_era_key(code, era) for era in eras)]
 
 
-def _remove(session: Session, code: str) -> None:
-    totals = session.totals([code]).get(code)
-    if totals is None:
-        return
-    days = list(chain.from_iterable(days_of(totals.days)))
-    session.delete_aggregates(_aggregate_keys(code, days))
-    session.delete_days([(code, day) for day in days])
-    session.delete_totals(code)
+def _remove(session: Session, codes: Sequence[str]) -> list[str]:
+    """Remove some links, `_DAYS_PER_STEP` days of them about; return the codes of the others."""
+    found = session.totals(codes)
+    days: list[Key] = []
+    aggregates: list[Key] = []
+    removed = []
+    for code, totals in found.items():
+        if len(days) >= _DAYS_PER_STEP:
+            break
+        own = list(chain.from_iterable(days_of(totals.days)))
+        days += ((code, day) for day in own)
+        aggregates += _aggregate_keys(code, own)
+        removed.append(code)
+    session.delete_aggregates(aggregates)
+    session.delete_days(days)
+    session.delete_totals(removed)
+    return [code for code in found if code not in removed]

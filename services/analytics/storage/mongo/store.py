@@ -83,8 +83,8 @@ class _Session:
     def put_totals(self, totals: Mapping[str, TotalsRecord]) -> None:
         self._put("totals", {code: record._asdict() for code, record in totals.items()})
 
-    def delete_totals(self, code: str) -> None:
-        self._delete("totals", [code])
+    def delete_totals(self, codes: Sequence[str]) -> None:
+        self._delete("totals", codes)
 
     def days(self, keys: Sequence[Key]) -> Iterable[tuple[Key, DayRecord]]:
         for one in self._find("days", map(_id_of, keys)):

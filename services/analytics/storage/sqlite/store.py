@@ -72,8 +72,10 @@ class _Session:
             ((code, *record) for code, record in totals.items()),
         )
 
-    def delete_totals(self, code: str) -> None:
-        self._connection.execute("DELETE FROM totals WHERE code = ?", (code,))
+    def delete_totals(self, codes: Sequence[str]) -> None:
+        self._connection.executemany(
+            "DELETE FROM totals WHERE code = ?", ((code,) for code in codes)
+        )
 
     def days(self, keys: Sequence[Key]) -> Iterable[tuple[Key, DayRecord]]:
         for code, day in sorted(keys, key=_place):
