@@ -83,17 +83,9 @@ def test_list_and_line_are_in_the_log_and_nothing_of_the_visitor(product: Produc
     assert after == before + 1
 
 
-def test_a_list_that_changes_holds_without_a_stop(product: Product, lists: Path) -> None:
-    assert create(product, "https://new.example/").status_code == 200
-    beside = lists / ".malware"
-    beside.write_text("new.example\n")
-    beside.rename(lists / "malware")
-    await_that(lambda: is_refused(create(product, "https://new.example/")), READ_ANEW)
-    (lists / "malware").unlink()
-    await_that(lambda: not is_refused(create(product, "https://new.example/")), READ_ANEW)
-
-
-def test_links_that_are_there_follow_a_list_through_a_kill(product: Product, lists: Path) -> None:
+def test_links_that_are_there_and_new_ones_follow_a_list_through_a_kill(
+    product: Product, lists: Path
+) -> None:
     codes = [new_code() for _ in range(3)]
     product.data("createShortLink", {"code": codes[0], "url": "https://x.later.example/", **ME})
     product.data("createShortLink", {"code": codes[1], "url": "https://later.example/a", **ME})
@@ -108,9 +100,11 @@ def test_links_that_are_there_follow_a_list_through_a_kill(product: Product, lis
     beside.write_text("later.example\n")
     beside.rename(lists / "malware")
     await_that(lambda: product.logs("links").count('"list": "malware"') > known, READ_ANEW)
+    assert is_refused(create(product, "https://later.example/"))
     product.kill("links")
     product.start("links")
     await_that(lambda: answers() == [451, 451, 302], LOOKED_THROUGH)
     assert product.data("accessLink", {"code": codes[0]})["reason"] == "malware"
     (lists / "malware").unlink()
+    await_that(lambda: not is_refused(create(product, "https://later.example/")), READ_ANEW)
     await_that(lambda: answers() == [302, 302, 302], LOOKED_THROUGH)

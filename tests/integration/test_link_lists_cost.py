@@ -21,7 +21,7 @@ from tests.load.fill import opened
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-FEW, MANY = 1_000, 20_000
+FEW, MANY = 1_000, 6_000
 PER_STEP = 100
 """Instructions of SQLite's machine that count as one step."""
 

@@ -92,10 +92,8 @@ def reason_of(response: httpx.Response) -> str:
     return reason
 
 
-def test_a_link_has_these_keys_and_null_where_there_is_nothing(
-    gateway: InProcess, owner: Owner
-) -> None:
-    before = datetime.now(UTC)
+def test_a_link_has_these_keys_and_null_where_there_is_nothing(gateway: InProcess) -> None:
+    owner, before = a_guest(), datetime.now(UTC)
     code = make(gateway, owner)
     reply = gateway.data("showLink", {**owner, "code": code})
     assert list(reply) == ["success", "link", "history"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from services.links import domain as links
 from services.links.blocks import BlockReason
-from services.links.edits import Edit, block, removal
+from services.links.edits import block, removal
 from tests.in_process import InProcess
 from tests.product import new_code
 
@@ -41,33 +39,6 @@ def there(gateway: InProcess, code: str) -> dict[str, Any]:
     return found
 
 
-def test_a_preview_tells_where_a_link_leads_and_what_to_be_careful_about(
-    gateway: InProcess,
-) -> None:
-    guest = {"guest": secrets.token_urlsafe(32)}
-    before = datetime.now(UTC) - timedelta(milliseconds=1)
-    code = new_code()
-    gateway.data("createShortLink", {**guest, "code": code, "url": "https://example.com/"})
-    first = there(gateway, code)
-    assert list(first) == [*KEYS, "warnings"]
-    assert before < datetime.fromisoformat(first["created_at"]) <= datetime.now(UTC)
-    assert (first["long_link"], first["host"]) == ("https://example.com/", "example.com")
-    assert (first["state"], first["reason"], first["title"]) == ("active", None, "")
-    assert (first["changed_at"], first["warnings"]) == (None, [])
-    changes = {"url": URL, "title": "A title", "tags": ["mine"]}
-    changed = gateway.data("changeLink", {**guest, "code": code, "changes": changes})
-    assert there(gateway, code) == {
-        **first,
-        "long_link": URL,
-        "host": HOST,
-        "changed_at": changed["link"]["changed_at"],
-        "title": "A title",
-        "warnings": [
-            *("look-alike host", "punycode host", "user info in address", "unusual port"),
-        ],
-    }
-
-
 def test_a_blocked_link_has_its_host_alone(gateway: InProcess) -> None:
     code = gateway.shorten(URL)
     gateway.links.do(code, block(BlockReason.PHISHING))
@@ -75,18 +46,6 @@ def test_a_blocked_link_has_its_host_alone(gateway: InProcess) -> None:
     assert list(blocked) == [*(key for key in KEYS if key != "long_link"), "warnings"]
     assert (blocked["host"], blocked["state"], blocked["reason"]) == (HOST, "blocked", "phishing")
     assert "session" not in str(blocked)
-
-
-def test_a_link_that_ended_still_tells_where_it_led(gateway: InProcess) -> None:
-    now = datetime.now(UTC)
-    for edit, state in (
-        (Edit(lambda link: replace(link, expires_at=now)), "expired"),
-        (removal(now), "removed"),
-    ):
-        code = gateway.shorten("https://example.com/a")
-        gateway.links.do(code, edit)
-        ended = there(gateway, code)
-        assert (ended["state"], ended["long_link"]) == (state, "https://example.com/a")
 
 
 def test_there_is_no_preview_of_what_never_was_or_is_gone_for_good(gateway: InProcess) -> None:
