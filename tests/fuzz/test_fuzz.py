@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import cast
 
-import h11
 import pytest
 
 from tests.fuzz import targets
@@ -104,32 +103,3 @@ def test_a_defect_that_shows_only_at_the_end_is_told(monkeypatch: pytest.MonkeyP
 def test_a_case_can_be_told_by_its_number() -> None:
     assert case(SEED, 7, "token") == case(SEED, 7, "token")
     assert case(SEED, 7, "token") != case(SEED + 1, 7, "token")
-
-
-@pytest.mark.parametrize("token", ["short", "t" * 400])
-def test_a_well_framed_case_says_how_long_its_bodies_are(token: str) -> None:
-    read = 0
-    for number in range(2000):
-        one = case(SEED, number, token)
-        if one.methods is None:
-            continue
-        data = b"".join(one.pieces)
-        with suppress(h11.RemoteProtocolError):  # What h11 refuses tells nothing of lengths.
-            assert _methods_of(data) == list(one.methods)
-            read += token.encode() in data
-    assert read, "no case has the token"
-
-
-def _methods_of(data: bytes) -> list[bytes]:
-    """The methods of the requests that make up the data. Raises h11.RemoteProtocolError."""
-    left = data
-    methods = []
-    while left:
-        server = h11.Connection(h11.SERVER)
-        server.receive_data(left)
-        while not isinstance(event := server.next_event(), h11.EndOfMessage):
-            assert event is not h11.NEED_DATA, "a body is shorter than was said"
-            if isinstance(event, h11.Request):
-                methods.append(event.method)
-        left = bytes(server.trailing_data[0])
-    return methods

@@ -398,8 +398,9 @@ def test_what_every_process_exposes_passes_promtool(product: Product) -> None:
 
 
 async def test_who_is_silent_on_the_metrics_port_is_left(
-    capfd: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("services.runtime.observation._Handler.timeout", 0.5)
     health = Health({}, needed=())
     observation = ObservationServer("links", ProcessSettings(), health)
     host, _, port = observation.address.partition(":")

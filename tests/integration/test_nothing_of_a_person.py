@@ -11,6 +11,7 @@ import asyncio
 import base64
 import hashlib
 import ipaddress
+import json
 import random
 import secrets
 import time
@@ -44,60 +45,16 @@ class Browser:
     """Somebody's browser: what it sends, and what of that may be told."""
 
     address: str
+    times: int
     user_agent: str
     language: str
     referrer: str
     told: dict[str, str]
 
 
-LAPTOP = Browser(
-    "200.1.123.77",
-    f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
-    f"Chrome/140.0.7339.{MARK} Safari/537.36",
-    f"es-CL,gn-{MARK};q=0.5",
-    f"https://news.example/{MARK}/path?query={MARK}",
-    {
-        "referrer": "news.example",
-        "device": "desktop",
-        "browser": "Chrome",
-        "system": "Linux",
-        "language": "es",
-        "country": "CL",
-        "source": "link",
-    },
-)
-PHONE = Browser(
-    "2001:720::77:1",
-    f"Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 "
-    f"(KHTML, like Gecko) Version/18.6 Mobile/{MARK} Safari/604.1",
-    f"en-GB,{MARK};q=0.1",
-    f"https://social.example/@{MARK}",
-    {
-        "referrer": "social.example",
-        "device": "phone",
-        "browser": "Safari",
-        "system": "iOS",
-        "language": "en",
-        "country": "ES",
-        "source": "link",
-    },
-)
-OFFICE = Browser(
-    "200.1.123.78",
-    f"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0 {MARK}",
-    "",
-    "",
-    {
-        "referrer": "",
-        "device": "desktop",
-        "browser": "Firefox",
-        "system": "Windows",
-        "language": "",
-        "country": "CL",
-        "source": "link",
-    },
-)
-VISITS = {LAPTOP.address: (LAPTOP, 3), PHONE.address: (PHONE, 2), OFFICE.address: (OFFICE, 1)}
+_TABLE = Path(__file__).with_name("visitors.json").read_text(encoding="utf-8")
+BROWSERS = [Browser(**one) for one in json.loads(_TABLE.replace("{mark}", MARK))]
+PEOPLE = sum(browser.times for browser in BROWSERS)
 BOTS = 2
 BEFORE = {"people": 5, "bots": 1, "visitors": 2}
 """What came the day before."""
@@ -145,20 +102,19 @@ def followed(product: Product) -> Followed:
     link = {"guest": guest, "code": code, "url": "https://example.com/"}
     assert product.data("createShortLink", link)["success"]
     await_that(lambda: product.metric("atajo_visitor_key_known") == 1)
-    for browser, times in VISITS.values():
-        for _ in range(times):
+    for browser in BROWSERS:
+        for _ in range(browser.times):
             _follow(product, code, browser)
     for _ in range(BOTS):
-        proxied = {"x-forwarded-for": LAPTOP.address, "user-agent": BOT_AGENT}
+        proxied = {"x-forwarded-for": BROWSERS[0].address, "user-agent": BOT_AGENT}
         assert product.visit(code, proxied).status_code == 302
     asyncio.run(_record_the_day_before(product, code, day - 1))
     followed = Followed(code, guest, day)
 
     def counted() -> bool:
         totals = followed.shown(product)["totals"]
-        people = sum(times for _, times in VISITS.values())
         return (totals["people"], totals["bots"]) == (
-            people + BEFORE["people"],
+            PEOPLE + BEFORE["people"],
             BOTS + BEFORE["bots"],
         )
 
@@ -197,14 +153,7 @@ async def _record_the_day_before(product: Product, code: str, day: int) -> None:
 
 def test_figures_are_those_that_were_sent(product: Product, followed: Followed) -> None:
     shown = followed.shown(product)
-    today, before = (
-        {
-            "people": sum(times for _, times in VISITS.values()),
-            "bots": BOTS,
-            "visitors": len(VISITS),
-        },
-        BEFORE,
-    )
+    today, before = {"people": PEOPLE, "bots": BOTS, "visitors": len(BROWSERS)}, BEFORE
     *zeros, yesterday_shown, today_shown = shown["series"]
     assert {key: today_shown[key] for key in today} == today
     assert {key: yesterday_shown[key] for key in before} == before
@@ -212,19 +161,12 @@ def test_figures_are_those_that_were_sent(product: Product, followed: Followed) 
     assert shown["totals"] == {key: today[key] + before[key] for key in today}
     assert shown["previous"] == dict.fromkeys(today, 0)
 
-    sent: dict[str, Counter[str]] = {name: Counter() for name in LAPTOP.told}
-    for browser, times in VISITS.values():
-        for name, value in browser.told.items():
-            sent[name][value] += times
-    tablet = dict(
-        zip(
-            LAPTOP.told,
-            ("", "tablet", "Chrome", "Android", "es", "CL", "link"),
-            strict=True,
-        )
-    )
-    for name, value in tablet.items():
-        sent[name][value] += BEFORE["people"]
+    tablet = ("", "tablet", "Chrome", "Android", "es", "CL", "link")
+    sent: dict[str, Counter[str]] = {}
+    for place, name in enumerate(BROWSERS[0].told):
+        sent[name] = Counter({tablet[place]: BEFORE["people"]})
+        for browser in BROWSERS:
+            sent[name][browser.told[name]] += browser.times
     told = {
         name: [(one["name"], one["people"]) for one in people]
         for name, people in shown["breakdowns"].items()
@@ -274,7 +216,7 @@ async def _key(product: Product) -> tuple[int, bytes]:
 def _secrets() -> Iterator[bytes]:
     """What was sent of people, and what it becomes without a key."""
     yield MARK.encode()
-    for browser, _ in VISITS.values():
+    for browser in BROWSERS:
         address = ipaddress.ip_address(browser.address)
         for text in (browser.address, address.exploded, browser.user_agent):
             yield text.encode()

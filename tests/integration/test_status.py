@@ -23,7 +23,9 @@ ALL_WORKS = dict.fromkeys(("following", "shortening", "counting", "reading", "ac
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[InProcess]:
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcess]:
+    """A gateway that looks at its services twenty times a second."""
+    monkeypatch.setattr("services.runtime.health._EVERY_SECONDS", 0.05)
     with InProcess(tmp_path, journal_bytes=1 << 20) as gateway:
         yield gateway
 

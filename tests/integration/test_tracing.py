@@ -223,7 +223,7 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
 def test_nothing_is_sent_where_it_is_not_sampled(tmp_path: Path) -> None:
     off = {"OTEL_TRACES_SAMPLER": "always_off"}
     with collecting() as (collector, env), Product(tmp_path, {**env, **off}) as product:
-        product.start()
+        product.start("links", "gateway")
         product.visit(product.shorten("https://example.com/"))
         product.visit(new_code())
         for name in ("gateway", "links"):

@@ -8,7 +8,7 @@ import os
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,14 @@ async def abandon(journal: Journal) -> None:
     for file in (*journal._unsynced, journal._active):
         os.close(file.fd)
     await journal._folder.close()
+
+
+@pytest.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    """A journal over the test's folder, which is closed at its end."""
+    journal = Journal(tmp_path, ROOM)
+    yield journal
+    await journal.close()
 
 
 async def drain(journal: Journal) -> list[tuple[int, int]]:
@@ -121,8 +129,7 @@ class Disk:
             path.write_bytes(bytes(content.get(place, 0) for place in range(size)))
 
 
-async def test_equal_visits_are_counted_together(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, ROOM)
+async def test_equal_visits_are_counted_together(journal: Journal) -> None:
     journal.append(*[visit()] * 3, visit(host="news.example"))
     assert (journal.pending, journal.open_rows) == (4, 2)
     journal.close_batch()
@@ -132,14 +139,12 @@ async def test_equal_visits_are_counted_together(tmp_path: Path) -> None:
     assert batch.counts == {visit(): 3, visit(host="news.example"): 1}
     await journal.acknowledge(batch.number)
     assert journal.pending == 0
-    await journal.close()
 
 
 @pytest.mark.parametrize("call", ["fdatasync", "fsync"])
 async def test_a_batch_is_given_out_only_once_it_and_its_name_are_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    journal = Journal(tmp_path, ROOM)
     journal.append(visit())
     journal.close_batch()
     assert await journal.first_batch() is None
@@ -150,7 +155,6 @@ async def test_a_batch_is_given_out_only_once_it_and_its_name_are_on_disk(
     assert journal.is_dirty
     assert await journal.first_batch() is None
     assert await drain(journal) == [(1, 1)]
-    await journal.close()
 
 
 async def test_after_a_kill_every_visit_is_there_under_the_same_number(tmp_path: Path) -> None:
@@ -472,9 +476,8 @@ async def test_of_a_write_that_the_disk_takes_in_part_the_whole_lines_stay(
 
 
 async def test_a_batch_stays_open_if_the_next_file_cannot_be_created(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = Journal(tmp_path, ROOM)
     journal.append(visit())
     with monkeypatch.context() as full:
         full.setattr(os, "open", failing(errno.ENOSPC))
@@ -482,7 +485,6 @@ async def test_a_batch_stays_open_if_the_next_file_cannot_be_created(
             journal.close_batch()
     journal.append(visit())
     assert await drain(journal) == [(1, 2)]
-    await journal.close()
 
 
 @pytest.mark.parametrize("failing_sync", [0, 1, 4])
@@ -539,9 +541,8 @@ async def test_a_file_of_an_earlier_run_is_on_disk_before_it_is_sent(
 
 
 async def test_a_name_that_may_not_be_on_disk_is_written_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = Journal(tmp_path, ROOM)
     journal.append(visit())
     journal.close_batch()
     with monkeypatch.context() as broken:
@@ -559,7 +560,6 @@ async def test_a_name_that_may_not_be_on_disk_is_written_again(
     await journal.sync()
     assert files(tmp_path)[-1].name in written
     assert await drain(journal) == [(1, 1)]
-    await journal.close()
 
 
 async def test_what_is_not_on_disk_has_a_limit(
@@ -578,9 +578,8 @@ async def test_what_is_not_on_disk_has_a_limit(
 
 
 async def test_a_sync_that_is_cancelled_forgets_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = Journal(tmp_path, ROOM)
     journal.append(visit())
     journal.close_batch()
     journal.append(visit())
@@ -603,7 +602,6 @@ async def test_a_sync_that_is_cancelled_forgets_no_file(
     await journal.sync()
     assert synced == {path.stat().st_ino for path in files(tmp_path)}
     assert await journal.first_batch() is not None
-    await journal.close()
 
 
 async def test_a_file_that_the_disk_does_not_remove_is_removed_later(
