@@ -18,7 +18,6 @@ from services.links.blocks import (
     InvalidAddress,
     InvalidCause,
     NoBlock,
-    Refusal,
     TooManyAddresses,
 )
 from services.links.decisions import (
@@ -29,7 +28,6 @@ from services.links.decisions import (
 )
 from services.links.domain import RESTORABLE_FOR, Account, LinkState, NoLink, Resolution
 from services.links.edits import LinkChanges, block, removal
-from services.links.hosts import host_at
 from services.links.reports import NoReport
 from services.links.urls import UrlPolicy, UrlRefused
 from services.runtime.errors import Unavailable
@@ -39,26 +37,6 @@ ONE = Account("one")
 PHISHING, SPAM = BlockReason.PHISHING, BlockReason.SPAM
 
 
-class Files:
-    """Blocklists that name some hosts."""
-
-    settled_at = 0.0
-
-    def __init__(self, *hosts: str) -> None:
-        self.hosts = set(hosts)
-        self.are_read = True
-
-    @property
-    def contents(self) -> str | None:
-        return repr(sorted(self.hosts)) if self.are_read else None
-
-    def refusal(self, url: str) -> Refusal | None:
-        return Refusal(SPAM, "file", 1) if host_at(url) in self.hosts else None
-
-    def concerns(self, host: str) -> bool:
-        return host in self.hosts
-
-
 class Replica:
     """One of the processes over a store, with clocks that go on by a second with each look."""
 
@@ -66,7 +44,7 @@ class Replica:
 
     def __init__(self, store: LinkStore, *named: str) -> None:
         self.store = store
-        self.files = Files(*named)
+        self.files = units.FakeLists(file=set(named))
         self.gate = Gate(self.files, store.decisions)
         self.urls = UrlPolicy("https://atajo.example", self.gate)
         self.moderation = Moderation(store, self.gate, self.urls, self.now)
@@ -205,10 +183,10 @@ async def test_an_address_blocked_again_changes_its_reason(store: LinkStore) -> 
 
 async def test_the_last_word_of_the_operator_holds(store: LinkStore) -> None:
     one = Replica(store, "evil.example")
-    one.files.hosts.clear()
+    one.files.lists["file"].clear()
     for code in ("blocked1", "spared01", "thehost1"):
         await one.make(code, "http://evil.example/")
-    one.files.hosts.add("evil.example")
+    one.files.lists["file"].add("evil.example")
     await one.moderation.block_link("blocked1", SPAM, "by hand")
     await one.moderation.unblock_link("spared01", "innocent")
     await one.swept()
@@ -243,9 +221,9 @@ async def test_the_last_word_of_the_operator_holds(store: LinkStore) -> None:
 async def test_nothing_is_freed_while_a_list_is_not_read(store: LinkStore) -> None:
     one = Replica(store)
     await one.make("listed01", "http://evil.example/")
-    one.files.hosts.add("evil.example")
+    one.files.lists["file"].add("evil.example")
     await one.swept()
-    one.files.hosts.clear()
+    one.files.lists["file"].clear()
     one.files.are_read = False
     await one.moderation.block_address("evil.example/other", SPAM, "")
     assert await one.blocked() == {"listed01": "file"}

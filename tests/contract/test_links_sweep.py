@@ -13,38 +13,16 @@ import pytest
 from services.links.application import enforcement, rescan
 from services.links.application.ports import LinkStore, Transactions, UnitOfWork
 from services.links.application.rescan import Rescanner
-from services.links.blocks import BlockReason, Refusal
+from services.links.blocks import BlockReason
 from services.links.domain import NOBODY, RESTORABLE_FOR, Account, Link, Resolution
 from services.links.edits import LinkChanges, removal, restoration
-from services.links.hosts import host_at
 from services.links.urls import UrlPolicy
 from tests.contract import units
+from tests.contract.units import FakeLists
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 ONE = Account("one")
 T = TypeVar("T")
-
-
-class FakeLists:
-    """Lists by name, each with the hosts and the URLs that it names."""
-
-    def __init__(self, **lists: set[str]) -> None:
-        self.lists = lists
-        self.settled_at = 0.0
-
-    @property
-    def contents(self) -> str | None:
-        return repr(sorted((name, sorted(named)) for name, named in self.lists.items()))
-
-    def refusal(self, url: str) -> Refusal | None:
-        for name, named in sorted(self.lists.items()):
-            if {url, host_at(url)} & named:
-                return Refusal(BlockReason.PHISHING, name, 1)
-        return None
-
-    def concerns(self, host: str) -> bool:
-        named = {each for one in self.lists.values() for each in one}
-        return host in named or host in map(host_at, named)
 
 
 class Clock:

@@ -305,25 +305,6 @@ async def test_a_report_and_a_decision_see_each_other(new_mongodb: NewStore) -> 
         assert (waiting.id, waiting.count) == ("new", 1)
 
 
-async def test_reports_that_a_link_got_anew_are_not_forgotten(new_mongodb: NewStore) -> None:
-    async with opened(new_mongodb, 1) as (url, (store,)):
-        await make(store, ONE, CODES[:1])
-        for reason, at in ((SPAM, NOW), (BlockReason.PHISHING, NOW + timedelta(1)), (SPAM, None)):
-            await units.report(store, CODES[0], reason, SAID, reason.value)
-            if at:
-                await units.decide_reports(store, CODES[0], at)
-        assert not await store.reports.forget(NOW, 9)
-        [document] = documents(url)["links"]
-        assert set(document["reports"]) == {"spam", "phishing"}
-        assert not await store.reports.forget(NOW + timedelta(1), 9)
-        [document] = documents(url)["links"]
-        assert set(document["reports"]) == {"spam"}
-        await units.decide_reports(store, CODES[0], NOW)
-        assert await store.reports.forget(NOW, 1)
-        [document] = documents(url)["links"]
-        assert not {name for name in document if name.startswith("report")}
-
-
 async def test_nothing_of_a_purged_link_is_left_but_its_code(new_mongodb: NewStore) -> None:
     async with opened(new_mongodb, 1) as (url, (store,)):
         await make(store, ONE, CODES[:1])

@@ -10,9 +10,10 @@ from services.links.application.links import LinkCommands, edit_links
 from services.links.application.maintenance import Maintenance
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.queries import LinkQueries
-from services.links.blocks import BlockReason
+from services.links.blocks import BlockReason, Refusal
 from services.links.domain import Account, Guest, Link
 from services.links.edits import Edit
+from services.links.hosts import host_at
 from services.links.reports import Statement
 from services.links.urls import UrlPolicy
 
@@ -75,3 +76,28 @@ class Service:
         self.commands = LinkCommands(store, urls, now)
         self.queries = LinkQueries(store, now)
         self.maintenance = Maintenance(store, now)
+
+
+class FakeLists:
+    """Lists by name, each with the hosts and the URLs that it names."""
+
+    def __init__(self, **lists: set[str]) -> None:
+        self.lists = lists
+        self.settled_at = 0.0
+        self.are_read = True
+
+    @property
+    def contents(self) -> str | None:
+        if not self.are_read:
+            return None
+        return repr(sorted((name, sorted(named)) for name, named in self.lists.items()))
+
+    def refusal(self, url: str) -> Refusal | None:
+        for name, named in sorted(self.lists.items()):
+            if {url, host_at(url)} & named:
+                return Refusal(BlockReason.PHISHING, name, 1)
+        return None
+
+    def concerns(self, host: str) -> bool:
+        named = {each for one in self.lists.values() for each in one}
+        return host in named or host in map(host_at, named)

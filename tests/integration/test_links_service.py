@@ -20,7 +20,6 @@ from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.runtime import client
 from services.runtime.errors import (
     InvalidArgument,
-    NotFound,
     Unavailable,
 )
 from tests.processes import Process
@@ -232,19 +231,6 @@ async def test_a_call_that_can_never_be_right_has_a_reason(
     assert refused.value.reason == reason
 
 
-async def test_what_the_operator_names_must_be_there(links: Links) -> None:
-    await links.create("nothing0", "a.example", "refused")
-    for decision, reason in (
-        (pb.BlockLinkRequest(code="unknown-", reason=SPAM), "NO_LINK"),
-        (pb.UnblockLinkRequest(code="unknown-"), "NO_LINK"),
-        (pb.DismissReportsRequest(code="nothing0"), "NO_REPORT"),
-        (pb.UnblockAddressRequest(address="a.example"), "NO_BLOCK"),
-    ):
-        with pytest.raises(NotFound) as refused:
-            await links.admin(decision)
-        assert refused.value.reason == reason
-
-
 async def test_an_address_is_blocked_and_its_decisions_are_told(links: Links) -> None:
     await links.create("evilcode", "evil.example/a", "evil")
     malware = pb.BLOCK_REASON_MALWARE
@@ -345,6 +331,23 @@ async def test_the_longest_reports_fit_a_message(links: Links) -> None:
     assert len(rest.reports) == found.waiting - 100
     for n in range(21):
         await links.admin(pb.DismissReportsRequest(code=f"most-{n:03}"))
+
+
+async def test_a_cursor_of_the_change_feed_outlives_the_process(tmp_path: Path) -> None:
+    codes = ["code0001", "code0002", "code0003"]
+    with start(tmp_path) as process:
+        async with connected(process) as links:
+            for code in codes:
+                await links.create(code, "a.example", "one")
+            cursor = (await links.call(pb.ListChangesRequest())).cursor
+            await links.admin(pb.PurgeLinksRequest(codes=codes[:1]))
+            process.kill()
+    with start(tmp_path) as process:
+        async with connected(process) as links:
+            await links.admin(pb.PurgeLinksRequest(codes=codes[1:2]))
+            told = await links.call(pb.ListChangesRequest(cursor=cursor))
+            assert (sorted(told.gone), told.truncated) == (codes[:2], False)
+            assert (await links.resolve(*codes)).keys() == {codes[2]}
 
 
 async def test_a_kill_amid_two_hundred_creators_loses_nothing(tmp_path: Path) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -12,8 +11,7 @@ import pytest
 
 from tests.conftest import STORES, store_of_product
 from tests.processes import NO_TLS
-from tests.product import Product, new_code, registration
-from tests.waiting import await_that
+from tests.product import Product, registration
 
 WRONG = "\u00f1" * 37
 """A password that is wrong without 50 ms of bcrypt."""
@@ -53,42 +51,6 @@ def calling_from(product: Product, address: str) -> Iterator[Callable[[dict[str,
         yield lambda data: http.post(
             f"http://{product.address('gateway')}/verifyUser", json={"data": data}
         )
-
-
-def test_expensive_log_ins_from_everywhere_do_not_hold_up_others(product: Product) -> None:
-    """Each network has its share of the time, and eight of them once had all of it."""
-    sent = registration(f"{new_code()}@example.com", cost=12)
-    expensive = [f"{number}-{sent['email']}" for number in range(8)]
-    for email in expensive:
-        assert product.data("registerUser", {**sent, "email": email}) == {"success": True}
-    standard = product.register()
-
-    with ExitStack() as stack:
-        callers = stack.enter_context(ThreadPoolExecutor(len(expensive)))
-        calls = [
-            stack.enter_context(calling_from(product, f"127.0.1.{number}")) for number in range(8)
-        ]
-        other = stack.enter_context(calling_from(product, "127.0.0.3"))
-        logins = [
-            callers.submit(call, log_in(email))
-            for call, email in zip(calls, expensive, strict=True)
-        ]
-        await_that(lambda: _checks_under_way(product) == len(expensive))
-        assert succeeded(other(log_in(standard)))
-        ended = sum(each.done() for each in logins)
-        assert all(succeeded(each.result()) for each in logins)
-    # In the order of coming, or with a turn for each network, it would be the last.
-    assert ended < 4
-
-
-def _checks_under_way(product: Product) -> int:
-    """Passwords that are checked, or wait for it."""
-    text = httpx.get(product.metrics_url("auth"), verify=NO_TLS).text
-    return sum(
-        int(float(line.rpartition(" ")[2]))
-        for line in text.splitlines()
-        if line.startswith(("atajo_password_checks_running", "atajo_password_checks_waiting"))
-    )
 
 
 def reason(reply: Reply) -> str:

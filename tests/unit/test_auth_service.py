@@ -338,36 +338,3 @@ async def test_who_closes_an_account_cannot_use_it_any_more(
     again = await service.register(EMAIL, passwords.hash("first"), SALT, "Ana")
     assert again.id != account_id
     assert await ended(service, tokens[0])
-
-
-async def test_nothing_is_done_without_a_token_or_the_password(
-    service: AuthService, passwords: Passwords
-) -> None:
-    token = await log_in(service, "first")
-    for none in ("", "nonsense", token[:-2]):
-        with pytest.raises(InvalidToken):
-            await service.change_password(none, "first", passwords.hash("x"), SALT, ADDRESS)
-        with pytest.raises(InvalidToken):
-            await service.close_own(none, "first", ADDRESS)
-    with pytest.raises(WrongPassword):
-        await service.close_own(token, "wrong", ADDRESS)
-
-    assert not await ended(service, token)
-    assert await service.closed() == []
-    await log_in(service, "first")
-
-
-async def test_closed_accounts_are_listed_up_to_a_limit(
-    service: AuthService, passwords: Passwords, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("services.auth.service.MAX_CLOSED", 100)
-    emails = [f"{number}@example.com" for number in range(101)]
-    await asyncio.gather(
-        *(service.register(each, passwords.hash("x"), SALT, "Somebody") for each in emails)
-    )
-    closed = set(await asyncio.gather(*(service.close(each) for each in emails)))
-
-    listed = await service.closed()
-    assert len(listed) == len(set(listed)) == 100
-    await asyncio.gather(*(service.remove(each) for each in listed))
-    assert await service.closed() == list(closed - set(listed))
