@@ -90,18 +90,6 @@ def test_everything_that_is_focused_shows_a_ring(desk: Page) -> None:
         assert ring, focused(desk)
 
 
-def test_a_log_in_and_a_link_by_keyboard_alone(desk: Page, target: str) -> None:
-    desk.goto("/")
-    expect(desk.get_by_label("Link to shorten")).to_be_focused()
-    desk.keyboard.type(f"{target}/by-keyboard")
-    desk.keyboard.press("Enter")
-    desk.get_by_role("list", name="Short links of this visit").wait_for()
-    for _ in range(2):  # Past the button Shorten, onto the plate.
-        desk.keyboard.press("Tab")
-    desk.keyboard.press("Enter")
-    expect(desk.get_by_role("status").filter(has_text="Copied")).to_be_attached()
-
-
 def test_the_menu_of_a_phone(phone: Page) -> None:
     phone.goto("/terms-of-use")
     menu = phone.get_by_role("button", name="Menu")

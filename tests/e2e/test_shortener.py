@@ -62,14 +62,6 @@ def test_copying_falls_back_where_the_clipboard_is_not_to_be_had(
     expect(plate).to_be_focused()
 
 
-def test_the_home_page_takes_the_products_own_host_for_a_scheme(page: Page, site: Product) -> None:
-    page.goto("/")
-    host = site.url.removeprefix("http://")
-    shorten(page, f"{host}/terms-of-use")
-    submit(page, f"{host}/abcdefgh")  # A short address of its own: a loop.
-    expect(page.get_by_text("Enter a valid URL", exact=True)).to_be_visible()
-
-
 def test_a_double_click_makes_one_link_and_no_error(page: Page, target: str) -> None:
     page.goto("/")
     shorten(page, f"{target}/warm")

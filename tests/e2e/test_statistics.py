@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.acts import keep_token, sideways
-from tests.e2e.conftest import Visitors
 from tests.product import Product
 from tests.waiting import SETTLED, await_that
 
@@ -69,31 +68,6 @@ def test_the_owner_sees_visits_come_in_without_a_reload(
     expect(_figure(account, "Bots, kept apart")).to_have_text("1")
     expect(account.get_by_role("region", name="Where from")).to_contain_text("news.example")
     assert account.evaluate("window.sameDocument")
-
-
-def test_everybody_sees_statistics_that_are_public_and_nothing_else(
-    account: Page, site: Product, owner: str, visitor: Visitors
-) -> None:
-    code = _visited(site, owner)
-    anyone = visitor().new_page()
-    anyone.goto(f"/links/{code}")
-    expect(anyone.get_by_role("heading", level=1)).to_have_text("PAGE NOT FOUND")
-
-    account.goto(f"/links/{code}")
-    switch = account.get_by_role("checkbox", name="Everybody can see the statistics")
-    switch.check()
-    expect(account.get_by_text(f"At {site.url}/links/{code}")).to_be_visible()
-
-    anyone.goto(f"/links/{code}")
-    expect(_figure(anyone, "People")).to_have_text("2")
-    expect(anyone.get_by_role("heading", level=1)).to_contain_text(code)
-    expect(anyone.get_by_text("example.org")).to_have_count(0)
-    expect(anyone.get_by_role("main").get_by_role("checkbox")).to_have_count(0)
-
-    switch.uncheck()
-    expect(account.get_by_text(f"At {site.url}/links/{code}")).to_have_count(0)
-    anyone.reload()
-    expect(anyone.get_by_role("heading", level=1)).to_have_text("PAGE NOT FOUND")
 
 
 def test_print_has_the_figures_and_no_controls(account: Page, site: Product, owner: str) -> None:

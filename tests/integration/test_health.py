@@ -273,23 +273,15 @@ async def test_one_look_that_fails_is_bad_luck_and_two_are_not() -> None:
 
 async def test_a_replica_that_is_not_ready_or_frozen_does_not_stand_for_the_others() -> None:
     """Whoever else calls meanwhile, and so moves the turn on."""
-    servers = [grpc.aio.server() for _ in range(3)]
-    ports = [server.add_insecure_port("127.0.0.1:0") for server in servers]
-    states = [SERVING, SERVING, NOT_SERVING]
 
     class Frozen(health_pb2_grpc.HealthServicer):
         async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
             await asyncio.sleep(60)
 
-    for server, state in zip(servers, states, strict=True):
-        grpc_health = library.aio.HealthServicer()
-        await grpc_health.set("", state)
-        health_pb2_grpc.add_HealthServicer_to_server(grpc_health, server)
-        await server.start()
-    frozen = grpc.aio.server()
-    health_pb2_grpc.add_HealthServicer_to_server(Frozen(), frozen)
-    ports.append(frozen.add_insecure_port("127.0.0.1:0"))
-    await frozen.start()
+    states: tuple[Any, ...] = (SERVING, SERVING, NOT_SERVING)
+    servicers = [await _servicer(state) for state in states]
+    servers = [await _started(servicer) for servicer in (*servicers, Frozen())]
+    ports = [port for _, port in servers]
     for sick in (ports[2], ports[3]):
         target = ",".join(f"127.0.0.1:{port}" for port in (*ports[:2], sick))
         async with client.open_channel(f"ipv4:{target}", LINKS_SERVICE) as channel:
@@ -306,8 +298,24 @@ async def test_a_replica_that_is_not_ready_or_frozen_does_not_stand_for_the_othe
         with pytest.raises(Unavailable) as away:
             await client.check_serving(channel)
         assert away.value.reason == "NOT_READY"
-    for server in (*servers, frozen):
+    for server, _ in servers:
         await server.stop(None)
+
+
+async def _servicer(status: Any) -> Any:
+    """A health service that says so."""
+    servicer = library.aio.HealthServicer()
+    await servicer.set("", status)
+    return servicer
+
+
+async def _started(servicer: Any, target: str = "127.0.0.1:0") -> tuple[grpc.aio.Server, int]:
+    """A server with a health service, and its port."""
+    server = grpc.aio.server()
+    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+    port = server.add_insecure_port(target)
+    await server.start()
+    return server, port
 
 
 async def test_a_new_channel_is_not_held_up_by_what_another_was_refused() -> None:
@@ -326,12 +334,7 @@ async def test_a_new_channel_is_not_held_up_by_what_another_was_refused() -> Non
             for _ in range(4):  # It waits longer each time.
                 await refused.acquire()
         listening.close()
-        server = grpc.aio.server()
-        grpc_health = library.aio.HealthServicer()
-        await grpc_health.set("", health_pb2.HealthCheckResponse.SERVING)
-        health_pb2_grpc.add_HealthServicer_to_server(grpc_health, server)
-        server.add_insecure_port(target)
-        await server.start()
+        server, _ = await _started(await _servicer(SERVING), target)
         async with client.open_channel(target, LINKS_SERVICE) as channel:
             await client.check_serving(channel)
     await server.stop(None)

@@ -101,67 +101,56 @@ def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
     assert product.metric('atajo_visits_total{kind="bot"}') == bots + 2
 
 
-def exchange(product: Product, request: str, answers: int) -> list[tuple[str, dict[str, str], str]]:
-    """Send raw text on one connection; status line, headers and body of each answer."""
+AGENT = f"host: x\r\nuser-agent: {BROWSER}\r\n"
+
+
+def plain(path: str) -> str:
+    """A request that may be answered at once."""
+    return f"GET /{path} HTTP/1.1\r\n{AGENT}\r\n"
+
+
+def exchange(product: Product, *requests: str) -> list[tuple[str, dict[str, str]]]:
+    """Send raw text on one connection; status line and headers of each answer, without its date."""
     port = int(product.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(request.encode("latin-1"))
+        connection.sendall("".join(requests).encode("latin-1"))
         text = ""
-        while text.count("Redirecting...") < answers:
+        while text.count("Redirecting...") < len(requests):
             received = connection.recv(65_536).decode("latin-1")
             assert received, text
             text += received
-    split = []
-    for answer in text.split("Redirecting...")[:answers]:
+    answers = []
+    for answer in text.split("Redirecting...")[:-1]:
         status, *lines = answer.strip().split("\r\n")
-        split.append((status, dict(line.split(": ", 1) for line in lines), "Redirecting..."))
-    return split
+        headers = dict(line.split(": ", 1) for line in lines)
+        answers.append((status, {k: v for k, v in headers.items() if k not in OF_THE_MOMENT}))
+    return answers
+
+
+OF_THE_MOMENT = ("date", "connection")
 
 
 def test_the_shortcut_answers_as_the_application_does(product: Product) -> None:
     """A plain GET is answered at once; closing, a body and HTTP/1.0 go through the application."""
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/ñ?a=b#c", token)
-    agent = f"host: x\r\nuser-agent: {BROWSER}\r\n"
-    plain = f"GET /{code} HTTP/1.1\r\n{agent}\r\n"
+    start = f"GET /{code} HTTP/1.1\r\n{AGENT}"
     others = [
-        f"GET /{code} HTTP/1.1\r\n{agent}connection: close\r\n\r\n",
-        f"GET /{code} HTTP/1.1\r\n{agent}content-length: 5\r\n\r\nhello",
-        f"GET /{code} HTTP/1.1\r\n{agent}transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-        f"GET /{code} HTTP/1.1\r\n{agent}connection: upgrade\r\nupgrade: h2c\r\n\r\n",
-        f"GET /{code} HTTP/1.0\r\n{agent}\r\n",
-        f"GET /{code}?utm=1 HTTP/1.1\r\n{agent}\r\n",
-        f"GET /%{ord(code[0]):02X}{code[1:]} HTTP/1.1\r\n{agent}\r\n",
+        f"{start}connection: close\r\n\r\n",
+        f"{start}content-length: 5\r\n\r\nhello",
+        f"{start}transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        f"{start}connection: upgrade\r\nupgrade: h2c\r\n\r\n",
+        f"GET /{code} HTTP/1.0\r\n{AGENT}\r\n",
+        plain(f"{code}?utm=1"),
+        plain(f"%{ord(code[0]):02X}{code[1:]}"),
     ]
-
-    def without_date(answer: tuple[str, dict[str, str], str]) -> object:
-        status, headers, body = answer
-        return status, {k: v for k, v in headers.items() if k not in ("date", "connection")}, body
-
-    [at_once] = exchange(product, plain, 1)
-    status, headers, _ = at_once
+    [at_once] = exchange(product, plain(code))
+    status, headers = at_once
     assert status == "HTTP/1.1 302 Found"
     assert headers["location"] == "https://example.com/%C3%B1?a=b#c"
     for other in others:
-        [answer] = exchange(product, other, 1)
-        assert without_date(answer) == without_date(at_once), other
+        assert exchange(product, other) == [at_once], other
     product.await_views(token, {code: 1 + len(others)})
-
-
-def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(product: Product) -> None:
-    token = product.log_in(product.register())
-    codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
-    agent = f"host: x\r\nuser-agent: {BROWSER}\r\n"
-    # Among those answered at once, some that take the longer way.
-    asked = [
-        (codes[n % 3], f"GET /{codes[n % 3]}{'?x' if n % 5 == 0 else ''} HTTP/1.1\r\n{agent}\r\n")
-        for n in range(60)
-    ]
-    answers = exchange(product, "".join(request for _, request in asked), len(asked))
-    assert [headers["location"] for _, headers, _ in answers] == [
-        f"https://example.com/{codes.index(code)}" for code, _ in asked
-    ]
-    product.await_views(token, dict.fromkeys(codes, 20))
 
 
 @pytest.fixture(scope="module")
@@ -181,32 +170,34 @@ def forgetful(remembering_one: Product) -> Iterator[Product]:
     remembering_one.revive()
 
 
+@pytest.mark.parametrize("looked_up", [False, True])
+def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(
+    product_with_pages: Product, forgetful: Product, looked_up: bool
+) -> None:
+    product = forgetful if looked_up else product_with_pages
+    token = product.log_in(product.register())
+    codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    asked = [codes[(n // 2) % 3] for n in range(60)]
+    # Among those answered at once, some that take the longer way.
+    requests = [plain(f"{code}?x" if n % 5 == 0 else code) for n, code in enumerate(asked)]
+    answers = exchange(product, *requests)
+    assert [headers["location"] for _, headers in answers] == [
+        f"https://example.com/{codes.index(code)}" for code in asked
+    ]
+    product.await_views(token, dict.fromkeys(codes, 20))
+
+
 def test_what_is_looked_up_is_answered_as_the_application_does(forgetful: Product) -> None:
     token = forgetful.log_in(forgetful.register())
     code, other = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
-    agent = f"host: x\r\nuser-agent: {BROWSER}\r\n"
     answers = []
     for address in (code, f"{code}?x"):
         before = look_ups(forgetful)
-        [(status, headers, _)] = exchange(forgetful, f"GET /{address} HTTP/1.1\r\n{agent}\r\n", 1)
+        answers += exchange(forgetful, plain(address))
         assert look_ups(forgetful) == before + 1
-        answers.append((status, {k: v for k, v in headers.items() if k != "date"}))
         assert forgetful.visit(other).status_code == 302
     assert answers[0] == answers[1]
     forgetful.await_views(token, {code: 2, other: 2})
-
-
-def test_looked_up_and_remembered_in_one_go_are_answered_in_order(forgetful: Product) -> None:
-    token = forgetful.log_in(forgetful.register())
-    codes = [forgetful.shorten(f"https://example.com/{n}", token) for n in range(3)]
-    agent = f"host: x\r\nuser-agent: {BROWSER}\r\n"
-    asked = [codes[(n // 2) % 3] for n in range(60)]
-    requests = "".join(f"GET /{code} HTTP/1.1\r\n{agent}\r\n" for code in asked)
-    answers = exchange(forgetful, requests, len(asked))
-    assert [headers["location"] for _, headers, _ in answers] == [
-        f"https://example.com/{codes.index(code)}" for code in asked
-    ]
-    forgetful.await_views(token, dict.fromkeys(codes, 20))
 
 
 def ask(product: Product, code: str) -> socket.socket:
@@ -215,8 +206,7 @@ def ask(product: Product, code: str) -> socket.socket:
     before = product.metric(misses)
     port = int(product.url.rpartition(":")[2])
     connection = socket.create_connection(("127.0.0.1", port), timeout=10)
-    request = f"GET /{code} HTTP/1.1\r\nhost: x\r\nuser-agent: {BROWSER}\r\n\r\n"
-    connection.sendall(request.encode())
+    connection.sendall(plain(code).encode())
     await_that(lambda: product.metric(misses) > before)
     return connection
 

@@ -22,7 +22,7 @@ from tests.qr.margin import (
     has_lost,
     lost_cases,
 )
-from tests.qr.pictures import LOGO, PLAIN, logo_picture, url_of
+from tests.qr.pictures import LOGO, PLAIN, logo_picture
 from tests.qr.random_styles import random_design
 from tests.qr.readers import SCANNERS
 from tests.qr.studio import Studio
@@ -43,17 +43,6 @@ def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio
     expect(studio.line).not_to_contain_text("Printed")
     # Said to a screen reader, once it rests.
     expect(studio.page.get_by_role("status").filter(has_text="Scans well")).to_be_attached()
-
-
-def test_the_newest_of_many_changes_is_what_is_judged(studio: Studio) -> None:
-    """Nothing waits behind those before it: the mends that are tried give way, too."""
-    for length in (400, 390, 380, 370):
-        studio.write(url_of(length, 1))
-        assert studio.verdict() == "care"
-    studio.write(LINK)
-    assert studio.verdict() == "well"
-    studio.choose(image_file("logo", "png", logo_picture("busy")))
-    assert studio.verdict() in ("well", "care")
 
 
 @pytest.fixture(scope="module")

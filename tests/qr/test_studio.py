@@ -27,23 +27,6 @@ def solid(width: int, height: int, colour: tuple[int, int, int] = RED) -> Pictur
     return np.full((height, width, 3), colour, np.uint8)
 
 
-def test_a_warning_says_what_is_wrong_and_mends_it(studio: Studio, readers: Readers) -> None:
-    studio.write(LINK)
-    for foreground, background, verdict, mend in (
-        ("#ffffff", "#000000", "inverted", "Swap the colors"),
-        ("#ffff00", "#ffffff", "close", "Mend the colors"),
-        ("#000000", "#ff0000", "close", "Mend the colors"),
-    ):
-        studio.colours(foreground, background)
-        expect(studio.line).to_have_attribute("data-verdict", verdict)
-        studio.download()
-        expect(studio.page.get_by_text("Saved, but it may not scan").last).to_be_visible()
-        studio.page.get_by_role("button", name=mend).click()
-        expect(studio.line).to_have_attribute("data-verdict", "well")
-        read = readers.who_reads(framed(studio.download().picture()), LINK)
-        assert read == ["ZXing", "OpenCV", "jsQR"]
-
-
 @pytest.mark.parametrize("ratio", [1, 1.25, 3])
 def test_is_400_pixels_on_every_screen(studio: Studio, ratio: float, readers: Readers) -> None:
     browser = studio.page.context.browser

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 import tracemalloc
 from contextlib import ExitStack
 from ipaddress import ip_network
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -145,34 +143,6 @@ def test_a_whole_network_pushes_nobody_out(clock: Clock) -> None:
 
 def numbered(n: int) -> Networks:
     return (n.to_bytes(4, "big"),)
-
-
-def lines_of(limit: Limit, whose: Networks) -> int:
-    """Lines of Python that a hit runs."""
-    lines = 0
-
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal lines
-        lines += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        limit.hit(whose)
-    finally:
-        sys.settrace(before)
-    return lines
-
-
-def test_a_hit_does_as_much_whoever_was_there_before(clock: Clock) -> None:
-    limit = Limit("create", Rate(300, 60), clock)
-    alone = lines_of(limit, networks("192.0.2.1"))
-    for n in range(MOST_WINDOWS):
-        limit.hit(numbered(n))
-    assert lines_of(limit, networks("192.0.2.2")) <= alone + 20
-    clock.now += 60
-    assert lines_of(limit, networks("192.0.2.3")) <= alone + 20
 
 
 def test_addresses_without_number_take_a_bounded_room(clock: Clock) -> None:
