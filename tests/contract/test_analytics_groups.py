@@ -104,7 +104,7 @@ def questions(draw: st.DrawFn, today: int) -> tuple[list[str], Wanted, str]:
 
 
 @settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_many_links_are_told_as_the_sum_of_each(new_store: NewStore, data: st.DataObject) -> None:

@@ -274,7 +274,7 @@ async def test_days_that_are_deleted_leave_totals_and_later_days(opened: Opened)
 
 
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=16, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_aggregated_days_add_up_to_the_same(opened: Opened, data: st.DataObject) -> None:
@@ -419,7 +419,7 @@ script = st.lists(
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(contents=contents, script=script, chunk=st.sampled_from([1, 2, 500]))
 def test_a_crash_between_any_two_writes_is_healed_by_the_resend(

@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from services.links.blocks import BlockReason
-from services.links.edits import block
+from services.links.domain import RESTORABLE_FOR
+from services.links.edits import block, removal, restoration
 from services.runtime.errors import Unavailable
 from tests.in_process import InProcess
 from tests.product import BROWSER, new_code, registration
@@ -425,6 +426,7 @@ BAD: dict[str, list[dict[str, object]]] = {
     ],
     "restoreLinks": UNKNOWN,
     "createScanCode": UNKNOWN,
+    "previewLink": [*UNKNOWN, *each("code", None, 1, "a\0"), *each("guest", "no key")],
     "reportLink": [
         *UNKNOWN,
         *each("code", None),
@@ -471,6 +473,39 @@ def kept(gateway: InProcess) -> tuple[Owner, str]:
     changes = {"title": "kept", "tags": ["kept"], "expires_at": "2086-01-01T00:00:00Z"}
     gateway.data("changeLink", {**owner, "code": code, "changes": changes})
     return owner, code
+
+
+# Previews.
+
+
+def test_a_preview_of_a_blocked_link_has_its_host_alone(gateway: InProcess) -> None:
+    host = "xn--80ak6aa92e.com"
+    code = gateway.shorten(f"https://user:pass@{host}:8443/login?session=abc#top")
+    gateway.links.do(code, block(BlockReason.PHISHING))
+    blocked = gateway.data("previewLink", {"code": code})["preview"]
+    assert list(blocked) == [
+        *("code", "host", "state", "reason", "created_at", "changed_at", "title", "warnings")
+    ]
+    assert (blocked["host"], blocked["state"], blocked["reason"]) == (host, "blocked", "phishing")
+    assert "session" not in str(blocked)
+
+
+def test_a_preview_is_for_everybody_counts_nothing_and_ends_with_the_link(
+    gateway: InProcess,
+) -> None:
+    code = gateway.shorten("https://example.com/a")
+    pending = gateway.metric("atajo_visits_pending")
+    for caller in ({}, {"token": None}, {"token": "bad"}, {"guest": ""}):
+        shown = gateway.data("previewLink", {**caller, "code": code})["preview"]
+        assert (shown["state"], shown["long_link"]) == ("active", "https://example.com/a")
+    assert gateway.metric("atajo_visits_pending") == pending
+    gateway.links.do(code, removal(datetime.now(UTC)))
+    removed = gateway.data("previewLink", {"code": code})["preview"]
+    assert (removed["state"], removed["long_link"]) == ("removed", "https://example.com/a")
+    gateway.links.do(code, restoration())
+    gateway.links.do(code, removal(datetime.now(UTC) - RESTORABLE_FOR))
+    for gone in (code, new_code(), "", "no code", "abc", "ñ" * 8):
+        assert gateway.data("previewLink", {"code": gone}) == {"success": True, "preview": None}
 
 
 # Claims.
@@ -595,15 +630,15 @@ def test_bad_input_of_ones_own_account_changes_nothing(
 # While services are away.
 
 
-@pytest.mark.parametrize("function", ["showLink", "changeLink", "claimLinks"])
+@pytest.mark.parametrize("function", ["showLink", "changeLink", "claimLinks", "previewLink"])
 def test_links_away_is_an_error_that_leaves_what_is_known(
     gateway: InProcess, session: str, function: str
 ) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     payload = {**owner, "token": session}
-    if function in CALLS:
-        payload = {**CALLS[function], **owner, "code": code}
+    if function != "claimLinks":
+        payload = {**CALLS.get(function, {}), **owner, "code": code}
     assert gateway.visit(code).status_code == 302
     gateway.links.away = True
     try:
