@@ -30,6 +30,8 @@ HASH = bcrypt.hashpw(PASSWORD.encode(), SALT)
 NEW = "Caballo-Batería-2"
 NEW_SALT = bcrypt.gensalt(10)
 NEW_HASH = bcrypt.hashpw(NEW.encode(), NEW_SALT)
+TOO_LONG = "ñ" * 37
+"""Is wrong without 50 ms of bcrypt."""
 ADDRESS = "192.0.2.1"
 _numbers = count(1)
 
@@ -218,6 +220,22 @@ async def test_a_burst_of_log_ins_slows_log_ins_alone(place: Place) -> None:
     assert {error.reason for error in refused} == {"LOGINS_BUSY"}
     assert {error.retry_after for error in refused} <= {1, 2, 3, 4, 5}
     assert sum(isinstance(result, Session) for result in results) >= 16
+
+
+async def test_who_gave_up_waiting_is_not_charged(place: Place) -> None:
+    settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGIN_FAILURES_BY_ADDRESS": "2"}
+    slow = bcrypt.gensalt(12)
+    with place.start(**settings) as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            await auth.register(email, bcrypt.hashpw(PASSWORD.encode(), slow), slow)
+            running = asyncio.create_task(auth.outcome(email))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(auth.login(email), 0.1)
+
+            assert await running == "OK"
+            outcomes = [await auth.outcome(email, TOO_LONG) for _ in range(3)]
+    assert outcomes == ["WRONG_PASSWORD", "WRONG_PASSWORD", "TOO_MANY_ATTEMPTS"]
 
 
 @pytest.mark.alone

@@ -1,4 +1,4 @@
-"""Logging in to the running product, from many places, on either store."""
+"""Logging in to the running product from many places, on either store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conftest import STORES, store_of_product
 from tests.processes import NO_TLS
 from tests.product import Product, registration
 
@@ -25,21 +24,6 @@ def log_in(email: str, password: str = "Camino-42") -> dict[str, Any]:
 
 def succeeded(reply: Reply) -> bool:
     return bool(reply.json()["data"]["success"])
-
-
-@pytest.fixture(scope="module", params=STORES)
-def store(request: pytest.FixtureRequest) -> Iterator[str]:
-    with store_of_product(request) as store:
-        yield store
-
-
-@pytest.fixture(scope="module")
-def product(store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """The whole product."""
-    settings = {"ATAJO_BCRYPT_THREADS": "1"}
-    with Product(tmp_path_factory.mktemp("logins"), settings, store=store) as product:
-        product.start()
-        yield product
 
 
 @contextmanager
