@@ -18,16 +18,7 @@ from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
 from services.reconciler.settings import ReconcilerSettings
 from services.runtime.settings import ProcessSettings
-from tests.chart.render import (
-    CHART,
-    VALUES,
-    Manifest,
-    RefusedError,
-    manifests,
-    of_kind,
-    pods,
-    text,
-)
+from tests.chart.render import CHART, VALUES, Manifest, RefusedError, manifests, of_kind, pods, text
 from tests.processes import ROOT
 
 COMPONENTS = {"web", "gateway", "auth", "links", "analytics", "reconciler"}

@@ -12,13 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
-    Page,
-    Request,
-)
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 from tests.browsers import running_chromium
 from tests.cluster.product import ClusterProduct

@@ -9,13 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browsers import running_chromium
-from tests.e2e.acts import (
-    PASSWORD,
-    register,
-    shorten,
-    stored_token,
-    until,
-)
+from tests.e2e.acts import PASSWORD, register, shorten, stored_token, until
 from tests.e2e.conftest import FLAGS
 from tests.product import Product, new_code
 

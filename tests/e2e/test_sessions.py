@@ -6,11 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.acts import (
-    PASSWORD,
-    log_in,
-    stored_token,
-)
+from tests.e2e.acts import PASSWORD, log_in, stored_token
 from tests.product import Product
 
 HOME = re.compile(":[0-9]+/$")

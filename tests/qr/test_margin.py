@@ -11,17 +11,7 @@ from playwright.sync_api import expect
 
 from tests.qr.cameras import CAMERAS
 from tests.qr.cases import image_file
-from tests.qr.margin import (
-    SEED,
-    STYLES,
-    UNREAD,
-    WELL,
-    Bench,
-    Row,
-    archived,
-    has_lost,
-    lost_cases,
-)
+from tests.qr.margin import SEED, STYLES, UNREAD, WELL, Bench, Row, archived, has_lost, lost_cases
 from tests.qr.pictures import LOGO, PLAIN, logo_picture
 from tests.qr.random_styles import random_design
 from tests.qr.readers import SCANNERS
