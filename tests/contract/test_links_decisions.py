@@ -20,12 +20,7 @@ from services.links.blocks import (
     NoBlock,
     TooManyAddresses,
 )
-from services.links.decisions import (
-    MAX_CAUSE_LENGTH,
-    BlockedAddress,
-    Decision,
-    DecisionKind,
-)
+from services.links.decisions import MAX_CAUSE_LENGTH, BlockedAddress, Decision, DecisionKind
 from services.links.domain import RESTORABLE_FOR, Account, LinkState, NoLink, Resolution
 from services.links.edits import LinkChanges, block, removal
 from services.links.reports import NoReport

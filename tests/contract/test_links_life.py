@@ -16,11 +16,7 @@ from services.links.application import maintenance
 from services.links.application.gate import Gate
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
-from services.links.application.queries import (
-    MAX_SEARCHES,
-    MAX_SEARCHES_WAITING_PER_OWNER,
-    Page,
-)
+from services.links.application.queries import MAX_SEARCHES, MAX_SEARCHES_WAITING_PER_OWNER, Page
 from services.links.blocks import BlockReason
 from services.links.codes import CodeTaken
 from services.links.domain import (
@@ -36,12 +32,7 @@ from services.links.domain import (
     TooManyQueries,
 )
 from services.links.edits import Expiry, LinkChanges, NoChanges
-from services.links.listing import (
-    RANKING_KEPT_FOR,
-    InvalidCursor,
-    LinkOrder,
-    Wanted,
-)
+from services.links.listing import RANKING_KEPT_FOR, InvalidCursor, LinkOrder, Wanted
 from services.links.urls import UrlPolicy
 from services.runtime.errors import AppError
 from tests.contract.units import Service

@@ -14,13 +14,7 @@ from services.links.blocks import BlockReason
 from services.links.domain import NOBODY, RESTORABLE_FOR, Account, Link, NoLink
 from services.links.edits import LinkChanges, block, removal
 from services.links.listing import InvalidCursor
-from services.links.reports import (
-    KEPT_AFTER_DECISION,
-    MAX_STATEMENTS,
-    NoReport,
-    Report,
-    Statement,
-)
+from services.links.reports import KEPT_AFTER_DECISION, MAX_STATEMENTS, NoReport, Report, Statement
 from services.links.urls import UrlPolicy
 from tests.contract import units
 
@@ -212,12 +206,7 @@ async def test_what_was_decided_on_is_forgotten_in_time(store: LinkStore) -> Non
     ids = {}
     for code in ("code0000", "code0001", "code0002", "code0003"):
         ids[code] = await units.report(store, code, SPAM, said(), "new")
-    assert ids == {
-        "code0000": "new",
-        "code0001": "id1",
-        "code0002": "id2",
-        "code0003": "id3",
-    }
+    assert ids == {"code0000": "new", "code0001": "id1", "code0002": "id2", "code0003": "id3"}
 
 
 async def test_all_who_report_at_once_are_counted_and_told_one_id(store: LinkStore) -> None:

@@ -80,10 +80,7 @@ async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(store: Link
     }
     assert {
         one.code: one.reason for one in await store.links.resolve(["badhost1", "goodhost"])
-    } == {
-        "badhost1": BlockReason.PHISHING,
-        "goodhost": None,
-    }
+    } == {"badhost1": BlockReason.PHISHING, "goodhost": None}
 
     both = FakeLists(one={"bad.example"}, two={"bad.example"})
     await swept(store, both)

@@ -18,10 +18,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.runtime import client
-from services.runtime.errors import (
-    InvalidArgument,
-    Unavailable,
-)
+from services.runtime.errors import InvalidArgument, Unavailable
 from tests.processes import Process
 
 SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
@@ -180,10 +177,7 @@ def ending(moment: Timestamp) -> pb.LinkChanges:
     ("request_", "reason"),
     [
         (pb.CreateLinkRequest(code="owner000", url="a.example", account_id=""), "INVALID_OWNER"),
-        (
-            pb.CreateLinkRequest(code="owner000", guest_key_hash=b"x"),
-            "INVALID_OWNER",
-        ),
+        (pb.CreateLinkRequest(code="owner000", guest_key_hash=b"x"), "INVALID_OWNER"),
         (pb.QueryLinksRequest(limit=1), "INVALID_OWNER"),
         (pb.QueryLinksRequest(owner=pb.Owner(guest_key_hash=b"x"), limit=1), "INVALID_OWNER"),
         (pb.QueryLinksRequest(owner=ONES, limit=1, state=99), "INVALID_QUERY"),  # type: ignore[arg-type]
@@ -211,10 +205,7 @@ def ending(moment: Timestamp) -> pb.LinkChanges:
         (pb.DismissReportsRequest(code="refused0", cause="\n"), "INVALID_CAUSE"),
         (pb.BlockAddressRequest(address="evil.example"), "INVALID_REASON"),
         (pb.BlockAddressRequest(address="co.uk", reason=SPAM), "INVALID_ADDRESS"),
-        (
-            pb.BlockAddressRequest(address="atajo.example", reason=SPAM),
-            "INVALID_ADDRESS",
-        ),
+        (pb.BlockAddressRequest(address="atajo.example", reason=SPAM), "INVALID_ADDRESS"),
         (pb.UnblockAddressRequest(address="nothing"), "INVALID_ADDRESS"),
         (pb.RemoveAccountLinksRequest(), "INVALID_OWNER"),
         (pb.ListReportsRequest(after="2"), "INVALID_CURSOR"),
@@ -256,9 +247,7 @@ async def test_the_longest_links_fit_a_message(links: Links) -> None:
     codes = [f"longest{n:03}" for n in range(201)]
     await asyncio.gather(*(links.create(code, url, "longest") for code in codes))
     changes = pb.LinkChanges(
-        title=long * 100,
-        ended_url=url,
-        tags=pb.Tags(tags=[f"{n}{long * 29}" for n in range(10)]),
+        title=long * 100, ended_url=url, tags=pb.Tags(tags=[f"{n}{long * 29}" for n in range(10)])
     )
     for code in codes:
         await links.call(pb.ChangeLinkRequest(owner=owner, code=code, changes=changes))
