@@ -88,55 +88,39 @@ def test_a_request_of_http_1_0_needs_no_host(pair: Pair) -> None:
             assert re.match(rb"HTTP/1.. 302 ", answer), (origin, host)
 
 
-REQUESTS = [
-    *[
-        (method, path.replace(":code", "{known}"), {})
-        for path in EDGE.pages
-        for method in ("GET", "HEAD")
-    ],
-    *[("GET", path, {}) for path in ("/{known}%2B", "/{known}+?a=b", "/{unknown}+", "/abc+")],
-    *[("GET", path, {}) for path in ("/{known}++", "/{known}+/", "/register+", "/{known}+%0a")],
-    *[("HEAD", path, {}) for path in ("/", "/register", "/nothing", "/{known}", "/{unknown}")],
-    *[("GET", path, {}) for path in ("/{known}", "/{unknown}", "/%6bnown-%63o", "/{known}?a=b")],
-    *[("GET", path, {}) for path in (SCRIPT, STYLE, "/icon.svg", "/icon-192.png")],
-    *[("GET", path, {}) for path in ("/manifest.webmanifest", "/favicon.ico")],
-    *[("GET", path, {}) for path in EDGE.gateway],
-    *[
-        ("GET", path, {})
-        for path in (
-            *("/nothing-here", "/Login", "/login/", "/login%0a", "/login?a=b", "/{known}%0a"),
-            *("/index.html", "/unlisted.html", "/documents/index.html", "/.documents/login.html"),
-            *("/.call", "/.gateway", "/.documents/", "/.documents", "/@missing"),
-            *("/assets", "/assets/", "/assets/none.js", f"{SCRIPT}.gz", "/icon.svg.br"),
-            *("//", "//login", "/%ff%fe"),
-            *("/links", "/links/", "/links/abc", "/links/{known}/", "/links/{known}%0a"),
-            *("/links/:code", "/Links/{known}", "/my-account/", "/my-account/{known}"),
-            *("/metrics", "/livez", f"/{'a' * 3000}"),
-            *(path.replace("{code}", "{known}") for path in _SHORT_URLS),
-        )
-    ],
-    *[(method, path, {}) for method in ("GET", "HEAD") for path in EDGE.functions],
+PAGES = [path.replace(":code", "{known}") for path in EDGE.pages]
+GETS = (
+    *("/{known}%2B", "/{known}+?a=b", "/{unknown}+", "/abc+", "/{known}++", "/{known}+/"),
+    *("/register+", "/{known}+%0a", "/%6bnown-%63o", "/{known}?a=b", "/{known}%0a"),
+    *(SCRIPT, STYLE, "/icon.svg", "/icon-192.png", "/manifest.webmanifest", "/favicon.ico"),
+    *("/nothing-here", "/Login", "/login/", "/login%0a", "/login?a=b", "//", "//login", "/%ff%fe"),
+    *("/index.html", "/unlisted.html", "/documents/index.html", "/.documents/login.html"),
+    *("/.call", "/.gateway", "/.documents/", "/.documents", "/@missing"),
+    *("/assets", "/assets/", "/assets/none.js", f"{SCRIPT}.gz", "/icon.svg.br"),
+    *("/links", "/links/", "/links/abc", "/links/{known}/", "/links/{known}%0a", "/links/:code"),
+    *("/Links/{known}", "/my-account/", "/my-account/{known}"),
+    *("/metrics", "/livez", f"/{'a' * 3000}"),
+    *(path.replace("{code}", "{known}") for path in _SHORT_URLS),
+    *EDGE.gateway,
+)
+BOTH = (*PAGES, *EDGE.functions, "/{known}", "/{unknown}", "/nothing")
+POSTS = [
+    *[("/accessLink", body) for body in (b'{"data":{"code":"none-yet"}}', b"no", b"a" * 65_536)],
+    ("/showProfile", b'{"data":{"token":null}}'),
+    *[(path, b'{"data":{"guest":null}}') for path in EDGE.functions],
+]
+PREFLIGHT = {"origin": "https://a.example", "access-control-request-method": "POST"}
+REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
+    *[("GET", path, {}) for path in (*GETS, *BOTH)],
+    *[("HEAD", path, {}) for path in BOTH],
+    *[("POST", path, {"content": body, "headers": JSON}) for path, body in POSTS],
     *[
         (method, path, {})
         for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "POST")
         for path in ("/", "/accessLink", "/nothing", "/{known}")
     ],
-    ("POST", "/accessLink", {"content": b'{"data":{"code":"none-yet"}}', "headers": JSON}),
-    ("POST", "/accessLink", {"content": b"no JSON", "headers": JSON}),
-    ("POST", "/accessLink", {"content": b"a" * 65_536, "headers": JSON}),
-    ("POST", "/showProfile", {"content": b'{"data":{"token":null}}', "headers": JSON}),
-    *[
-        ("POST", path, {"content": b'{"data":{"guest":null}}', "headers": JSON})
-        for path in EDGE.functions
-    ],
-    (
-        "OPTIONS",
-        "/accessLink",
-        {"headers": {"origin": "https://a.example", "access-control-request-method": "POST"}},
-    ),
+    ("OPTIONS", "/accessLink", {"headers": PREFLIGHT}),
 ]
-
-
 NEGOTIATED = ("/", "/login", "/links/{known}", "/{known}+", "/{known}", "/{unknown}", SCRIPT, STYLE)
 """Paths that are asked for in every coding, the others compressed alone."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ from tests.integration.test_nginx_gateway import upstream
 from tests.processes import NO_TLS
 from tests.product import new_code
 from tests.waiting import await_that
-from tests.web import START, Web
+from tests.web import Web, edited
 
 LIMIT = 512
 """Connections that one client may hold, in deploy/nginx/connections.conf."""
@@ -86,18 +84,6 @@ def ask(address: str, path: str, source: str) -> int:
         response = http.getresponse()
         response.read()
         return response.status
-
-
-def edited(folder: Path, *replacements: tuple[str, str]) -> Path:
-    """The script of a copy of nginx's configuration with other values."""
-    copy = shutil.copytree(START.parent, folder / "nginx")
-    config = copy / "nginx.conf"
-    text = config.read_text(encoding="utf-8")
-    for pattern, value in replacements:
-        text, number = re.subn(pattern, value, text)
-        assert number
-    config.write_text(text, encoding="utf-8")
-    return copy / START.name
 
 
 PATIENT = (r"client_(header|body)_timeout \d+s", r"client_\1_timeout 600s")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -21,7 +20,7 @@ from tests.name_server import NameServer, name_server
 from tests.processes import NO_TLS, PATIENCE, ROOT
 from tests.product import BROWSER, Product, free_port, new_code
 from tests.waiting import SETTLED, await_that
-from tests.web import START, Web, gateway_beside
+from tests.web import Web, edited, gateway_beside
 
 CLIENT_IPS = json.loads((ROOT / "tests/contract/client_ip_cases.json").read_text(encoding="utf-8"))
 """Whose request it is, by what is trusted. tests/unit/test_limits.py asks the gateway."""
@@ -291,19 +290,13 @@ def test_a_gateway_that_dies_and_comes_back_is_missed_no_longer_than_it_is_away(
 def test_an_answer_that_does_not_come_is_deadline_exceeded(
     tmp_path: Path, http: httpx.Client
 ) -> None:
-    copy = shutil.copytree(START.parent, tmp_path / "nginx")
-    config = copy / "nginx.conf"
-    text = config.read_text()
-    for long, short in (
-        ("read_timeout 75s", "read_timeout 1s"),
-        ("stream_timeout 5s", "stream_timeout 500ms"),
-    ):
-        assert long in text
-        text = text.replace(long, short)
-    config.write_text(text)
     with upstream(answers=0) as server:
         web = before(server, tmp_path)
-        web.script = copy / START.name
+        short = (
+            ("read_timeout 75s", "read_timeout 1s"),
+            ("stream_timeout 5s", "stream_timeout 500ms"),
+        )
+        web.script = edited(tmp_path, *short)
         with web:
             call = http.post(f"{web.url}/createShortLink", json=LINK)
             redirect = http.get(f"{web.url}/{new_code()}")

@@ -28,6 +28,15 @@ def start(folder: Path, **settings: str) -> tuple[int, str]:
     return process.wait(), process.communicate()[1]
 
 
+def path_with(folder: Path, name: str, first: str) -> str:
+    """A PATH on which a program does something else first."""
+    program = folder / "bin" / name
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\n{first}\nexec {shutil.which(name)} "$@"\n')
+    program.chmod(0o755)
+    return f"{program.parent}:{os.environ['PATH']}"
+
+
 def documents(folder: Path) -> dict[str, bytes]:
     written = (folder / "atajo-web" / "documents").iterdir()
     return {path.name: path.read_bytes() for path in written}
@@ -141,17 +150,11 @@ def test_what_a_killed_one_left_is_not_in_the_way(tmp_path: Path) -> None:
 
 def test_a_gateway_whose_name_is_not_known_yet_is_waited_for(tmp_path: Path) -> None:
     """As where name servers start beside it."""
-    getent = tmp_path / "bin" / "getent"
-    getent.parent.mkdir()
-    getent.write_text(
-        f"""#!/bin/sh
-echo >>{tmp_path}/asked
-[ $(wc -l <{tmp_path}/asked) -gt 2 ] || exit 2
-exec {shutil.which("getent")} "$@"
-"""
+    path = path_with(
+        tmp_path,
+        "getent",
+        f"echo >>{tmp_path}/asked\n[ $(wc -l <{tmp_path}/asked) -gt 2 ] || exit 2",
     )
-    getent.chmod(0o755)
-    path = f"{getent.parent}:{os.environ['PATH']}"
     code, said = start(tmp_path, ATAJO_GATEWAY="localhost:8000", PATH=path)
     assert code == 0
     assert said.startswith("Waiting for the address of localhost.\n")
@@ -159,16 +162,8 @@ exec {shutil.which("getent")} "$@"
 
 
 def test_without_the_stream_module_it_serves_and_says_what_is_missing(tmp_path: Path) -> None:
-    nginx = tmp_path / "bin" / "nginx"
-    nginx.parent.mkdir()
-    nginx.write_text(
-        f"""#!/bin/sh
-[ "$1" != -V ] || exec echo "configure arguments: --with-stream=dynamic --modules-path={tmp_path}"
-exec {shutil.which("nginx")} "$@"
-"""
-    )
-    nginx.chmod(0o755)
-    settings = {"PATH": f"{nginx.parent}:{os.environ['PATH']}"}
+    says = f"configure arguments: --with-stream=dynamic --modules-path={tmp_path}"
+    settings = {"PATH": path_with(tmp_path, "nginx", f'[ "$1" != -V ] || exec echo "{says}"')}
     with Web(tmp_path, "127.0.0.1:9", "http://localhost", settings=settings) as web:
         assert httpx.get(f"{web.url}/login", trust_env=False, verify=NO_TLS).status_code == 200
         assert "no stream module" in web.stop()
