@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.qr.cases import image_file
-from tests.qr.readers import (
-    SCANNERS,
-    Readers,
-    Scanners,
-    framed,
-    greyed,
-    read_zxing,
-)
+from tests.qr.readers import SCANNERS, Readers, Scanners, framed, greyed, read_zxing
 from tests.qr.studio import SCANS, Studio, drawn, picture_of, printed
 
-WALK = datetime(2026, 12, 1, 18, 30, tzinfo=UTC)
+KINDS = json.loads(Path(__file__).with_name("qr_contents.json").read_text(encoding="utf-8"))
+"""What is filled in for each kind, and what its code begins with."""
 
 
 ROWS = "Rows: a name, a comma, and what the code says"
@@ -52,44 +47,16 @@ def test_every_kind_is_read_whole(studio: Studio) -> None:
     An event has an own name and moment each time, so it is read by the decoders that lose no plain
     code: OpenCV's older one loses an event in sixty (16 of 981).
     """
-    filled: dict[str, dict[str, str]] = {
-        "Wi-Fi": {"Network name": 'Café; "Atajo"', "Password": "camino:\\42"},
-        "Text": {"Text": "Primera línea\nsegunda"},
-        "Contact": {
-            "First name": "Ana",
-            "Last name": "Pérez",
-            "Phone": "+34 600 123 456",
-            "E-mail": "ana@example.org",
-        },
-        "E-mail": {"To": "ana@example.org", "Subject": "Año nuevo", "Message": "¿Ya?\n50 %"},
-        "Phone": {"Number": "+34 600 123 456"},
-        "SMS": {"Number": "+34 600 123 456", "Message": "¿Ya? & más"},
-        "Event": {
-            "Title": "Walk, then supper",
-            "Starts on": f"{WALK:%Y-%m-%d}",
-            "Starts at": f"{WALK:%H:%M}",
-        },
-        "Location": {"Latitude": "40.4168, -3.7038"},
-    }
-    begins = {
-        "Wi-Fi": 'WIFI:T:WPA;S:Café\\; \\"Atajo\\";P:camino\\:\\\\42;',
-        "Contact": "BEGIN:VCARD\r\nVERSION:4.0\r\n",
-        "E-mail": "mailto:ana@example.org?subject=A%C3%B1o%20nuevo&body=%C2%BFYa%3F%0D%0A50%20%25",
-        "Phone": "tel:+34600123456",
-        "SMS": "sms:+34600123456?body=%C2%BFYa%3F%20%26%20m%C3%A1s",
-        "Event": "BEGIN:VCALENDAR\r\n",
-        "Location": "geo:40.4168,-3.7038",
-    }
     with Scanners() as scanners:
-        for kind, fields in filled.items():
+        for kind, told in KINDS.items():
             studio.page.get_by_role("radio", name=kind, exact=True).check()
-            for label, value in fields.items():
+            for label, value in told["fields"].items():
                 studio.page.get_by_label(label, exact=True).last.fill(value)
             assert studio.verdict() in SCANS
             sheet = framed(studio.download().picture())
             text = read_zxing(sheet) or ""
             assert scanners.who_reads(greyed(sheet), text) == list(SCANNERS), (kind, text)
-            assert text.startswith(begins.get(kind, fields.get("Text", ""))), (kind, text)
+            assert text.startswith(told["begins"]), (kind, text)
             # A field of the page has no carriage returns.
             assert text.replace("\r\n", "\n") == studio.url.input_value()
 
