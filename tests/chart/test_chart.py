@@ -169,12 +169,14 @@ INNER = {
 @pytest.mark.parametrize("name", ["kind", "production"])
 def test_the_arrows_of_the_architecture_and_no_others(name: str) -> None:
     rendered = manifests(name)
-    everybody = {"test", "admin", *COMPONENTS} | ({"mongodb"} if name == "kind" else set())
+    everybody = {"test", "admin", *COMPONENTS} | (
+        {"mongodb", "replica-set"} if name == "kind" else set()
+    )
     assert of_kind("NetworkPolicy", rendered).keys() == pods(rendered).keys() == everybody
 
     inner = INNER | {("test", "web", 8080)}
     if name == "kind":
-        inner |= {(service, "mongodb", 27017) for service in SERVICES}
+        inner |= {(each, "mongodb", 27017) for each in (*SERVICES, "replica-set")}
     names = {(each, "namespaceSelector", 53) for each in everybody - {"mongodb"}}
     outward = set(names)
     if name == "production":
@@ -400,6 +402,16 @@ def test_images_can_be_pinned_and_others_are() -> None:
     assert len(others) == 5
     for image in others:
         assert re.fullmatch(r"[a-z/-]+:[\w.-]+@sha256:[0-9a-f]{64}", image), image
+
+
+def test_an_upgrade_does_not_restart_mongodb() -> None:
+    def of_version(version: str) -> object:
+        sets = of_kind("StatefulSet", manifests("kind", f"image.tag={version}"))
+        return sets["mongodb"]["spec"]["template"]
+
+    assert of_version("1.0.0") == of_version("1.0.1")
+    version = yaml.safe_load((CHART / "Chart.yaml").read_text())["version"]
+    assert version not in yaml.safe_dump(of_version("next"))
 
 
 def test_a_setting_of_its_own_goes_before_the_charts() -> None:

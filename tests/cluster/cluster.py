@@ -76,9 +76,9 @@ def found(*arguments: str) -> list[dict[str, Any]]:
 
 
 def pods(component: str = "") -> list[Pod]:
-    """The pods of the product, or of one of its components, `mongodb` among them."""
-    selector = "app.kubernetes.io/name=atajo,app.kubernetes.io/component"
-    selector += f"={component}" if component else "!=test"
+    """The pods of the product's workloads (`KINDS`), or of one component."""
+    components = component or ",".join(KINDS)
+    selector = f"app.kubernetes.io/name=atajo,app.kubernetes.io/component in ({components})"
     return [
         _pod(item)
         for item in found("pods", "--selector", selector)
@@ -89,8 +89,7 @@ def pods(component: str = "") -> list[Pod]:
 def _pod(item: dict[str, Any]) -> Pod:
     component = item["metadata"]["labels"]["app.kubernetes.io/component"]
     statuses = item["status"].get("containerStatuses", [])
-    # MongoDB has another container beside its own.
-    status: dict[str, Any] = next((each for each in statuses if each["name"] == component), {})
+    status: dict[str, Any] = statuses[0] if statuses else {}
     return Pod(
         item["metadata"]["name"],
         component,

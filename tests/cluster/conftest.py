@@ -59,7 +59,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def _write() -> None:
     versions = cluster.kubectl("version", "-o", "yaml").split("serverVersion:")[-1]
     server = next(line for line in versions.splitlines() if "gitVersion" in line).split()[-1]
-    pods = cluster.pods()
+    pods = [*cluster.pods(), *cluster.pods("mongodb")]
     images = sorted({pod.image for pod in pods})
     REPORT.parent.mkdir(exist_ok=True)
     REPORT.write_text(

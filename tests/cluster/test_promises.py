@@ -52,7 +52,7 @@ def test_an_upgrade_to_a_new_image_fails_nothing(product: ClusterProduct, note: 
     started = time.monotonic()
     with bounded_load(product) as account:
         cluster.upgrade(f"image.tag={tag}")
-    running = {pod.image for pod in cluster.pods() if pod.component != "mongodb"}
+    running = {pod.image for pod in cluster.pods()}
     assert running == {f"atajo/app:{tag}", f"atajo/web:{tag}"}
     note(f"{account}; {time.monotonic() - started:.0f} s")
     assert_nothing_failed(account)
@@ -106,7 +106,7 @@ def _ask_for_something_unknown(connection: http.client.HTTPConnection) -> None:
 
 def test_a_pod_that_is_deleted_fails_nothing(product: ClusterProduct, note: Note) -> None:
     with bounded_load(product) as account:
-        victims = [pod for pod in cluster.pods() if pod.component != "mongodb"]
+        victims = cluster.pods()
         for pod in victims:
             cluster.delete(pod)
     note(f"{len(victims)} pods one after another; {account}")
@@ -116,7 +116,7 @@ def test_a_pod_that_is_deleted_fails_nothing(product: ClusterProduct, note: Note
 def test_a_pod_that_is_killed_loses_nothing(product: ClusterProduct, note: Note) -> None:
     """What was under way on it may fail, or be counted without having been answered."""
     with bounded_load(product) as account:
-        victims = [pod for pod in cluster.pods() if pod.component != "mongodb"]
+        victims = cluster.pods()
         for pod in victims:
             cluster.kill(pod)
             account.kills += 1
@@ -359,7 +359,7 @@ def test_network_policies_refuse_a_stranger(note: Note) -> None:
 
 
 def test_prometheus_scrapes_every_pod(tmp_path: Path, note: Note) -> None:
-    pods = [pod for pod in cluster.pods() if pod.component != "mongodb"]
+    pods = cluster.pods()
     names = {pod.name.removeprefix("atajo-") for pod in pods}
     with ExitStack() as kept:
         targets = {

@@ -1,4 +1,4 @@
-"""Makes the MongoDB server of the same pod a replica set of one, once; then waits for SIGTERM.
+"""Makes a MongoDB server a replica set of one whenever it is none; runs until SIGTERM.
 
 Usage: replica_set.py host:port
 """
@@ -8,29 +8,27 @@ import sys
 import time
 
 from pymongo import MongoClient
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import PyMongoError
 
-ALREADY_INITIALIZED = 23
 PAUSE_SECONDS = 1
+TIMEOUT_MS = 5000
 
 
-def initiate(endpoint: str) -> None:
-    """Repeat the command until the server says that it was carried out before."""
-    config = {"_id": "rs0", "members": [{"_id": 0, "host": endpoint}]}
-    with MongoClient[dict[str, object]](f"mongodb://{endpoint}/?directConnection=true") as client:
+def keep_initiated(endpoint: str) -> None:
+    """Look at the server again and again: a server that lost its data has to be initiated anew."""
+    # The server has to find itself under the name of its member.
+    member = {"_id": 0, "host": f"localhost:{endpoint.rpartition(':')[2]}"}
+    url = f"mongodb://{endpoint}/?directConnection=true&timeoutMS={TIMEOUT_MS}"
+    with MongoClient[dict[str, object]](url) as client:
         while True:
             try:
-                client.admin.command("replSetInitiate", config)
-            except OperationFailure as error:
-                if error.code == ALREADY_INITIALIZED:
-                    return
-                print(error, file=sys.stderr)
+                if "setName" not in client.admin.command("hello"):
+                    client.admin.command("replSetInitiate", {"_id": "rs0", "members": [member]})
+                    print("The replica set is initiated.", flush=True)
             except PyMongoError as error:  # The server is still starting.
                 print(error, file=sys.stderr)
             time.sleep(PAUSE_SECONDS)
 
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-initiate(sys.argv[1])
-print("The replica set is initiated.", flush=True)
-signal.pause()
+keep_initiated(sys.argv[1])
