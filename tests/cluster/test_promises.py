@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import subprocess
 import sys
 import time
@@ -187,9 +188,9 @@ def test_a_report_waits_for_the_operator_though_links_is_killed(
     cluster.await_found("links")
     assert product.data("reportLink", report) == first, "one report, told twice"
     with cluster.operating() as admin:
-        (told,) = [each for each in _all_pages(admin, "reports").split("\n\n") if code in each]
+        (told,) = [each for each in _reports(admin).split("\n\n") if code in each]
         admin("dismiss", code, "kind-test")
-        left = _all_pages(admin, "reports")
+        left = _reports(admin)
         decided = next(line for line in admin("decisions").splitlines() if code in line)
     note(f"{' '.join(told.split())}; {decided}")
     assert "phishing, 2 times" in told
@@ -198,11 +199,11 @@ def test_a_report_waits_for_the_operator_though_links_is_killed(
     assert "dismiss" in decided
 
 
-def _all_pages(admin: Callable[..., str], command: str) -> str:
-    """All pages that a command of the operator has."""
-    pages = [admin(command)]
-    while f"page {len(pages) + 1}." in pages[-1]:
-        pages.append(admin(command, str(len(pages) + 1)))
+def _reports(admin: Callable[..., str]) -> str:
+    """Return all pages of the reports that wait."""
+    pages = [admin("reports")]
+    while rest := re.search(r"AFTER=(\S+)", pages[-1]):
+        pages.append(admin("reports", rest[1]))
     return "\n\n".join(pages)
 
 
