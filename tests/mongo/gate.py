@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import select
+import selectors
 import socket
 import threading
+from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 from urllib.parse import urlsplit
 
 from tests.mongo.server import with_options
@@ -20,7 +21,7 @@ class Gate:
         self.port = free_port()
         self._target = port
         self._listener: socket.socket | None = None
-        self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._ends: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
         self._flowing = threading.Event()
         self._flowing.set()
@@ -44,18 +45,12 @@ class Gate:
             self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
             self._listener = None
-        for pair in self._pairs:
-            for end in pair:
-                try:
-                    end.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    continue
+        for end in self._ends.copy():
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join()
-        for pair in self._pairs:
-            for end in pair:
-                end.close()
-        self._pairs, self._threads = [], []
+        self._threads = []
 
     def hold(self) -> None:
         """Keep the connections, and whatever is sent on them."""
@@ -76,27 +71,24 @@ class Gate:
             except OSError:
                 near.close()
                 continue
-            self._pairs.append((near, far))
+            self._ends |= {near, far}
             self._run(self._pass_on, near, far)
 
     def _pass_on(self, near: socket.socket, far: socket.socket) -> None:
         other = {near: far, far: near}
-        try:
-            while True:
-                for ready in select.select([near, far], [], [])[0]:
+        with suppress(OSError), near, far, selectors.DefaultSelector() as selector:
+            for end in other:
+                selector.register(end, selectors.EVENT_READ)
+            sent = b"any"
+            while sent:
+                for key, _ in selector.select():
+                    ready = cast(socket.socket, key.fileobj)
                     self._flowing.wait()
                     sent = ready.recv(65536)
                     if not sent:
-                        return
+                        break
                     other[ready].sendall(sent)
-        except OSError:
-            return
-        finally:
-            for end in other:
-                try:
-                    end.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    continue
+        self._ends -= {near, far}
 
     def _run(self, target: object, *args: socket.socket) -> None:
         thread = threading.Thread(target=target, args=args, daemon=True)  # type: ignore[arg-type]
