@@ -1,9 +1,9 @@
 """Transactions of MongoDB, run by PyMongo in threads.
 
-A process that is killed leaves its transaction open. The server keeps the locks of that transaction
-for a minute (`transactionLifetimeLimitSeconds`), and every write of the same documents conflicts.
-No transaction of this product is idle for longer than its deadline. So whoever runs into the
-deadline through conflicts aborts the transactions that have been idle for longer.
+A killed process leaves its transaction open. The server keeps the locks of that transaction for a
+minute (`transactionLifetimeLimitSeconds`), and every write of the same documents conflicts. No
+transaction of Atajo is idle for longer than its deadline. A process whose transaction conflicts
+until its deadline therefore aborts all transactions of Atajo that have been idle for longer.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pymongo.read_concern import ReadConcern
 from services.runtime import logs
 from services.runtime.errors import Unavailable
 
-log = logs.get(__name__)
+log = logs.Throttled(__name__)
 
 T = TypeVar("T")
 Document = dict[str, Any]
 
 APPLICATION = "atajo"
-"""The name by which the server knows the connections of this product."""
+"""The name by which the server knows the connections of Atajo."""
 _SERIALIZED = (ReadConcern("snapshot"), WriteConcern("majority", j=True))
 """A transaction reads what a majority has, as of one moment."""
 _MAX_CONCURRENT = 16
@@ -96,7 +96,7 @@ class Transactions:
             raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
 
     def _abort_orphans(self) -> None:
-        """Abort what processes left open that were killed. One thread at a time looks for it."""
+        """Abort the transactions of killed processes. Only one thread at a time looks for them."""
         if not self._aborting.acquire(blocking=False):
             return
         try:
@@ -111,11 +111,11 @@ class Transactions:
             self._aborting.release()
 
     def _orphans(self) -> list[Document]:
-        """Return the ids of sessions of this product with an idle transaction."""
+        """Return the ids of Atajo's sessions that have an idle transaction."""
         idle = {"$gt": int(_ORPHAN_SECONDS * 1e6)}
         found = self._client.admin.aggregate(
             [
-                # Of one's own user alone: so it takes no privilege.
+                # The sessions of the process's own MongoDB user, which takes no privilege.
                 {"$currentOp": {"allUsers": False, "idleSessions": True}},
                 {"$match": {"appName": APPLICATION, "transaction.timeInactiveMicros": idle}},
                 {"$project": {"lsid": 1}},

@@ -109,7 +109,7 @@ async def test_readers_miss_nothing_that_several_replicas_count_at_once(opened: 
             assert copied[CODE] == Totals(60, 0)
 
 
-@pytest.mark.parametrize("cursor", ["", "-1", "99999999999999999999", "no cursor"])
+@pytest.mark.parametrize("cursor", ["", "-1", "99999999999999999999", "no cursor", "9" * 5000])
 async def test_a_cursor_that_the_store_never_gave_is_truncated(opened: Opened, cursor: str) -> None:
     """For example after the store was restored to an earlier state."""
     async with opened(1) as (store,):

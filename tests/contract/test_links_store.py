@@ -512,7 +512,7 @@ async def test_a_lease_that_a_clock_gave_that_ran_ahead_has_ended(
     assert await store.leases.take("purge", "one", hour, NOW + ahead)
     assert await store.leases.take("purge", "two", hour, NOW)
     assert not await store.leases.take("purge", "one", hour, NOW)
-    # That of a replica whose clock is a minute ahead goes on.
+    # A lease taken by a replica whose clock is a minute ahead holds.
     assert await store.leases.take("rank", "one", hour, NOW + timedelta(minutes=1))
     assert not await store.leases.take("rank", "two", hour, NOW)
 

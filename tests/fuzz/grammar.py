@@ -60,11 +60,11 @@ def _read(text: str) -> Sequence[Alternative]:
     return [_BYTES.sub(lambda found: bytes.fromhex(found[1].decode()), data)] * times
 
 
-def _up_to(unit: str, most: int) -> Alternative:
+def _up_to(unit: str, max_count: int) -> Alternative:
     if unit == "noise":
-        return lambda chance: chance.randbytes(chance.randint(0, most))
+        return lambda chance: chance.randbytes(chance.randint(0, max_count))
     data = unit.encode()
-    return lambda chance: data * chance.randint(0, most)
+    return lambda chance: data * chance.randint(0, max_count)
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:

@@ -1,4 +1,4 @@
-"""Makes a MongoDB server a replica set of one whenever it is none; runs until SIGTERM.
+"""Initiates a MongoDB server as a replica set of one whenever it is not one. Runs until SIGTERM.
 
 Usage: replica_set.py host:port
 """
@@ -15,8 +15,8 @@ TIMEOUT_MS = 5000
 
 
 def keep_initiated(endpoint: str) -> None:
-    """Look at the server again and again: a server that lost its data has to be initiated anew."""
-    # The server has to find itself under the name of its member.
+    """Check the server every second: one that lost its data must be initiated again."""
+    # The server must be able to reach itself under its member's name.
     member = {"_id": 0, "host": f"localhost:{endpoint.rpartition(':')[2]}"}
     url = f"mongodb://{endpoint}/?directConnection=true&timeoutMS={TIMEOUT_MS}"
     with MongoClient[dict[str, object]](url) as client:

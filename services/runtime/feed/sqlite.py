@@ -16,6 +16,8 @@ from services.runtime.moments import CLOCK_LEEWAY, micros_of
 
 _MIN_KEPT = 1000
 """Rows that are kept however old they seem: a clock that runs ahead dates rows wrongly."""
+_MAX_DIGITS = 19
+"""Digits of the largest number of a row."""
 _CLEARED = 10
 """Maximum old rows that one change deletes: more than it adds."""
 
@@ -51,10 +53,9 @@ class SqliteFeed:
         ).fetchone()
         if cursor is None:
             return FeedPage(str(last))
-        number = int(cursor) if cursor.isdecimal() else -1
-        if (
-            not first - 1 <= number <= last
-        ):  # Deleted, or the file was restored to an earlier state.
+        number = int(cursor) if cursor.isdecimal() and len(cursor) <= _MAX_DIGITS else -1
+        # Else its row was deleted, or the file was restored to an earlier state.
+        if not first - 1 <= number <= last:
             return FeedPage(str(last), truncated=True)
         keys: dict[str, None] = {}
         rows = connection.execute(
