@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from string import ascii_lowercase, ascii_uppercase, digits, punctuation
 
-from services.runtime import codes, edge_table
+from services.shared import codes, edge_table
 
 _MODULE = """\
 // Made by `make edge` from deploy/edge.toml: change that.

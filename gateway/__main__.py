@@ -14,14 +14,15 @@ import uvicorn
 import uvloop
 from prometheus_client import REGISTRY
 
+from gateway.backends.clients import AnalyticsClient, AuthClient, LinksClient
 from gateway.bootstrap import Gateway, bootstrap
-from gateway.clients import AnalyticsClient, AuthClient, LinksClient
 from gateway.http.fast_path import protocol_class
 from gateway.settings import GatewaySettings
-from services.runtime import background, logs, ready, tracing
-from services.runtime.health import Health
-from services.runtime.observation import ObservationServer
-from services.runtime.settings import split_address
+from services.shared import background, supervision
+from services.shared.observability import logs, tracing
+from services.shared.observability.health import Health
+from services.shared.observability.monitoring_server import ObservationServer
+from services.shared.settings import split_address
 
 log = logs.get(__name__)
 
@@ -42,7 +43,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         await self._health.start()
         await self._health.serve()
-        ready.announce(self._addresses)
+        supervision.announce(self._addresses)
         log.info("serving", **self._addresses)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -74,7 +75,7 @@ def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config
 
 
 async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
-    stop = ready.stop_requested()
+    stop = supervision.stop_requested()
     background.stop_on_failure(stop)
     async with AsyncExitStack() as ending:  # What comes last here ends first.
         ending.push_async_callback(asyncio.to_thread, tracing.stop)

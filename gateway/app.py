@@ -22,19 +22,19 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.callable import Decoder, failure, success
-from gateway.client_gone import CLIENT_CLOSED_REQUEST, ClientGoneError, run_while_connected
-from gateway.edge import Edge, RawHeaders
+from gateway.functions.protocol import Decoder, failure, success
+from gateway.functions.rate_limits import ClientAddresses
+from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.table import Function
-from gateway.identify import identified
-from gateway.limits import ClientAddresses
-from gateway.looked_up import LookedUpPages
 from gateway.metrics import HTTP_SECONDS
-from gateway.rejections import RejectedReads
-from gateway.site import Site
-from gateway.status import StatusPage
-from services.runtime import logs, request_id
-from services.runtime.errors import AppError, Internal, InvalidArgument, NotFound, Unavailable
+from gateway.pages.files import Site
+from gateway.pages.status import StatusPage
+from gateway.redirects.link_pages import LookedUpPages
+from gateway.support.disconnect import CLIENT_CLOSED_REQUEST, ClientGoneError, run_while_connected
+from gateway.support.edge import Edge, RawHeaders
+from gateway.support.request_id import identified
+from services.shared.errors import AppError, Internal, InvalidArgument, NotFound, Unavailable
+from services.shared.observability import logs, request_id
 
 log = logs.get(__name__)
 refusals = logs.Throttled(__name__)
@@ -54,7 +54,7 @@ def create_functions_app(
 
     Raises ValueError where the edge lists others.
     """
-    # FastAPI makes the spans of the functions, where traces are on (services/runtime/tracing.py).
+    # FastAPI makes the spans of the functions, where traces are on (services.shared.observability).
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,

@@ -12,33 +12,38 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from gateway.app import Requests, create_functions_app
-from gateway.changes import ChangeFollower
-from gateway.edge import Edge
+from gateway.backends.ports import Analytics, Auth, Links
+from gateway.backends.view_counts import Views
 from gateway.functions.accounts import Accounts
-from gateway.functions.addresses import ShortAddresses
-from gateway.functions.owned import OwnedLinks
+from gateway.functions.links import ShortAddresses
+from gateway.functions.owned_links import OwnedLinks
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles
+from gateway.functions.rate_limits import ClientAddresses, ConcurrencyLimit, Limit, Rate
+from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.statistics import LinkStatistics
 from gateway.functions.table import Function, Limits, table
-from gateway.limits import ClientAddresses, ConcurrencyLimit, Limit, Rate
-from gateway.looked_up import LookedUpPages
 from gateway.metrics import GatewayCollector, RedirectMetrics
-from gateway.ports import Analytics, Auth, Links
-from gateway.redirect import Redirects
-from gateway.rejections import RejectedReads
-from gateway.resolver import Resolver
+from gateway.pages.files import Site
+from gateway.pages.status import StatusPage
+from gateway.redirects.handler import Redirects
+from gateway.redirects.invalidation import ChangeFollower
+from gateway.redirects.link_pages import LookedUpPages
+from gateway.redirects.resolver import Resolver
 from gateway.settings import GatewaySettings
-from gateway.site import Site
-from gateway.status import StatusPage
-from gateway.views import Views
-from gateway.visits.countries import CountriesFile, CountryOf, InvalidCountriesError, registered
-from gateway.visits.folder import JournalInUseError
-from gateway.visits.journal import Journal, JournalFullError
-from gateway.visits.key import VisitorKeys
+from gateway.support.edge import Edge
+from gateway.visits.enrichment.countries import (
+    CountriesFile,
+    CountryOf,
+    InvalidCountriesError,
+    registered,
+)
+from gateway.visits.enrichment.visitor_key import VisitorKeys
+from gateway.visits.enrichment.visitors import Visitors
+from gateway.visits.journal.folder import JournalInUseError
+from gateway.visits.journal.journal import Journal, JournalFullError
 from gateway.visits.pipeline import VisitPipeline
-from gateway.visits.visitors import Visitors
-from services.runtime.health import Health
+from services.shared.observability.health import Health
 
 FLUSH_SECONDS = 1.0
 """How long the last visits may take to reach analytics. The rest stays in the journal."""

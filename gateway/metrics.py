@@ -18,11 +18,11 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from gateway.changes import ChangeFollower
-from gateway.resolver import Resolver
-from gateway.visits.key import VisitorKeys
+from gateway.redirects.invalidation import ChangeFollower
+from gateway.redirects.resolver import Resolver
+from gateway.visits.enrichment.visitor_key import VisitorKeys
 from gateway.visits.pipeline import VisitPipeline
-from services.runtime.metrics import LATENCY_BUCKETS
+from services.shared.observability.metrics import LATENCY_BUCKETS
 
 HTTP_SECONDS = Histogram(
     "http_request_duration_seconds",

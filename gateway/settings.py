@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
-from gateway.limits import Rate
-from gateway.resolver import FRESH_SECONDS, STALE_SECONDS
-from services.runtime.settings import Address, ProcessSettings, PublicUrl
+from gateway.functions.rate_limits import Rate
+from gateway.redirects.resolver import FRESH_SECONDS, STALE_SECONDS
+from services.shared.settings import Address, ProcessSettings, PublicUrl
 
 # Of one address, in each gateway's memory. A local run is one address, and its load tests too.
 _CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gateway.clients import AnalyticsClient, AuthClient, LinksClient
-from gateway.resolution import Changes, Resolution
-from gateway.visits import lines
-from gateway.visits.batch import Batch
+from gateway.backends.clients import AnalyticsClient, AuthClient, LinksClient
+from gateway.redirects.resolution import Changes, Resolution
+from gateway.visits.journal import lines
+from gateway.visits.journal.batch import Batch
 from services.analytics.__main__ import opened as analytics_opened
 from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.analytics.settings import AnalyticsSettings
@@ -23,11 +23,11 @@ from services.auth.settings import AuthSettings
 from services.links.__main__ import ADAPTERS
 from services.links.__main__ import opened as links_opened
 from services.links.application.ports import LinkStore
-from services.links.edits import Edit
+from services.links.domain.edit import Edit
 from services.links.settings import LinksSettings
-from services.runtime import stores
-from services.runtime.errors import Unavailable
-from services.runtime.server import Listener, Opening
+from services.shared import stores
+from services.shared.errors import Unavailable
+from services.shared.rpc.server import Listener, Opening
 from tests.contract import units
 
 SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"

@@ -33,11 +33,11 @@ _SHARED = (
     "grpc.aio",
     "sqlite3",
     "uvloop",
-    "services.runtime.background",
-    "services.runtime.interceptors",
-    "services.runtime.observation",
-    "services.runtime.ready",
-    "services.runtime.tracing",
+    "services.shared.background",
+    "services.shared.rpc.interceptors",
+    "services.shared.observability.monitoring_server",
+    "services.shared.supervision",
+    "services.shared.observability.tracing",
 )
 """Modules that every process of the product imports, or that make no metric where it does not."""
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from services.runtime.settings import ProcessSettings, PublicUrl
+from services.shared.settings import ProcessSettings, PublicUrl
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout."""

@@ -25,7 +25,7 @@ from deploy.monitoring import grafana_server
 from deploy.monitoring.grafana_server import Grafana
 from deploy.monitoring.page import Page
 from deploy.monitoring.prometheus import Prometheus, rules
-from services.runtime import ready
+from services.shared import supervision
 
 _EVERY = 1.0
 
@@ -70,7 +70,7 @@ def _tell(page: str, prometheus: str, grafana: str | None) -> None:
 
 async def _follow(data: Path, prometheus: Prometheus) -> None:
     """Look at whatever processes run over the data folder, until a signal."""
-    stop = ready.stop_requested()
+    stop = supervision.stop_requested()
     following = asyncio.create_task(caller.follow())
     known: dict[str, str] | None = {}
     while not stop.is_set():

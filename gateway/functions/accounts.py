@@ -9,12 +9,12 @@ from typing import Annotated
 from pydantic import Field
 from starlette.requests import Request
 
-from gateway.callable import Payload, Text
+from gateway.backends.ports import Auth
 from gateway.functions.outcomes import NoOwner, Reply
 from gateway.functions.owner import Token
-from gateway.limits import ClientAddresses
-from gateway.ports import Auth
-from services.runtime.errors import InvalidArgument
+from gateway.functions.protocol import Payload, Text
+from gateway.functions.rate_limits import ClientAddresses
+from services.shared.errors import InvalidArgument
 
 _DEVICE_CHARACTERS = 1000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from services.runtime.errors import AppError, Unauthenticated
+from services.shared.errors import AppError, Unauthenticated
 
 Reply = dict[str, Any]
 """What a call returns under `data`."""

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator
 
-from gateway.callable import Payload, Text
+from gateway.backends.owners import Account, Guest, Owner
+from gateway.backends.ports import Auth
 from gateway.functions.outcomes import NoOwner
-from gateway.owners import Account, Guest, Owner
-from gateway.ports import Auth
+from gateway.functions.protocol import Payload, Text
 
 
 def _guest(value: Any) -> Guest | None:

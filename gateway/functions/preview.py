@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from gateway import iso
+from gateway.backends.ports import Link, Links
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OneOwned
-from gateway.ports import Link, Links
-from gateway.resolution import LinkState
-from gateway.url_warnings import host_of, warnings_of
-from services.runtime.errors import NotFound
+from gateway.functions.url_warnings import host_of, warnings_of
+from gateway.redirects.resolution import LinkState
+from gateway.support import timestamps
+from services.shared.errors import NotFound
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ def _preview(link: Link) -> Reply:
         "host": host_of(link.url),
         "state": link.state.value,
         "reason": link.reason.value if link.reason else None,
-        "created_at": iso.text_of(link.created_at),
-        "changed_at": iso.text_of(link.changed_at) if link.changed_at else None,
+        "created_at": timestamps.text_of(link.created_at),
+        "changed_at": timestamps.text_of(link.changed_at) if link.changed_at else None,
         "title": link.title,
         "warnings": [warning.value for warning in warnings_of(link.url)],
     }

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pydantic_core import to_json
 from starlette.requests import Request
 
-from gateway import iso
-from gateway.callable import Payload
+from gateway.backends.owners import Account
+from gateway.backends.ports import Auth, Links, Query
+from gateway.backends.view_counts import NONE, Views
 from gateway.functions.owner import Token, account_of
-from gateway.limits import ClientAddresses, ConcurrencyLimit, Networks
-from gateway.owners import Account
-from gateway.ports import Auth, Links, Query
-from gateway.resolution import LinkState
-from gateway.views import NONE, Views
+from gateway.functions.protocol import Payload
+from gateway.functions.rate_limits import ClientAddresses, ConcurrencyLimit, Networks
+from gateway.redirects.resolution import LinkState
+from gateway.support import timestamps
 
 MAX_READS = 4
 """Pages that are read at once, of all profiles. Encoding one blocks the loop for 1 ms."""
@@ -69,7 +69,7 @@ class Profiles:
                 "short_link": link.code,
                 "long_link": link.url,
                 "views": None if totals is None else totals.get(link.code, NONE).people,
-                "created_at": iso.text_of(link.created_at),
+                "created_at": timestamps.text_of(link.created_at),
             }
             for link in page.links
         ]

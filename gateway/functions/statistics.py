@@ -8,11 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator
 from starlette.requests import Request
 
-from gateway.callable import Text
-from gateway.functions.outcomes import NoOwner, Reply
-from gateway.functions.owner import Owned, owner_of
-from gateway.owners import Owner
-from gateway.ports import (
+from gateway.backends.owners import Owner
+from gateway.backends.ports import (
     Analytics,
     Auth,
     Dates,
@@ -23,8 +20,11 @@ from gateway.ports import (
     Span,
     Statistics,
 )
-from gateway.single_flight import SingleFlight
-from services.runtime.errors import InvalidArgument, NotFound
+from gateway.backends.single_flight import SingleFlight
+from gateway.functions.outcomes import NoOwner, Reply
+from gateway.functions.owner import Owned, owner_of
+from gateway.functions.protocol import Text
+from services.shared.errors import InvalidArgument, NotFound
 
 DEFAULT_SPAN = RecentSpan.DAYS_30
 DEFAULT_TIMEZONE = "UTC"

@@ -8,17 +8,17 @@ from typing import Any
 
 from starlette.requests import Request
 
-from gateway.callable import Payload
 from gateway.functions import accounts as a
-from gateway.functions import addresses as s
-from gateway.functions import owned as o
+from gateway.functions import links as s
+from gateway.functions import owned_links as o
 from gateway.functions import preview as p
 from gateway.functions import profile as f
 from gateway.functions import statistics as t
 from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owner import OneOwned, Owned
-from gateway.limits import ClientAddresses, Limit
-from services.runtime.errors import AppError
+from gateway.functions.protocol import Payload
+from gateway.functions.rate_limits import ClientAddresses, Limit
+from services.shared.errors import AppError
 
 Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | AsyncGenerator[bytes, None]]]
 

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from services.runtime import logs
+from services.shared.observability import logs
 
 log = logs.Throttled(__name__)
 

@@ -17,8 +17,8 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.coalescing import CoalescingTransport, WriteQueue
 from gateway.http.hardening import HardenedProtocol
-from gateway.visits.classify import Headers
-from services.runtime import codes
+from gateway.visits.enrichment.classification import Headers
+from services.shared import codes
 
 _MIN_PATH_BYTES = 1 + codes.MIN_LENGTH
 _MAX_PATH_BYTES = 1 + codes.MAX_LENGTH

@@ -26,7 +26,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway.metrics import HTTP_REJECTED
-from services.runtime import logs
+from services.shared.observability import logs
 
 log = logs.Throttled(__name__)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from starlette.responses import Response
 
-from gateway.callable import failure, too_large
-from gateway.document import DOCUMENTS, document_of
-from gateway.edge import Edge, RawHeaders
-from gateway.site import TYPES
-from services.runtime import codes
-from services.runtime.errors import AppError, DeadlineExceeded, Unavailable
+from gateway.functions.protocol import failure, too_large
+from gateway.pages.files import TYPES
+from gateway.pages.html import DOCUMENTS, document_of
+from gateway.support.edge import Edge, RawHeaders
+from services.shared import codes
+from services.shared.errors import AppError, DeadlineExceeded, Unavailable
 
 _MADE = "# Made by `make nginx`: change deploy/edge.toml or gateway/nginx/includes.py.\n\n"
 

@@ -12,8 +12,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from gateway.document import UNLISTED, Document, document_of
-from gateway.edge import Edge
+from gateway.pages.html import UNLISTED, Document, document_of
+from gateway.support.edge import Edge
 
 PUBLIC_URL = "@ATAJO_PUBLIC_URL@"
 CONTACT = "@ATAJO_CONTACT@"

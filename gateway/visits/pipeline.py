@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from gateway.visits.classify import (
+from gateway.visits.enrichment.classification import (
     LONGEST,
     PURPOSES,
     Headers,
@@ -15,13 +15,14 @@ from gateway.visits.classify import (
     looks_ahead,
     referrers_except,
 )
-from gateway.visits.journal import Journal, JournalFullError
-from gateway.visits.lines import SCANNED, Visit
-from gateway.visits.referrer_limit import ReferrerLimit
+from gateway.visits.enrichment.referrer_limit import ReferrerLimit
+from gateway.visits.enrichment.visitors import Visitors
+from gateway.visits.journal.journal import Journal, JournalFullError
+from gateway.visits.journal.lines import SCANNED, Visit
 from gateway.visits.sender import Sender, VisitSink
-from gateway.visits.visitors import Visitors
-from services.runtime import background, logs
-from services.runtime.errors import AppError, Unavailable
+from services.shared import background
+from services.shared.errors import AppError, Unavailable
+from services.shared.observability import logs
 
 log = logs.get(__name__)
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from gateway.visits.batch import Batch
-from gateway.visits.journal import Journal
-from services.runtime import logs
-from services.runtime.errors import AppError, InvalidArgument
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.journal import Journal
+from services.shared.errors import AppError, InvalidArgument
+from services.shared.observability import logs
 
 log = logs.get(__name__)
 

@@ -15,8 +15,8 @@ from services.admin import removal, shown
 from services.admin.clients import PAGE_SIZE, REASONS, Clients, connected
 from services.admin.settings import AdminSettings
 from services.admin.subjects import Address, Code, subject_of
-from services.runtime import request_id
-from services.runtime.errors import AppError, InvalidArgument, NotFound
+from services.shared.errors import AppError, InvalidArgument, NotFound
+from services.shared.observability import request_id
 
 FAILED, NOT_UNDERSTOOD, NOTHING_THERE = 1, 2, 3
 USAGE = f"""\

@@ -1,6 +1,6 @@
 """The calls at the ports that services have for the operator.
 
-Each raises `services.runtime.errors.AppError`.
+Each raises `services.shared.errors.AppError`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
-from services.runtime.client import ServiceClient
+from services.shared.rpc.client import ServiceClient
 
 CALL_SECONDS = 30.0
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from services.runtime.settings import ProcessSettings, PublicUrl
+from services.shared.settings import ProcessSettings, PublicUrl
 
 SERVICES = ("auth", "links", "analytics")
 

@@ -17,10 +17,11 @@ from services.analytics.application.query import Queries
 from services.analytics.settings import AnalyticsSettings
 from services.analytics.storage.sqlite import store as sqlite_store
 from services.analytics.storage.sqlite.schema import MIGRATIONS
-from services.runtime import background, server, stores
+from services.shared import background, stores
+from services.shared.rpc import server
 
 if TYPE_CHECKING:
-    from services.runtime import mongo
+    from services.shared import mongo
 
 
 def _mongo() -> tuple[Callable[[mongo.Database], AnalyticsStore], mongo.Schema]:

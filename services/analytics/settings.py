@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from services.runtime.settings import ServiceSettings
+from services.shared.settings import ServiceSettings
 
 
 class AnalyticsSettings(ServiceSettings):

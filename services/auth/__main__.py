@@ -8,36 +8,37 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from services.auth import store_sqlite
-from services.auth.attempts import AttemptLimiter, Rule
-from services.auth.device_tokens import DeviceTokens
-from services.auth.grpc_api import servicers
-from services.auth.hasher import Hasher
+from services.auth.api.servicers import servicers
+from services.auth.application.accounts import AuthService
+from services.auth.application.attempt_limiter import AttemptLimiter, Rule
+from services.auth.application.device_tokens import DeviceTokens
+from services.auth.application.password_hasher import Hasher
+from services.auth.application.ports import AccountStore, AttemptStore
+from services.auth.application.session_tokens import Tokens
 from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
-from services.auth.service import AuthService
 from services.auth.settings import AuthSettings
-from services.auth.store import AccountStore, AttemptStore
-from services.auth.tokens import Tokens
-from services.runtime import server, stores
+from services.auth.storage import sqlite
+from services.shared import stores
+from services.shared.rpc import server
 
 if TYPE_CHECKING:
-    from services.runtime import mongo
+    from services.shared import mongo
 
 _Stores = tuple[AccountStore, AttemptStore]
 
 
 def _mongo() -> tuple[Callable[[mongo.Database], _Stores], mongo.Schema]:
-    from services.auth import store_mongo
+    from services.auth.storage import mongo
 
     return (
-        lambda base: (store_mongo.MongoAccountStore(base), store_mongo.MongoAttemptStore(base)),
-        store_mongo.SCHEMA,
+        lambda base: (mongo.MongoAccountStore(base), mongo.MongoAttemptStore(base)),
+        mongo.SCHEMA,
     )
 
 
 ADAPTERS = stores.Adapters[_Stores](
-    lambda file: (store_sqlite.SqliteAccountStore(file), store_sqlite.SqliteAttemptStore(file)),
-    store_sqlite.MIGRATIONS,
+    lambda file: (sqlite.SqliteAccountStore(file), sqlite.SqliteAttemptStore(file)),
+    sqlite.MIGRATIONS,
     _mongo,
 )
 

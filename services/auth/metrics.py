@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from services.auth.domain import (
+from services.auth.domain.account import (
     InvalidPasswordHash,
     InvalidToken,
     LoginsBusy,

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt, SecretStr, ValidationInfo, field_validator
 
-from services.runtime.settings import ServiceSettings, refuse_placeholder
+from services.shared.settings import ServiceSettings, refuse_placeholder
 
 
 class AuthSettings(ServiceSettings):

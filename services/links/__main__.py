@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from services.links.api import servicers
+from services.links.api.servicers import servicers
 from services.links.application.gate import Gate
 from services.links.application.links import LinkCommands
 from services.links.application.maintenance import Maintenance
@@ -15,14 +15,15 @@ from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
 from services.links.application.queries import LinkQueries
 from services.links.application.rescan import Rescanner
-from services.links.blocklists import Blocklists
+from services.links.domain.url import UrlPolicy
 from services.links.settings import LinksSettings
 from services.links.storage import sqlite
-from services.links.urls import UrlPolicy
-from services.runtime import server, stores
+from services.links.storage.blocklists.blocklists import Blocklists
+from services.shared import stores
+from services.shared.rpc import server
 
 if TYPE_CHECKING:
-    from services.runtime import mongo as mongo_runtime
+    from services.shared import mongo as mongo_runtime
 
 
 def _mongo() -> tuple[Callable[[mongo_runtime.Database], LinkStore], mongo_runtime.Schema]:

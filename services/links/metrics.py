@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge
 
-from services.links.blocks import BlockReason
-from services.links.decisions import DecisionKind
+from services.links.domain.block import BlockReason
+from services.links.domain.decision import DecisionKind
 
 REFUSED = Counter(
     "atajo_urls_refused",

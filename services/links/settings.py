@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from services.runtime.settings import PublicUrl, ServiceSettings
+from services.shared.settings import PublicUrl, ServiceSettings
 
 
 class LinksSettings(ServiceSettings):

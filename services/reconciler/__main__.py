@@ -15,15 +15,16 @@ from services.reconciler.purge import Purge
 from services.reconciler.runner import Runner
 from services.reconciler.settings import ReconcilerSettings
 from services.reconciler.views import Views
-from services.runtime import background, logs, ready, tracing
-from services.runtime.health import Health
-from services.runtime.observation import ObservationServer
+from services.shared import background, supervision
+from services.shared.observability import logs, tracing
+from services.shared.observability.health import Health
+from services.shared.observability.monitoring_server import ObservationServer
 
 log = logs.get(__name__)
 
 
 async def _serve(settings: ReconcilerSettings) -> None:
-    stop = ready.stop_requested()
+    stop = supervision.stop_requested()
     background.stop_on_failure(stop)
     async with AsyncExitStack() as ending:  # What comes last here ends first.
         ending.push_async_callback(asyncio.to_thread, tracing.stop)
@@ -47,7 +48,7 @@ async def _serve(settings: ReconcilerSettings) -> None:
         for runner in runners:
             runner.start()
         await health.serve()
-        ready.announce({"metrics": observation.address})
+        supervision.announce({"metrics": observation.address})
         log.info("serving", metrics=observation.address)
         await stop.wait()
         await health.stop()

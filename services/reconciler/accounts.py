@@ -18,7 +18,7 @@ from functools import partial
 from services.admin import removal
 from services.reconciler.metrics import ACCOUNTS_CLOSED, ACCOUNTS_REMOVED, LINKS_PURGED
 from services.reconciler.ports import Services
-from services.runtime.errors import AppError, DeadlineExceeded, Unavailable
+from services.shared.errors import AppError, DeadlineExceeded, Unavailable
 
 SLICE_SECONDS = 1.0
 """How long links are deleted until the next look at which accounts were closed: theirs stop within

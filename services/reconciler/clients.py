@@ -10,7 +10,7 @@ from atajo.auth.v1 import auth_pb2
 from atajo.links.v1 import links_pb2
 from services.admin import clients
 from services.reconciler.ports import Visited
-from services.runtime.client import ServiceClient
+from services.shared.rpc.client import ServiceClient
 
 CALL_SECONDS = 10.0
 LEASE_SECONDS = 2.0

@@ -14,8 +14,9 @@ from typing import Protocol
 
 from services.reconciler.metrics import LEASE_HELD, RUNS, SUCCESS
 from services.reconciler.ports import Leases
-from services.runtime import background, logs, request_id, tracing
-from services.runtime.errors import AppError
+from services.shared import background
+from services.shared.errors import AppError
+from services.shared.observability import logs, request_id, tracing
 
 LEASE_SECONDS = 6
 """For how long a lease holds. One that is not renewed is another's that soon after."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.runtime.settings import ProcessSettings
+from services.shared.settings import ProcessSettings
 
 
 class ReconcilerSettings(ProcessSettings):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from services.reconciler.metrics import VIEWS_COPIED, VIEWS_COPYING, VIEWS_LOST
 from services.reconciler.ports import Services, Visited
-from services.runtime.errors import AppError
+from services.shared.errors import AppError
 
 MAX_PAGES = 10
 """Maximum pages of the feed in a run."""

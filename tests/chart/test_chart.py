@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from gateway.edge import Edge
 from gateway.settings import GatewaySettings
+from gateway.support.edge import Edge
 from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
 from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
 from services.reconciler.settings import ReconcilerSettings
-from services.runtime.settings import ProcessSettings
+from services.shared.settings import ProcessSettings
 from tests.chart.render import CHART, VALUES, Manifest, RefusedError, manifests, of_kind, pods, text
 from tests.processes import ROOT
 

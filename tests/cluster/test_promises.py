@@ -27,7 +27,7 @@ from tests.waiting import CHANGED
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1500)]
 
 CONNECTION_AGE = 33.0
-"""Seconds after which every caller has looked up its replicas anew: services/runtime/server.py."""
+"""Seconds after which every caller has looked up its replicas anew: services.shared.rpc.server."""
 
 
 def test_the_end_to_end_suite_passes_through_nginx(note: Note) -> None:

@@ -19,7 +19,7 @@ from services.analytics.domain.visits import (
     VisitKind,
 )
 from services.analytics.storage.store import Store
-from services.runtime.feed import FeedPage
+from services.shared.feed import FeedPage
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
 REFERRER = Dimension.REFERRER

@@ -13,8 +13,8 @@ import pytest
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.ports import LinkStore
-from services.links.domain import Link
-from services.runtime import stores
+from services.links.domain.link import Link
+from services.shared import stores
 from tests.contract import stored
 from tests.mongo import server
 

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from services.runtime import mongo, sqlite, stores
+from services.shared import mongo, sqlite, stores
 
 Add = Callable[[str], Awaitable[bool]]
 """Adds a thing of a name; False where one is there and may be there once."""

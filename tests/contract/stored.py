@@ -12,7 +12,7 @@ from typing import Any
 import pymongo
 from msgspec import msgpack
 
-from services.runtime import sqlite
+from services.shared import sqlite
 from tests.processes import ROOT
 
 _LIST = ROOT / "web" / "src" / "features" / "legal" / "stored.json"

@@ -15,8 +15,9 @@ from services.analytics.__main__ import ADAPTERS
 from services.analytics.application.ports import AnalyticsStore
 from services.analytics.domain.visits import MAX_CHANGES, Batch, Totals
 from services.analytics.storage.mongo import store as mongo_store
-from services.runtime.feed import FeedPage, mongo
-from services.runtime.moments import micros_of
+from services.shared.feed import FeedPage
+from services.shared.mongo import feed
+from services.shared.timestamps import micros_of
 from tests.contract.analytics import BOT, CODE, NOW, changed_after, cursor_of, visit
 from tests.contract.conftest import NewStore, opened_at
 
@@ -141,7 +142,7 @@ async def test_on_mongodb_a_slow_page_ends_early(
     async with opened_mongodb(1) as (store,):
         start = await cursor_of(store)
         await store.apply(Batch("one", 1, tuple(map(visit, codes))), NOW)
-        monkeypatch.setattr(mongo, "_PAGE_SECONDS", 0)
+        monkeypatch.setattr(feed, "_PAGE_SECONDS", 0)
         page = await store.changed_since(start)
         assert len(page.keys) == 1
         assert page.more

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clients import AnalyticsClient
-from gateway.ports import (
+from gateway.backends.clients import AnalyticsClient
+from gateway.backends.ports import (
     Dates,
     Dimension,
     Figures,
@@ -19,10 +19,10 @@ from gateway.ports import (
     Step,
     StepLength,
 )
-from gateway.views import Totals
-from gateway.visits.batch import Batch
-from gateway.visits.lines import Facts, Visit, text_of
-from services.runtime.errors import InvalidArgument
+from gateway.backends.view_counts import Totals
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.lines import Facts, Visit, text_of
+from services.shared.errors import InvalidArgument
 from tests import services
 
 HOUR = 490_000

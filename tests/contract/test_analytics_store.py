@@ -29,7 +29,7 @@ from services.analytics.domain.visits import (
 )
 from services.analytics.storage import store as stores
 from services.analytics.storage.mongo import store as mongo_store
-from services.runtime import sqlite
+from services.shared import sqlite
 from tests.contract.analytics import (
     BOT,
     CODE,

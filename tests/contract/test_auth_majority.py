@@ -9,9 +9,9 @@ from typing import Any
 import pymongo
 import pytest
 
-from services.auth.store_mongo import SCHEMA, MongoAccountStore
-from services.runtime import mongo
-from services.runtime.errors import Unavailable
+from services.auth.storage.mongo import SCHEMA, MongoAccountStore
+from services.shared import mongo
+from services.shared.errors import Unavailable
 from tests.contract.test_auth_store import ANA, BEA
 from tests.mongo import server
 

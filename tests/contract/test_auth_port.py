@@ -9,8 +9,8 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from gateway.clients import AuthClient
-from services.runtime.errors import (
+from gateway.backends.clients import AuthClient
+from services.shared.errors import (
     AlreadyExists,
     AppError,
     InvalidArgument,

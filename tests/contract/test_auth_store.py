@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from services.auth.__main__ import ADAPTERS
-from services.auth.domain import Account
-from services.auth.store import AccountStore, AttemptStore
-from services.runtime.sqlite.connection import connect
+from services.auth.application.ports import AccountStore, AttemptStore
+from services.auth.domain.account import Account
+from services.shared.sqlite.connection import connect
 from tests.contract.conftest import NewStore, opened_at
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -306,7 +306,7 @@ async def test_sqlite_looks_at_no_open_account_for_the_closed_ones(
         connection.set_progress_handler(step, 10)
         return connection
 
-    monkeypatch.setattr("services.runtime.sqlite.readers.connect", connect_counted)
+    monkeypatch.setattr("services.shared.sqlite.readers.connect", connect_counted)
     async with opened_at(f"sqlite:///{tmp_path}/auth.db", "auth", ADAPTERS) as (accounts, _):
         for number in range(300):
             await accounts.add(replace(ANA, id=f"{number:024x}", email_key=f"{number}@b"))

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.edge import Edge
-from services.runtime.errors import AppError
+from gateway.support.edge import Edge
+from services.shared.errors import AppError
 from tests.in_process import InProcess
 from tests.processes import NO_TLS
 from tests.product import new_code

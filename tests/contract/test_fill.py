@@ -19,8 +19,8 @@ from services.analytics.storage.mongo.store import store as analytics_store
 from services.links.storage.mongo import SCHEMA as LINKS_SCHEMA
 from services.links.storage.mongo import open_store
 from services.links.storage.mongo.documents import link_of
-from services.runtime import mongo
-from services.runtime.mongo import Document
+from services.shared import mongo
+from services.shared.mongo import Document
 from tests.contract.analytics import maintained
 from tests.load import fill_mongo, visits
 from tests.load.fill import code_of

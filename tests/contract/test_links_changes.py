@@ -15,13 +15,13 @@ import pytest
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.ports import MAX_CHANGES, LinkStore
-from services.links.blocks import BlockReason
-from services.links.domain import NOBODY, Account, Guest, Link, Resolution
-from services.links.edits import block
-from services.links.reports import Statement
-from services.links.urls import UrlPolicy
-from services.runtime.feed import FeedPage
-from services.runtime.moments import micros_of
+from services.links.domain.block import BlockReason
+from services.links.domain.edit import block
+from services.links.domain.link import NOBODY, Account, Guest, Link, Resolution
+from services.links.domain.report import Statement
+from services.links.domain.url import UrlPolicy
+from services.shared.feed import FeedPage
+from services.shared.timestamps import micros_of
 from tests.contract import units
 from tests.contract.conftest import NewStore, add_all, opened_at
 from tests.contract.units import Service

@@ -13,19 +13,19 @@ from services.links.application.links import edit_links
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.rescan import LEASE, Rescanner
-from services.links.blocks import (
+from services.links.domain.block import (
     BlockReason,
     InvalidAddress,
     InvalidCause,
     NoBlock,
     TooManyAddresses,
 )
-from services.links.decisions import MAX_CAUSE_LENGTH, BlockedAddress, Decision, DecisionKind
-from services.links.domain import RESTORABLE_FOR, Account, LinkState, NoLink, Resolution
-from services.links.edits import LinkChanges, block, removal
-from services.links.reports import NoReport
-from services.links.urls import UrlPolicy, UrlRefused
-from services.runtime.errors import Unavailable
+from services.links.domain.decision import MAX_CAUSE_LENGTH, BlockedAddress, Decision, DecisionKind
+from services.links.domain.edit import LinkChanges, block, removal
+from services.links.domain.link import RESTORABLE_FOR, Account, LinkState, NoLink, Resolution
+from services.links.domain.report import NoReport
+from services.links.domain.url import UrlPolicy, UrlRefused
+from services.shared.errors import Unavailable
 from tests.contract import units
 
 ONE = Account("one")

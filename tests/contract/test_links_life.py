@@ -17,9 +17,10 @@ from services.links.application.gate import Gate
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
 from services.links.application.queries import MAX_SEARCHES, MAX_SEARCHES_WAITING_PER_OWNER, Page
-from services.links.blocks import BlockReason
-from services.links.codes import CodeTaken
-from services.links.domain import (
+from services.links.domain.block import BlockReason
+from services.links.domain.code import CodeTaken
+from services.links.domain.edit import Expiry, LinkChanges, NoChanges
+from services.links.domain.link import (
     NOBODY,
     Account,
     Guest,
@@ -31,10 +32,9 @@ from services.links.domain import (
     TooManyCodes,
     TooManyQueries,
 )
-from services.links.edits import Expiry, LinkChanges, NoChanges
-from services.links.listing import RANKING_KEPT_FOR, InvalidCursor, LinkOrder, Wanted
-from services.links.urls import UrlPolicy
-from services.runtime.errors import AppError
+from services.links.domain.query import RANKING_KEPT_FOR, InvalidCursor, LinkOrder, Wanted
+from services.links.domain.url import UrlPolicy
+from services.shared.errors import AppError
 from tests.contract.units import Service
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)

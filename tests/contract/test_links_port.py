@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clients import LinksClient
-from gateway.owners import Account, Guest, Owner
-from gateway.ports import FormerUrl, Link, LinkChanges, LinkOrder, Page, Query
-from gateway.resolution import BlockReason, Changes, LinkState, Resolution
-from services.runtime.errors import AlreadyExists, AppError, InvalidArgument, NotFound
+from gateway.backends.clients import LinksClient
+from gateway.backends.owners import Account, Guest, Owner
+from gateway.backends.ports import FormerUrl, Link, LinkChanges, LinkOrder, Page, Query
+from gateway.redirects.resolution import BlockReason, Changes, LinkState, Resolution
+from services.shared.errors import AlreadyExists, AppError, InvalidArgument, NotFound
 from tests import services
 
 ONE, TWO = Account("one"), Account("two")

@@ -10,12 +10,18 @@ import pytest
 from services.links.application.gate import Gate
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
-from services.links.blocks import BlockReason
-from services.links.domain import NOBODY, RESTORABLE_FOR, Account, Link, NoLink
-from services.links.edits import LinkChanges, block, removal
-from services.links.listing import InvalidCursor
-from services.links.reports import KEPT_AFTER_DECISION, MAX_STATEMENTS, NoReport, Report, Statement
-from services.links.urls import UrlPolicy
+from services.links.domain.block import BlockReason
+from services.links.domain.edit import LinkChanges, block, removal
+from services.links.domain.link import NOBODY, RESTORABLE_FOR, Account, Link, NoLink
+from services.links.domain.query import InvalidCursor
+from services.links.domain.report import (
+    KEPT_AFTER_DECISION,
+    MAX_STATEMENTS,
+    NoReport,
+    Report,
+    Statement,
+)
+from services.links.domain.url import UrlPolicy
 from tests.contract import units
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)

@@ -11,9 +11,10 @@ import pytest
 
 from services.links.application import links as commands
 from services.links.application.ports import LinkStore
-from services.links.blocks import BlockReason
-from services.links.codes import CodeTaken, NoFreeCode
-from services.links.domain import (
+from services.links.domain.block import BlockReason
+from services.links.domain.code import CodeTaken, NoFreeCode
+from services.links.domain.edit import Edit, Expiry, LinkChanges, block, removal, restoration
+from services.links.domain.link import (
     NOBODY,
     RESTORABLE_FOR,
     Account,
@@ -26,10 +27,9 @@ from services.links.domain import (
     Resolution,
     TooManyUrls,
 )
-from services.links.edits import Edit, Expiry, LinkChanges, block, removal, restoration
-from services.links.listing import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Wanted
-from services.links.texts import folded
-from services.links.urls import UrlPolicy
+from services.links.domain.query import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Wanted
+from services.links.domain.text import folded
+from services.links.domain.url import UrlPolicy
 from tests.contract import units
 from tests.contract.conftest import add_all
 

@@ -13,10 +13,10 @@ import pytest
 from services.links.application import enforcement, rescan
 from services.links.application.ports import LinkStore, Transactions, UnitOfWork
 from services.links.application.rescan import Rescanner
-from services.links.blocks import BlockReason
-from services.links.domain import NOBODY, RESTORABLE_FOR, Account, Link, Resolution
-from services.links.edits import LinkChanges, removal, restoration
-from services.links.urls import UrlPolicy
+from services.links.domain.block import BlockReason
+from services.links.domain.edit import LinkChanges, removal, restoration
+from services.links.domain.link import NOBODY, RESTORABLE_FOR, Account, Link, Resolution
+from services.links.domain.url import UrlPolicy
 from tests.contract import units
 from tests.contract.units import FakeLists
 

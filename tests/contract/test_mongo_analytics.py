@@ -14,7 +14,7 @@ from services.analytics.application.ports import AnalyticsStore
 from services.analytics.domain.visits import Batch, Dimension
 from services.analytics.storage import store as stores
 from services.analytics.storage.mongo import store as mongo_store
-from services.runtime import mongo
+from services.shared import mongo
 from tests.contract.analytics import (
     BOT,
     CODE,

@@ -15,9 +15,10 @@ import pytest
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.ports import LinkStore
-from services.links.domain import NOBODY, Link
-from services.runtime.errors import Unavailable
-from services.runtime.feed import FeedPage, mongo
+from services.links.domain.link import NOBODY, Link
+from services.shared.errors import Unavailable
+from services.shared.feed import FeedPage
+from services.shared.mongo import feed
 from tests.contract.conftest import NewStore, add_all, opened_at
 from tests.mongo import server
 from tests.mongo.replica_set import ReplicaSet, replica_set
@@ -146,11 +147,11 @@ async def test_a_slow_read_is_tried_again_from_a_young_cursor_and_truncated_from
         async with replicas(url, 1) as (store,):
             cursor = await cursor_of(store)
             await change(store, CODES[0])
-            monkeypatch.setattr(mongo, "_SECONDS", 1e-6)
+            monkeypatch.setattr(feed, "_SECONDS", 1e-6)
             with pytest.raises(Unavailable):
                 await store.changes.read_since(cursor)
             with monkeypatch.context() as context:
-                context.setattr(mongo, "_YOUNG_SECONDS", 0)
+                context.setattr(feed, "_YOUNG_SECONDS", 0)
                 page = await store.changes.read_since(cursor)
             assert page == FeedPage(page.cursor, truncated=True)
             monkeypatch.undo()

@@ -14,13 +14,13 @@ from typing import Any
 from services.analytics.application.ports import Names
 from services.analytics.domain import visits as analytics_domain
 from services.analytics.storage.mongo import store as analytics
-from services.auth import store_mongo as auth
-from services.auth.domain import Account
-from services.links import domain as owners
-from services.links.domain import Link
-from services.links.listing import LinkOrder, Position, Wanted
+from services.auth.domain.account import Account
+from services.auth.storage import mongo as auth
+from services.links.domain import link as owners
+from services.links.domain.link import Link
+from services.links.domain.query import LinkOrder, Position, Wanted
 from services.links.storage import mongo as links
-from services.runtime import mongo
+from services.shared import mongo
 from tests.contract import units
 from tests.contract.analytics import maintained
 from tests.contract.conftest import add_all

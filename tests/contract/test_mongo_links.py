@@ -17,9 +17,9 @@ from pymongo.errors import AutoReconnect
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.blocks import BlockReason
-from services.links.decisions import BlockedAddress, Decision, DecisionKind
-from services.links.domain import (
+from services.links.domain.block import BlockReason
+from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
+from services.links.domain.link import (
     NOBODY,
     Account,
     FormerUrl,
@@ -27,11 +27,11 @@ from services.links.domain import (
     Link,
     Owner,
 )
-from services.links.listing import LinkOrder, Wanted
-from services.links.reports import Statement
+from services.links.domain.query import LinkOrder, Wanted
+from services.links.domain.report import Statement
 from services.links.storage.mongo import lists
-from services.runtime import mongo
-from services.runtime.errors import Unavailable
+from services.shared import mongo
+from services.shared.errors import Unavailable
 from tests.contract import units
 from tests.contract.conftest import NewStore, add_all, opened_at
 

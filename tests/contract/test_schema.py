@@ -20,7 +20,8 @@ import pymongo
 import pytest
 
 from deploy.local import child
-from services.runtime import mongo, sqlite, stores
+from services.shared import mongo, sqlite, stores
+from services.shared.mongo import database as database_module
 from tests.contract.replica import SCHEMA, adapters
 from tests.processes import PATIENCE, PYTHON_PATH, ROOT
 
@@ -221,7 +222,7 @@ async def test_whoever_waits_for_the_process_is_told_that_an_upgrade_comes_first
     await make(store)
     told, tell = os.pipe()
     monkeypatch.setenv("ATAJO_READY_FD", str(tell))
-    monkeypatch.setattr(mongo, "_SOON_SECONDS", 0.0)  # However fast it is.
+    monkeypatch.setattr(database_module, "_SOON_SECONDS", 0.0)  # However fast it is.
     for _ in range(2):
         await make(store, 2)
     os.close(tell)

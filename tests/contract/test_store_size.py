@@ -13,9 +13,10 @@ from prometheus_client import REGISTRY
 
 from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain.visits import Batch, VisitCount, VisitKind
-from services.runtime import background, store_size, stores
-from services.runtime.errors import Unavailable
-from services.runtime.store_size import StoreSize
+from services.shared import background, stores
+from services.shared.errors import Unavailable
+from services.shared.observability import store_size
+from services.shared.observability.store_size import StoreSize
 from tests.contract.conftest import NewStore
 
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -12,21 +12,21 @@ from unittest.mock import patch
 
 import pytest
 
-from gateway.visits import lines
+from gateway.visits.journal import lines
 from services.analytics.__main__ import ADAPTERS as ANALYTICS
 from services.analytics.domain.visits import Batch, Dimension, VisitCount, VisitKind
 from services.auth.__main__ import ADAPTERS as AUTH
-from services.auth.domain import Account
-from services.links import domain as links
-from services.links import reports
+from services.auth.domain.account import Account
 from services.links.__main__ import ADAPTERS as LINKS
 from services.links.application.ports import UnitOfWork
-from services.links.blocks import BlockReason
-from services.links.decisions import BlockedAddress, Decision, DecisionKind
-from services.links.edits import Edit, LinkChanges, block, removal
-from services.links.listing import Wanted
-from services.links.stages import Sweep
-from services.links.urls import UrlPolicy
+from services.links.domain import link as links
+from services.links.domain import report
+from services.links.domain.block import BlockReason
+from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
+from services.links.domain.edit import Edit, LinkChanges, block, removal
+from services.links.domain.query import Wanted
+from services.links.domain.sweep import Sweep
+from services.links.domain.url import UrlPolicy
 from tests.contract import stored, units
 from tests.contract.conftest import NewStore, opened_at
 from tests.contract.stored import Path
@@ -68,7 +68,7 @@ async def fill_links(setting: str) -> None:
         await store.links.add(links.Link("listed--", "https://example.com/", owner, NOW))
         await units.edit(store, ["listed--"], Edit(_listed), NOW)
         for reason in BlockReason:
-            said = reports.statement_of("Stolen passwords", "ana@b.example", NOW)
+            said = report.statement_of("Stolen passwords", "ana@b.example", NOW)
             await units.report(store, "listed--", reason, said, f"id-{reason.value}")
         await units.report(store, "code0000", BlockReason.SPAM, said, "decided")
         await units.decide_reports(store, "code0000", NOW)

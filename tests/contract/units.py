@@ -10,12 +10,12 @@ from services.links.application.links import LinkCommands, edit_links
 from services.links.application.maintenance import Maintenance
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.queries import LinkQueries
-from services.links.blocks import BlockReason, Refusal
-from services.links.domain import Account, Guest, Link
-from services.links.edits import Edit
-from services.links.hosts import host_at
-from services.links.reports import Statement
-from services.links.urls import UrlPolicy
+from services.links.domain.block import BlockReason, Refusal
+from services.links.domain.edit import Edit
+from services.links.domain.host import host_at
+from services.links.domain.link import Account, Guest, Link
+from services.links.domain.report import Statement
+from services.links.domain.url import UrlPolicy
 
 
 async def edit(store: LinkStore, codes: Sequence[str], change: Edit, now: datetime) -> list[Link]:

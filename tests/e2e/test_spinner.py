@@ -18,7 +18,13 @@ def test_it_goes_on_until_the_gateway_is_back_and_makes_one_link(
     site: Product, page: Page, target: str, expected: list[str]
 ) -> None:
     # Of a gateway that is away, and of a web server in front of it.
-    expected += ["net::ERR_", "createShortLink: ", "showLinks: ", "Failed to fetch", "status of 503"]
+    expected += [
+        "net::ERR_",
+        "createShortLink: ",
+        "showLinks: ",
+        "Failed to fetch",
+        "status of 503",
+    ]
     sent: list[dict[str, Any]] = []
 
     def note(request: Request) -> None:

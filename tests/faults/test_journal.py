@@ -18,8 +18,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.visits.journal import HEADROOM
-from gateway.visits.lines import Visit, of_visit
+from gateway.visits.journal.journal import HEADROOM
+from gateway.visits.journal.lines import Visit, of_visit
 from tests.faults.test_store_away import away
 from tests.processes import NO_TLS
 from tests.product import BROWSER, Product

@@ -13,10 +13,10 @@ from functools import partial
 import httpx
 import pytest
 
-from gateway.clients import AuthClient
-from gateway.views import RETRY_SECONDS
-from services.runtime import client
-from services.runtime.errors import Unauthenticated, Unavailable
+from gateway.backends.clients import AuthClient
+from gateway.backends.view_counts import RETRY_SECONDS
+from services.shared.errors import Unauthenticated, Unavailable
+from services.shared.rpc import client
 from tests.processes import NO_TLS
 from tests.product import BROWSER, Product, new_code, registration
 from tests.waiting import SETTLED, await_that

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.edge import Edge
+from gateway.support.edge import Edge
 from tests.fuzz.grammar import Grammar, mutated, read
 from tests.product import BROWSER
 

@@ -15,9 +15,10 @@ from unittest import mock
 from pymongo.collection import Collection
 
 from services.links.__main__ import main
-from services.runtime import heartbeat, observation, ready, sqlite
+from services.shared import sqlite, supervision
+from services.shared.observability import heartbeat, monitoring_server
 
-_announce = ready.announce
+_announce = supervision.announce
 _make = Collection.create_indexes
 _serving = False
 
@@ -49,10 +50,10 @@ def _break_it(addresses: Any) -> None:
         case "heartbeat":
             mock.patch.object(heartbeat.LOOP_LAG, "observe", _break).start()
         case "observation":
-            mock.patch.object(observation._Server, "service_actions", _break).start()
+            mock.patch.object(monitoring_server._Server, "service_actions", _break).start()
 
 
-mock.patch.object(ready, "announce", _break_it).start()
+mock.patch.object(supervision, "announce", _break_it).start()
 match os.environ["BROKEN_PART"]:
     case "sqlite-write":
         mock.patch.object(sqlite3, "connect", _Connection).start()

@@ -16,8 +16,8 @@ import pytest
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
-from services.runtime import client
-from services.runtime.errors import InvalidArgument, Unavailable
+from services.shared.errors import InvalidArgument, Unavailable
+from services.shared.rpc import client
 from tests.processes import Process
 
 ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]

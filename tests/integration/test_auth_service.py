@@ -16,10 +16,10 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from gateway.clients import AuthClient
-from gateway.ports import Session
+from gateway.backends.clients import AuthClient
+from gateway.backends.ports import Session
 from services.reconciler import clients
-from services.runtime.errors import AppError, ResourceExhausted
+from services.shared.errors import AppError, ResourceExhausted
 from tests.processes import Process
 from tests.procfs import niceness_of_threads
 

@@ -13,11 +13,11 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from services.links import blocklist_reader
-from services.links.blocklists import Blocklists
-from services.links.blocks import BlockReason, Refusal
-from services.links.urls import UrlPolicy, UrlRefused
-from services.runtime.errors import Unavailable
+from services.links.domain.block import BlockReason, Refusal
+from services.links.domain.url import UrlPolicy, UrlRefused
+from services.links.storage.blocklists import reader
+from services.links.storage.blocklists.blocklists import Blocklists
+from services.shared.errors import Unavailable
 from tests.processes import PATIENCE, ROOT
 from tests.procfs import children_of, read
 
@@ -257,7 +257,7 @@ async def test_a_reader_that_is_killed_is_tried_again(
 ) -> None:
     write(folder, "spam", "one.example\n")
     with monkeypatch.context() as patched, capture_logs() as told:
-        patched.setattr(blocklist_reader, "__name__", "no_such_module")
+        patched.setattr(reader, "__name__", "no_such_module")
         gate = await opened(folder)
     assert [line["event"] for line in told] == ["blocklist_broken"]
     assert metric("atajo_blocklist_broken", list="spam") == 1
@@ -306,5 +306,5 @@ def _readers() -> list[int]:
     return [
         pid
         for pid in children_of(os.getpid())
-        if "blocklist_reader" in read(Path(f"/proc/{pid}/cmdline"))
+        if "blocklists.reader" in read(Path(f"/proc/{pid}/cmdline"))
     ]

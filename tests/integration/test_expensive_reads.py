@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from deploy.local.store import store_of
-from gateway.owners import Guest
+from gateway.backends.owners import Guest
 from services.links.storage.sqlite import MIGRATIONS
 from tests.in_process import InProcess
 from tests.load.fill import opened

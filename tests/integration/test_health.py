@@ -25,12 +25,14 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from atajo.links.v1 import links_pb2 as links_pb
 from atajo.links.v1 import links_pb2_grpc as links_grpc
-from services.runtime import background, client, heartbeat
-from services.runtime import health as health_module
-from services.runtime.errors import AppError, Unavailable
-from services.runtime.health import Health
-from services.runtime.observation import ObservationServer
-from services.runtime.settings import ProcessSettings
+from services.shared import background
+from services.shared.errors import AppError, Unavailable
+from services.shared.observability import health as health_module
+from services.shared.observability import heartbeat
+from services.shared.observability.health import Health
+from services.shared.observability.monitoring_server import ObservationServer
+from services.shared.rpc import client
+from services.shared.settings import ProcessSettings
 from tests.load_generator import fill_journal
 from tests.mongo.gate import Gate
 from tests.processes import NO_TLS, PATIENCE, Process
@@ -403,7 +405,7 @@ def test_what_every_process_exposes_passes_promtool(product: Product) -> None:
 async def test_who_is_silent_on_the_metrics_port_is_left(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.runtime.observation._Handler.timeout", 0.5)
+    monkeypatch.setattr("services.shared.observability.monitoring_server._Handler.timeout", 0.5)
     health = Health({}, needed=())
     observation = ObservationServer("links", ProcessSettings(), health)
     host, _, port = observation.address.partition(":")

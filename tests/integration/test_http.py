@@ -16,16 +16,16 @@ from prometheus_client import REGISTRY
 from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from gateway.edge import Edge
 from gateway.http.fast_path import protocol_class
 from gateway.metrics import RedirectMetrics
-from gateway.redirect import Redirects
-from gateway.resolution import Changes, Resolution
-from gateway.resolver import Resolver
-from gateway.site import Site
-from gateway.visits.classify import Headers
-from services.runtime import logs
-from services.runtime.errors import Unavailable
+from gateway.pages.files import Site
+from gateway.redirects.handler import Redirects
+from gateway.redirects.resolution import Changes, Resolution
+from gateway.redirects.resolver import Resolver
+from gateway.support.edge import Edge
+from gateway.visits.enrichment.classification import Headers
+from services.shared.errors import Unavailable
+from services.shared.observability import logs
 from tests.in_process import InProcess
 
 URL = "https://example.com/"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.visits.referrer_limit import MAX_NAMES_OF_LINK
+from gateway.visits.enrichment.referrer_limit import MAX_NAMES_OF_LINK
 from tests.conftest import STORES, store_of_product
 from tests.product import Product, new_code
 from tests.waiting import SETTLED, await_that

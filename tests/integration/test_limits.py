@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from gateway.limits import Rate
+from gateway.functions.rate_limits import Rate
 from gateway.settings import GatewaySettings
 from tests.in_process import InProcess
 from tests.product import new_code, registration

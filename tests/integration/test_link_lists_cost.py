@@ -12,11 +12,11 @@ import pytest
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.queries import LinkQueries, Page
-from services.links.domain import Account, LinkState
-from services.links.listing import LinkOrder
+from services.links.domain.link import Account, LinkState
+from services.links.domain.query import LinkOrder
 from services.links.storage.sqlite import MIGRATIONS
-from services.runtime import sqlite
-from services.runtime.moments import micros_of
+from services.shared import sqlite
+from services.shared.timestamps import micros_of
 from tests.load.fill import opened
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

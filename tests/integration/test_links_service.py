@@ -17,8 +17,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.runtime import client
-from services.runtime.errors import InvalidArgument, Unavailable
+from services.shared.errors import InvalidArgument, Unavailable
+from services.shared.rpc import client
 from tests.processes import Process
 
 SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]

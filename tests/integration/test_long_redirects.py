@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from gateway.edge import Edge
-from services.links.urls import MAX_URL_LENGTH
+from gateway.support.edge import Edge
+from services.links.domain.url import MAX_URL_LENGTH
 from tests.in_process import InProcess
 from tests.product import BROWSER, new_code
 from tests.waiting import SETTLED, await_that

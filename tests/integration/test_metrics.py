@@ -17,8 +17,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from gateway.edge import Edge
-from services.runtime import client
+from gateway.support.edge import Edge
+from services.shared.rpc import client
 from tests.mongo.gate import Gate
 from tests.processes import NO_TLS, Process
 from tests.product import PROCESSES, Product, new_code, registration

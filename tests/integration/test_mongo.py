@@ -36,12 +36,15 @@ from pymongo.errors import (
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.links import domain as owners
-from services.links.domain import Link
+from services.links.domain import link as owners
+from services.links.domain.link import Link
 from services.links.storage import mongo as links_store
-from services.runtime import client, mongo, mongo_schema
-from services.runtime.errors import AppError, Unavailable
-from services.runtime.mongo_transactions import Transaction
+from services.shared import mongo
+from services.shared.errors import AppError, Unavailable
+from services.shared.mongo import database as database_module
+from services.shared.mongo import migrations
+from services.shared.mongo.transactions import Transaction
+from services.shared.rpc import client
 from tests.mongo import server
 from tests.mongo.gate import Gate
 from tests.processes import NO_TLS, PATIENCE, Process
@@ -318,8 +321,8 @@ async def until_well(database: mongo.Database) -> None:
 async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongo_schema, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(mongo, "_SOON_SECONDS", 1.0)
+    monkeypatch.setattr(migrations, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(database_module, "_SOON_SECONDS", 1.0)
     building = Building(monkeypatch)
     building.answers = [AutoReconnect("cut off"), NotPrimaryError("failover")]
     async with mongo.opened(mongo_url, "", SCHEMA) as database:
@@ -344,7 +347,7 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
 async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongo, "_SOON_SECONDS", 1.0)
+    monkeypatch.setattr(database_module, "_SOON_SECONDS", 1.0)
     building = Building(monkeypatch)
     building.is_made.set()
     building.answers = [OperationFailure("a key is there twice", 11000)]
@@ -352,7 +355,7 @@ async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
         with pytest.raises(Unavailable) as failed:
             await database.check()
         assert failed.value.reason == "SCHEMA_FAILED"
-    monkeypatch.setattr(mongo_schema, "REFUSED_SECONDS", 0.01)
+    monkeypatch.setattr(migrations, "REFUSED_SECONDS", 0.01)
     building.answers = [OperationFailure("a key is there twice", 11000)]
     async with mongo.opened(mongo_url, "", SCHEMA) as database:
         await until_well(database)
@@ -499,7 +502,7 @@ async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look takes no longer for it: the try before decides. One that takes for ever is none."""
-    monkeypatch.setattr(mongo, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(database_module, "_LOOK_SECONDS", 0.01)
     update_one = AsyncIOMotorCollection.update_one
     majority = asyncio.Event()
     tries = 0

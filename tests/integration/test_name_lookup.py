@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clients import LinksClient
-from services.runtime import client as runtime_client
-from services.runtime.errors import AppError, Unavailable
+from gateway.backends.clients import LinksClient
+from services.shared.errors import AppError, Unavailable
+from services.shared.rpc import client as runtime_client
 from tests.name_server import name_server
 from tests.product import Product
 

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from gateway.edge import Edge
+from gateway.support.edge import Edge
 from tests.processes import NO_TLS, PATIENCE, ROOT
 from tests.product import Product, new_code
 from tests.waiting import CHANGED, await_that

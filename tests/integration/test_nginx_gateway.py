@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from services.runtime import addresses
+from services.shared import ip_addresses
 from tests.name_server import NameServer, name_server
 from tests.processes import NO_TLS, PATIENCE, ROOT
 from tests.product import BROWSER, Product, free_port, new_code
@@ -146,7 +146,7 @@ def test_the_gateway_is_told_whose_request_it_is_and_nothing_a_stranger_claims(
                 http.get(f"{web.url}/{new_code()}", headers=headers),
                 http.post(f"{web.url}/accessLink", json=LINK, headers=headers),
             ):
-                assert str(addresses.parse(told.text)) == case["client"], case
+                assert str(ip_addresses.parse(told.text)) == case["client"], case
 
 
 def test_that_and_the_longest_redirect_hold_where_the_gateway_is_looked_up_anew(

@@ -12,9 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.document import Document, document_of
-from gateway.edge import Edge
+from gateway.pages.html import Document, document_of
 from gateway.settings import GatewaySettings
+from gateway.support.edge import Edge
 from tests.processes import NO_TLS, PATIENCE
 from tests.web import BUILT, Web
 

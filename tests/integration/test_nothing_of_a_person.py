@@ -26,10 +26,10 @@ import httpx
 import pymongo
 import pytest
 
-from gateway.clients import AnalyticsClient
-from gateway.visits import lines
-from gateway.visits.batch import Batch
-from gateway.visits.lines import Facts, Visit
+from gateway.backends.clients import AnalyticsClient
+from gateway.visits.journal import lines
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.lines import Facts, Visit
 from tests.conftest import STORES, store_of_product
 from tests.processes import NO_TLS
 from tests.product import PROCESSES, SERVICES, Product

@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 import pytest
 
-from services.links.blocks import BlockReason
-from services.links.domain import RESTORABLE_FOR
-from services.links.edits import block, removal, restoration
-from services.runtime.errors import Unavailable
+from services.links.domain.block import BlockReason
+from services.links.domain.edit import block, removal, restoration
+from services.links.domain.link import RESTORABLE_FOR
+from services.shared.errors import Unavailable
 from tests.in_process import InProcess
 from tests.product import BROWSER, new_code, registration
 from tests.waiting import SETTLED, await_that
@@ -558,7 +558,7 @@ def test_a_claim_without_end_ends_with_an_error(
         await asyncio.sleep(0)
         return 0, True
 
-    monkeypatch.setattr("gateway.functions.owned.CLAIM_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.functions.owned_links.CLAIM_SECONDS", 0.05)
     monkeypatch.setattr(gateway.links, "claim", claim)
     both = {"token": gateway.log_in(gateway.register()), "guest": new_guest()}
     response = gateway.call("claimLinks", both)

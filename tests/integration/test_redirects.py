@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.resolution import BlockReason, LinkState, Resolution
+from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 from tests.in_process import InProcess
 from tests.processes import ROOT
 from tests.product import BROWSER, Client, Product, new_code

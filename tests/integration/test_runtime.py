@@ -23,14 +23,15 @@ from atajo.analytics.v1 import analytics_pb2_grpc as visits_grpc
 from atajo.auth.v1 import auth_pb2 as accounts_pb
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.runtime import client, request_id, status
-from services.runtime.errors import (
+from services.shared.errors import (
     DeadlineExceeded,
     Internal,
     InvalidArgument,
     ResourceExhausted,
     Unavailable,
 )
+from services.shared.observability import request_id
+from services.shared.rpc import client, status
 from tests.processes import Process
 from tests.waiting import await_that
 

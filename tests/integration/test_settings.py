@@ -15,7 +15,7 @@ from services.analytics.settings import AnalyticsSettings
 from services.auth.__main__ import rules_of
 from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
-from services.runtime.settings import ProcessSettings
+from services.shared.settings import ProcessSettings
 from tests.processes import Process
 
 NOT_TEXT = os.fsdecode(b"\xff\xfe")

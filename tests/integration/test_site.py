@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from gateway.edge import Edge
-from gateway.resolution import LinkState, Resolution
+from gateway.redirects.resolution import LinkState, Resolution
+from gateway.support.edge import Edge
 from tests.in_process import InProcess
 from tests.processes import ROOT
 from tests.product import new_code

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from services.links.blocks import BlockReason
-from services.links.edits import block
+from services.links.domain.block import BlockReason
+from services.links.domain.edit import block
 from tests.in_process import InProcess
 from tests.product import BROWSER, Client, Product, new_code
 from tests.waiting import SETTLED, await_that

@@ -11,8 +11,8 @@ import httpx
 import pytest
 import structlog
 
-from gateway.edge import Edge
-from services.links.domain import TooManyQueries
+from gateway.support.edge import Edge
+from services.links.domain.link import TooManyQueries
 from tests.in_process import InProcess
 from tests.load_generator import fill_journal
 from tests.product import Client, Product
@@ -25,7 +25,7 @@ ALL_WORKS = dict.fromkeys(("following", "shortening", "counting", "reading", "ac
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcess]:
     """A gateway that looks at its services twenty times a second."""
-    monkeypatch.setattr("services.runtime.health._EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("services.shared.observability.health._EVERY_SECONDS", 0.05)
     with InProcess(tmp_path, journal_bytes=1 << 20) as gateway:
         yield gateway
 

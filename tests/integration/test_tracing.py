@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as pb
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as pb_grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from services.runtime import tracing
+from services.shared.observability import tracing
 from tests.processes import PYTHON_PATH, ROOT
 from tests.product import BROWSER, PROCESSES, Product, new_code
 
@@ -244,7 +244,9 @@ def test_what_is_off_is_not_imported(
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setitem(sys.modules, "services.runtime.otel", None)  # Its import would fail.
+    monkeypatch.setitem(
+        sys.modules, "services.shared.observability.otel", None
+    )  # Its import would fail.
     tracing.start("links", "1")
     assert not tracing.is_on()
 

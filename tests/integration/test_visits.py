@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from gateway.visits import lines
+from gateway.visits.journal import lines
 from services.analytics.domain.visits import Dimension
 from tests.countries import write_countries
 from tests.in_process import InProcess

@@ -23,7 +23,7 @@ import httpx
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.runtime import client
+from services.shared.rpc import client
 from tests.processes import ROOT, Process
 from tests.procfs import read, threads_of
 from tests.product import new_code

@@ -15,7 +15,7 @@ from services.analytics.domain.day_ranges import pack
 from services.analytics.storage.records import pack_counts
 from services.analytics.storage.sqlite import schema as analytics
 from services.links.storage.sqlite import schema as links_schema
-from services.runtime import sqlite
+from services.shared import sqlite
 from tests.product import ALPHABET
 
 LINKS_OF_AN_ACCOUNT = 500

@@ -16,11 +16,11 @@ from pymongo import MongoClient, WriteConcern
 from pymongo.database import Database
 from pymongo.results import InsertManyResult
 
-from services.links.domain import Account, Link
+from services.links.domain.link import Account, Link
 from services.links.storage.mongo import SCHEMA
 from services.links.storage.mongo.documents import document_of
-from services.runtime import mongo
-from services.runtime.mongo import Document, Schema
+from services.shared import mongo
+from services.shared.mongo import Document, Schema
 from tests.load.fill import FIRST_LISTED, LINKS_OF_AN_ACCOUNT, LISTED_ACCOUNT, code_of
 
 _CHUNK = 5_000

@@ -58,10 +58,10 @@ import jwt
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from deploy.local.store import store_of
-from gateway.clients import AnalyticsClient
-from gateway.visits.batch import Batch
-from gateway.visits.lines import Visit
-from services.runtime import client
+from gateway.backends.clients import AnalyticsClient
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.lines import Visit
+from services.shared.rpc import client
 from tests.load import fill_mongo, visits
 from tests.load.bench import (
     LOAD_CORE,

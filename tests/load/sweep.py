@@ -24,11 +24,11 @@ import httpx
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.links.domain import NOBODY, Link
-from services.links.hosts import host_key
+from services.links.domain.host import host_key
+from services.links.domain.link import NOBODY, Link
 from services.links.storage import mongo, sqlite
 from services.links.storage.mongo.documents import document_of
-from services.runtime import client
+from services.shared.rpc import client
 from tests.load.fill import code_of, opened
 from tests.load.fill_mongo import filled, insert
 from tests.mongo import server

@@ -28,7 +28,7 @@ from bson.raw_bson import RawBSONDocument
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
-from gateway.clients import STATISTICS_SECONDS
+from gateway.backends.clients import STATISTICS_SECONDS
 from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain import hyperloglog
 from services.analytics.domain.day_ranges import pack
@@ -36,7 +36,8 @@ from services.analytics.domain.visits import Dimension, count_names
 from services.analytics.storage.mongo.store import SCHEMA
 from services.analytics.storage.records import DayRecord, TotalsRecord, pack_counts
 from services.analytics.storage.sqlite.schema import MIGRATIONS
-from services.runtime import client, stores
+from services.shared import stores
+from services.shared.rpc import client
 from tests.load.bench import cpu_seconds
 from tests.load.fill import code_of, opened
 from tests.load.fill_mongo import filled, insert

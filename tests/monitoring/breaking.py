@@ -14,9 +14,9 @@ from typing import Any
 from unittest import mock
 
 from gateway.__main__ import main
-from gateway.clients import AnalyticsClient, LinksClient
-from services.runtime import background
-from services.runtime.errors import Unavailable
+from gateway.backends.clients import AnalyticsClient, LinksClient
+from services.shared import background
+from services.shared.errors import Unavailable
 
 _resolve = LinksClient.resolve
 _lookups_break = False

@@ -18,7 +18,7 @@ import grpc
 import httpx
 
 from atajo.links.v1 import links_pb2, links_pb2_grpc
-from gateway.visits.journal import HEADROOM
+from gateway.visits.journal.journal import HEADROOM
 from tests.load_generator import Connection, NotReachedError
 from tests.mongo.replica_set import ReplicaSet
 from tests.processes import NO_TLS, Process

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.visits.agents import BROWSERS, SYSTEMS, Agent, agent_of
-from gateway.visits.classify import kind_of
+from gateway.visits.enrichment.classification import kind_of
+from gateway.visits.enrichment.user_agents import BROWSERS, SYSTEMS, Agent, agent_of
 
 REAL = json.loads(
     Path(__file__).with_name("user_agents").joinpath("agents.json").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ from services.analytics.domain.periods import Recent
 from services.analytics.domain.statistics import Statistics
 from services.analytics.domain.visits import Batch, Day, TooManyReads, Totals, VisitCount, VisitKind
 from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
-from services.runtime.errors import Unavailable
+from services.shared.errors import Unavailable
 from tests.contract.conftest import opened_at
 
 TODAY = 20_513

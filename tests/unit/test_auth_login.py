@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
 from services.auth.__main__ import show_password_checks
-from services.auth.attempts import AttemptLimiter, Rule
-from services.auth.device_tokens import DeviceTokens
-from services.auth.domain import InvalidToken, LoginsBusy, TooManyAttempts, WrongPassword
-from services.auth.hasher import Hasher
-from services.auth.store import Attempt
-from services.auth.store_sqlite import MIGRATIONS, SqliteAttemptStore
-from services.auth.tokens import Tokens
-from services.runtime import sqlite
+from services.auth.application.attempt_limiter import AttemptLimiter, Rule
+from services.auth.application.device_tokens import DeviceTokens
+from services.auth.application.password_hasher import Hasher
+from services.auth.application.ports import Attempt
+from services.auth.application.session_tokens import Tokens
+from services.auth.domain.account import InvalidToken, LoginsBusy, TooManyAttempts, WrongPassword
+from services.auth.storage.sqlite import MIGRATIONS, SqliteAttemptStore
+from services.shared import sqlite
 
 SECRET = "a signing secret of the tests, more than 32 bytes"
 START = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -13,9 +13,12 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from services.auth.attempts import AttemptLimiter, Rule
-from services.auth.device_tokens import DeviceTokens
-from services.auth.domain import (
+from services.auth.application.accounts import AuthService
+from services.auth.application.attempt_limiter import AttemptLimiter, Rule
+from services.auth.application.device_tokens import DeviceTokens
+from services.auth.application.password_hasher import Hasher
+from services.auth.application.session_tokens import Tokens
+from services.auth.domain.account import (
     EmailTaken,
     InvalidPasswordHash,
     InvalidToken,
@@ -23,13 +26,10 @@ from services.auth.domain import (
     TooManyAttempts,
     WrongPassword,
 )
-from services.auth.hasher import Hasher
 from services.auth.metrics import ACCOUNT_CLOSINGS, LOGINS, PASSWORD_CHANGES
-from services.auth.service import AuthService
-from services.auth.store_sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
-from services.auth.tokens import Tokens
-from services.runtime import sqlite
-from services.runtime.errors import AppError
+from services.auth.storage.sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
+from services.shared import sqlite
+from services.shared.errors import AppError
 
 SECRET = "a signing secret of the tests, more than 32 bytes"
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -10,19 +10,22 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from services.runtime import background, logs
-from services.runtime.errors import Unavailable
+from services.shared import background
+from services.shared.errors import Unavailable
+from services.shared.observability import logs
 from tests.processes import Process
 
 MAIN = """
 import asyncio
-from services.runtime import background, logs, ready
+from services.shared import background
+from services.shared.observability import logs
+from services.shared import supervision
 
 async def serve() -> None:
-    stop = ready.stop_requested()
+    stop = supervision.stop_requested()
     background.stop_on_failure(stop)
     task = background.run(work(), "work")
-    ready.announce({})
+    supervision.announce({})
     await stop.wait()
     task.cancel()
     logs.get("main").info("stopped")

@@ -16,7 +16,7 @@ import pytest
 from deploy.local import backup
 from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain.visits import Batch, Totals, VisitCount, VisitKind
-from services.runtime import sqlite
+from services.shared import sqlite
 from tests.contract.conftest import opened_at
 
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from gateway.batches import Batches
+from gateway.backends.batcher import Batches
 
 _WHO: ContextVar[str] = ContextVar("who", default="nobody")
 
@@ -59,7 +59,7 @@ async def test_what_is_brought_in_one_turn_goes_in_calls_of_so_many(sender: Send
 async def test_what_follows_a_call_waits_for_its_end(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.batches.GATHER_SECONDS", 60.0)
+    monkeypatch.setattr("gateway.backends.batcher.GATHER_SECONDS", 60.0)
     batches = Batches(sender, 4)
     for number in range(3):
         batches.bring(number)
@@ -105,7 +105,7 @@ async def test_a_call_that_was_just_made_is_cut_off_and_not_forgotten(sender: Se
 async def test_at_the_end_calls_are_cut_off_and_what_waits_is_given_back(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.batches.GATHER_SECONDS", 60.0)
+    monkeypatch.setattr("gateway.backends.batcher.GATHER_SECONDS", 60.0)
     batches = Batches(sender, 4)
     batches.bring(0)
     await turns()

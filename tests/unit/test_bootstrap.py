@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
+from gateway.backends.view_counts import Totals
 from gateway.bootstrap import Gateway, bootstrap
 from gateway.settings import GatewaySettings
-from gateway.views import Totals
 from tests import services
 from tests.product import BROWSER
 

@@ -12,8 +12,8 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from gateway.callable import success
-from services.runtime.errors import Unavailable
+from gateway.functions.protocol import success
+from services.shared.errors import Unavailable
 
 
 def asks(*headers: tuple[bytes, bytes]) -> Request:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.resolution import Changes, LinkState, Resolution
-from gateway.resolver import Resolver
+from gateway.redirects.resolution import Changes, LinkState, Resolution
+from gateway.redirects.resolver import Resolver
 from tests.load import capacity
 from tests.load.capacity import cache_of, distinct, fill, plan, simulate, zipf
 

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.changes import MOST_PAGES, ChangeFollower
-from gateway.resolution import Changes, LinkState, Resolution
-from gateway.resolver import Resolver
-from services.runtime.errors import DeadlineExceeded, Unavailable
+from gateway.redirects.invalidation import MOST_PAGES, ChangeFollower
+from gateway.redirects.resolution import Changes, LinkState, Resolution
+from gateway.redirects.resolver import Resolver
+from services.shared.errors import DeadlineExceeded, Unavailable
 
 URL = "https://example.com/a"
 REMOVED = Resolution(LinkState.REMOVED)
@@ -106,7 +106,7 @@ class Following:
 
 @pytest.fixture
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.changes.EVERY_SECONDS", 0.001)
+    monkeypatch.setattr("gateway.redirects.invalidation.EVERY_SECONDS", 0.001)
 
 
 @asynccontextmanager
@@ -223,7 +223,7 @@ async def test_one_replica_that_is_silent_holds_no_change_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another is asked at once: the next round would be too late."""
-    monkeypatch.setattr("gateway.changes.EVERY_SECONDS", 0.1)
+    monkeypatch.setattr("gateway.redirects.invalidation.EVERY_SECONDS", 0.1)
     async with following(kept=Resolution.active(URL)) as it:
         it.links.silent = 3  # The question, and two of the three that follow it.
         it.links.change("kept", REMOVED)
@@ -267,7 +267,7 @@ async def test_links_that_always_has_more_is_asked_so_often_and_no_more() -> Non
 async def test_a_start_waits_a_moment_alone_for_links_that_hangs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gateway.changes.START_SECONDS", 0.01)
+    monkeypatch.setattr("gateway.redirects.invalidation.START_SECONDS", 0.01)
     it = Following()
     it.links.hanging = 1_000_000
     async with asyncio.timeout(5):

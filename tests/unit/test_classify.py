@@ -13,8 +13,8 @@ import ada_url
 import crawleruseragents
 import pytest
 
-from gateway.visits.bot_patterns import EXCEPTED, SELF_IDENTIFIED
-from gateway.visits.classify import kind_of, looks_ahead, referrers_except
+from gateway.visits.enrichment.bot_patterns import EXCEPTED, SELF_IDENTIFIED
+from gateway.visits.enrichment.classification import kind_of, looks_ahead, referrers_except
 
 FOLDER = Path(__file__).with_name("user_agents")
 PEOPLE = gzip.decompress((FOLDER / "browsers.txt.gz").read_bytes()).decode().splitlines()

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.edge import Edge
-from services.runtime import codes, edge_table
-from services.runtime.codes import TRAILING, addressed_code, is_code, is_reserved, is_route
+from gateway.support.edge import Edge
+from services.shared import codes, edge_table
+from services.shared.codes import TRAILING, addressed_code, is_code, is_reserved, is_route
 from tests.processes import ROOT
 
 EDGE = Edge.load()

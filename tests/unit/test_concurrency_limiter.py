@@ -7,8 +7,8 @@ from collections.abc import Hashable
 
 import pytest
 
-from services.runtime.concurrency_limiter import READS_REJECTED, ConcurrencyLimiter
-from services.runtime.errors import ResourceExhausted
+from services.shared.concurrency_limiter import READS_REJECTED, ConcurrencyLimiter
+from services.shared.errors import ResourceExhausted
 
 PER_OWNER, TOTAL = 3, 6
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.visits.countries import CountriesFile, InvalidCountriesError
+from gateway.visits.enrichment.countries import CountriesFile, InvalidCountriesError
 from tests.countries import write_countries
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deploy import edge as pages_edge
-from services.runtime import codes, edge_table
+from services.shared import codes, edge_table
 from tests.processes import ROOT
 
 TABLE = edge_table.read()

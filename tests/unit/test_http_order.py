@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from gateway.http.coalescing import CoalescingTransport, WriteQueue
-from gateway.visits.journal import Journal
+from gateway.visits.journal.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
 from tests.unit.test_pipeline import strangers
 from tests.unit.test_sender import Sink

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 import structlog
 
-from gateway.visits import journal as journal_module
-from gateway.visits import lines
-from gateway.visits.batch import Batch
-from gateway.visits.folder import Folder, JournalInUseError
-from gateway.visits.journal import HEADROOM, Journal, JournalFullError
-from gateway.visits.lines import Visit
+from gateway.visits.journal import journal as journal_module
+from gateway.visits.journal import lines
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.folder import Folder, JournalInUseError
+from gateway.visits.journal.journal import HEADROOM, Journal, JournalFullError
+from gateway.visits.journal.lines import Visit
 
 ROOM = 1 << 20
 GATEWAY = "0123456789abcdef0123456789abcdef"
@@ -415,7 +415,7 @@ async def test_a_full_disk_leaves_whole_lines_and_room_to_win_it_back(
     def free(_fd: int) -> int:
         return max(0, disk - sum(path.stat().st_size for path in files(tmp_path)))
 
-    monkeypatch.setattr("gateway.visits.folder._free_bytes", free)
+    monkeypatch.setattr("gateway.visits.journal.folder._free_bytes", free)
     journal = Journal(tmp_path, ROOM << 10)
     lost = counted = 0
     for turn in range(20_000):
@@ -435,7 +435,7 @@ async def test_a_disk_without_room_begins_no_new_journal_and_continues_an_old_on
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as full:
-        full.setattr("gateway.visits.folder._free_bytes", lambda _: 0)
+        full.setattr("gateway.visits.journal.folder._free_bytes", lambda _: 0)
         with pytest.raises(JournalFullError, match="no room to begin"):
             Journal(tmp_path / "new", ROOM)
         write(tmp_path, 1, "aaaaaaaa")

@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import pytest
 
-from gateway.visits import lines
-from gateway.visits.key import DAY_SECONDS, EVERY_SECONDS, VisitorKeys
-from gateway.visits.visitors import Visitors
-from services.runtime.addresses import parse
-from services.runtime.errors import Unavailable
+from gateway.visits.enrichment.visitor_key import DAY_SECONDS, EVERY_SECONDS, VisitorKeys
+from gateway.visits.enrichment.visitors import Visitors
+from gateway.visits.journal import lines
+from services.shared.errors import Unavailable
+from services.shared.ip_addresses import parse
 from tests.product import BROWSER
 
 DAY = 20_779
@@ -208,7 +208,7 @@ async def test_a_start_does_not_wait_for_one_who_does_not_answer(
             await asyncio.Event().wait()
             raise AssertionError
 
-    monkeypatch.setattr("gateway.visits.key.START_SECONDS", 0.01)
+    monkeypatch.setattr("gateway.visits.enrichment.visitor_key.START_SECONDS", 0.01)
     async with started(Silent(Clock())) as gateway:
         assert not gateway.keys.has_key
         assert gateway.number() == ""

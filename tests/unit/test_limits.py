@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from gateway.limits import (
+from gateway.functions.rate_limits import (
     MAX_CONCURRENT,
     MAX_CONCURRENT_BY_NETWORK,
     MOST_WINDOWS,
@@ -22,7 +22,7 @@ from gateway.limits import (
     Networks,
     Rate,
 )
-from services.runtime.errors import ResourceExhausted
+from services.shared.errors import ResourceExhausted
 
 CLIENT_IPS = Path(__file__).parents[1] / "contract" / "client_ip_cases.json"
 """Cases of nginx and the gateway alike: tests/integration/test_nginx_gateway.py."""

@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.links.addresses import address_of
-from services.links.blocks import BlockReason, InvalidAddress
-from services.links.codes import (
+from services.links.domain.block import BlockReason, InvalidAddress
+from services.links.domain.code import (
     MAX_DRAWN,
     CodeTaken,
     InvalidCode,
@@ -26,7 +25,9 @@ from services.links.codes import (
     drawn_scan_codes,
     may_be_scan_code,
 )
-from services.links.domain import (
+from services.links.domain.edit import Expiry, LinkChanges, NoChanges, block, removal, restoration
+from services.links.domain.lease import InvalidLease, check_lease
+from services.links.domain.link import (
     NOBODY,
     Account,
     Guest,
@@ -36,9 +37,8 @@ from services.links.domain import (
     Owner,
     Resolution,
 )
-from services.links.edits import Expiry, LinkChanges, NoChanges, block, removal, restoration
-from services.links.leases import InvalidLease, check_lease
-from services.links.listing import (
+from services.links.domain.pattern import address_of
+from services.links.domain.query import (
     InvalidCursor,
     InvalidQuery,
     LinkOrder,
@@ -48,11 +48,11 @@ from services.links.listing import (
     Wanted,
     text_of,
 )
-from services.links.reports import InvalidContact, InvalidDetails, Statement, statement_of
-from services.links.texts import InvalidTags, InvalidTitle, folded, tags_of, title_of
-from services.links.url_cleaning import clean_url
-from services.links.urls import InvalidEndedUrl, InvalidUrl, UrlPolicy
-from services.runtime.text import BLANKS
+from services.links.domain.report import InvalidContact, InvalidDetails, Statement, statement_of
+from services.links.domain.text import InvalidTags, InvalidTitle, folded, tags_of, title_of
+from services.links.domain.url import InvalidEndedUrl, InvalidUrl, UrlPolicy
+from services.links.domain.url_cleaning import clean_url
+from services.shared.text import BLANKS
 from tests.processes import ROOT
 
 CASES = json.loads((ROOT / "tests/unit/link_cases.json").read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from structlog.testing import capture_logs
 
-from services.runtime import logs
+from services.shared.observability import logs
 
 
 class Clock:

@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
+from gateway.backends.owners import Account, Guest
 from gateway.functions.owner import Owned
-from gateway.owners import Account, Guest
 
 KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 

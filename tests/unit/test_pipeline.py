@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import structlog
 
-from gateway.visits.batch import Batch
-from gateway.visits.journal import Journal
-from gateway.visits.lines import Visit
+from gateway.visits.enrichment.visitors import Visitors
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.journal import Journal
+from gateway.visits.journal.lines import Visit
 from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
-from gateway.visits.visitors import Visitors
-from services.runtime import background
-from services.runtime.addresses import parse
-from services.runtime.errors import Unavailable
+from services.shared import background
+from services.shared.errors import Unavailable
+from services.shared.ip_addresses import parse
 from tests.unit.test_journal import abandon, failing, write
 from tests.unit.test_sender import Sink
 
@@ -206,7 +206,7 @@ async def test_a_full_disk_is_looked_at_until_it_has_room_again(
     pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
     pipeline.start()
     with monkeypatch.context() as full, structlog.testing.capture_logs() as told:
-        full.setattr("gateway.visits.folder._free_bytes", lambda _: 0)
+        full.setattr("gateway.visits.journal.folder._free_bytes", lambda _: 0)
         with pytest.raises(Unavailable, match="full"):
             await pipeline.check_journal()
         for _ in range(3):

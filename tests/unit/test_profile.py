@@ -13,13 +13,17 @@ from typing import Any, cast
 import pytest
 from starlette.requests import Request
 
+from gateway.backends.owners import Account, Owner
+from gateway.backends.ports import Auth, Link, Links, Page, Query
+from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, Views
 from gateway.functions.profile import MAX_READS, Profiles, ShowProfile
-from gateway.limits import MAX_CONCURRENT_BY_NETWORK, ClientAddresses, ConcurrencyLimit
-from gateway.owners import Account, Owner
-from gateway.ports import Auth, Link, Links, Page, Query
-from gateway.resolution import LinkState
-from gateway.views import RETRY_SECONDS, Totals, ViewCounts, Views
-from services.runtime.errors import ResourceExhausted, Unavailable
+from gateway.functions.rate_limits import (
+    MAX_CONCURRENT_BY_NETWORK,
+    ClientAddresses,
+    ConcurrencyLimit,
+)
+from gateway.redirects.resolution import LinkState
+from services.shared.errors import ResourceExhausted, Unavailable
 
 MADE = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 

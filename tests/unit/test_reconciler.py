@@ -14,7 +14,7 @@ from services.reconciler.ports import Services, Visited
 from services.reconciler.purge import Purge
 from services.reconciler.runner import Runner
 from services.reconciler.views import Views
-from services.runtime.errors import InvalidArgument, Unavailable
+from services.shared.errors import InvalidArgument, Unavailable
 
 
 class World:

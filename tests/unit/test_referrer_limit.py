@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from gateway.visits import referrer_limit
-from gateway.visits.journal import Journal
-from gateway.visits.pipeline import VisitPipeline
-from gateway.visits.referrer_limit import (
+from gateway.visits.enrichment import referrer_limit
+from gateway.visits.enrichment.referrer_limit import (
     MAX_NAMES_OF_CLIENT,
     MAX_NAMES_OF_LINK,
     OTHER_NAMES,
     ReferrerLimit,
 )
+from gateway.visits.journal.journal import Journal
+from gateway.visits.pipeline import VisitPipeline
 from tests.unit.test_pipeline import strangers
 from tests.unit.test_sender import Sink
 

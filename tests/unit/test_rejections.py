@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.rejections import RECENT_SECONDS, RejectedReads
+from gateway.functions.rejected_reads import RECENT_SECONDS, RejectedReads
 from services.analytics.domain.visits import TooManyReads
-from services.links.domain import TooManyQueries
-from services.runtime.errors import ResourceExhausted
+from services.links.domain.link import TooManyQueries
+from services.shared.errors import ResourceExhausted
 
 
 @pytest.mark.parametrize("error", [TooManyQueries("Too many."), TooManyReads("Too many.")])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from services.admin import removal
-from services.runtime.errors import NotFound, Unavailable
+from services.shared.errors import NotFound, Unavailable
 
 
 class World:

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 import pytest
 
-from gateway.resolution import BlockReason, Changes, LinkState, Resolution, location_of
-from gateway.resolver import (
+from gateway.redirects.resolution import BlockReason, Changes, LinkState, Resolution, location_of
+from gateway.redirects.resolver import (
     ABSENT_SECONDS,
     FRESH_SECONDS,
     MOST_ABSENT,
@@ -27,7 +27,7 @@ from gateway.resolver import (
     LinkSource,
     Resolver,
 )
-from services.runtime.errors import Internal, Unavailable
+from services.shared.errors import Internal, Unavailable
 
 ROOM = 1_000_000
 """Bytes of a cache that never fills here."""
@@ -143,7 +143,7 @@ async def ask_one_by_one(resolver: Resolver, codes: Sequence[str]) -> list[async
 async def test_closing_answers_those_who_wait_for_the_next_call_too(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.batches.GATHER_SECONDS", 60.0)
+    monkeypatch.setattr("gateway.backends.batcher.GATHER_SECONDS", 60.0)
     resolver = cache(SlowSource(), ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     await resolver.close()
@@ -755,7 +755,7 @@ async def test_a_creation_that_an_edit_overtook_is_confirmed(resolver: Resolver)
 async def test_edits_are_bounded_as_look_ups_are(
     source: Source, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.resolver.MOST_WAITING", 1)
+    monkeypatch.setattr("gateway.redirects.resolver.MOST_WAITING", 1)
     resolver = cache(source, ROOM, clock)
     resolver.edited(dict.fromkeys(("aaaaaaaa", "bbbbbbbb"), Resolution.active(f"{URL}/now")))
     assert resolver.hit("bbbbbbbb") == f"{URL}/now".encode()

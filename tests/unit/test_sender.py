@@ -7,10 +7,10 @@ from pathlib import Path
 
 import structlog
 
-from gateway.visits.batch import Batch
-from gateway.visits.journal import Journal
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.journal import Journal
 from gateway.visits.sender import Sender
-from services.runtime.errors import InvalidArgument, Unavailable
+from services.shared.errors import InvalidArgument, Unavailable
 from tests.unit.test_journal import visit
 
 

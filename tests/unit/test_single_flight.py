@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from gateway.single_flight import SingleFlight
-from services.runtime.errors import Unavailable
+from gateway.backends.single_flight import SingleFlight
+from services.shared.errors import Unavailable
 
 
 class Source:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from services.runtime import sqlite
-from services.runtime.errors import Unavailable
-from services.runtime.sqlite import database
+from services.shared import sqlite
+from services.shared.errors import Unavailable
+from services.shared.sqlite import database
 from tests.processes import PATIENCE
 
 

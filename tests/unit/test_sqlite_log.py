@@ -10,8 +10,8 @@ from unittest import mock
 
 import pytest
 
-from services.runtime import sqlite
-from services.runtime.sqlite import checkpointer, connection
+from services.shared import sqlite
+from services.shared.sqlite import checkpointer, connection
 
 PATIENCE = 60.0
 WRITERS, LOGS_WRITTEN, NOTE = 8, 8, "x" * 8_000

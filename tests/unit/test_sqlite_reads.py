@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from services.runtime import sqlite
+from services.shared import sqlite
 
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 READERS = 2

@@ -14,8 +14,9 @@ from tests.processes import PATIENCE, PYTHON_PATH, ROOT
 _SCRIPT = """
 import asyncio, errno, os, sqlite3, sys
 from pathlib import Path
-from services.runtime import logs, sqlite
-from services.runtime.sqlite.checkpointer import INTERVAL_SECONDS
+from services.shared.observability import logs
+from services.shared import sqlite
+from services.shared.sqlite.checkpointer import INTERVAL_SECONDS
 
 def failing(fd):
     raise OSError(errno.EIO, "Input/output error")

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from services.auth.__main__ import ADAPTERS
-from services.runtime import stores
+from services.shared import stores
 from tests.processes import ROOT
 
 PASSWORD = "s3cret-Camino"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.limits import ClientAddresses
-from gateway.visits import lines
-from gateway.visits.countries import registered
-from gateway.visits.languages import ALIASES, CODES
-from gateway.visits.lines import Facts
-from gateway.visits.visitors import Visitors, language_of
-from services.runtime.addresses import Address
+from gateway.functions.rate_limits import ClientAddresses
+from gateway.visits.enrichment.countries import registered
+from gateway.visits.enrichment.languages import ALIASES, CODES
+from gateway.visits.enrichment.visitors import Visitors, language_of
+from gateway.visits.journal import lines
+from gateway.visits.journal.lines import Facts
+from services.shared.ip_addresses import Address
 from tests.product import BROWSER
 
 KEY = bytes(range(32))

@@ -1,0 +1,1 @@
+"""Protobuf in, use case, protobuf out."""

@@ -23,7 +23,7 @@ from services.analytics.domain.visits import (
     VisitCount,
     VisitKind,
 )
-from services.runtime.server import Servicer, Servicers
+from services.shared.rpc.server import Servicer, Servicers
 
 _KINDS: dict[int, VisitKind] = {
     pb.VISIT_KIND_PERSON: VisitKind.PERSON,

@@ -1,0 +1,1 @@
+"""The use cases of statistics, and the ports that they need."""

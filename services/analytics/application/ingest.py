@@ -14,8 +14,8 @@ from services.analytics.domain.visits import (
     check_batch,
 )
 from services.analytics.metrics import BATCHES_APPLIED, VISITS_COUNTED
-from services.runtime.codes import is_code
-from services.runtime.errors import InvalidArgument
+from services.shared.codes import is_code
+from services.shared.errors import InvalidArgument
 
 
 class Ingest:

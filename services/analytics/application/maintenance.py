@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from services.analytics.application.ports import AnalyticsStore, VisitorKeyRepository
 from services.analytics.domain.visits import KEY_BYTES
 from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
-from services.runtime import logs
-from services.runtime.errors import Unavailable
-from services.runtime.moments import EPOCH
+from services.shared.errors import Unavailable
+from services.shared.observability import logs
+from services.shared.timestamps import EPOCH
 
 _CHECK_SECONDS = 60.0
 """Maximum seconds between two checks: the clock may be set forward over the end of a day."""

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Protocol
 
 from services.analytics.domain.visits import Batch, Day, Totals
-from services.runtime.feed import FeedPage
+from services.shared.feed import FeedPage
 
 
 class Names(Enum):

@@ -22,9 +22,9 @@ from services.analytics.domain.visits import (
     Totals,
     Visited,
 )
-from services.runtime.codes import is_code
-from services.runtime.concurrency_limiter import ConcurrencyLimiter
-from services.runtime.moments import EPOCH
+from services.shared.codes import is_code
+from services.shared.concurrency_limiter import ConcurrencyLimiter
+from services.shared.timestamps import EPOCH
 
 MAX_READS_WAITING = 64
 """Maximum waiting reads of one link. A read takes some 10 ms."""

@@ -1,0 +1,1 @@
+"""Rules and values of statistics. No wire, no store, no settings."""

@@ -11,10 +11,10 @@ from heapq import nlargest
 from random import Random
 from typing import NamedTuple
 
-from services.runtime.codes import MAX_LENGTH, MIN_LENGTH, is_code
-from services.runtime.errors import InvalidArgument, ResourceExhausted
-from services.runtime.moments import EPOCH
-from services.runtime.text import CONTROLS
+from services.shared.codes import MAX_LENGTH, MIN_LENGTH, is_code
+from services.shared.errors import InvalidArgument, ResourceExhausted
+from services.shared.text import CONTROLS
+from services.shared.timestamps import EPOCH
 
 MAX_VISITS = 20_000
 """Most rows in one batch."""
@@ -153,7 +153,7 @@ class Totals:
 class Visited:
     """The totals that changed after a cursor, by code, as they are now.
 
-    The rest is as in `services.runtime.feed.FeedPage`.
+    The rest is as in `services.shared.feed.FeedPage`.
     """
 
     cursor: str

@@ -27,7 +27,7 @@ from services.analytics.domain.visits import (
     sums_of,
     totals_of,
 )
-from services.runtime.moments import CLOCK_LEEWAY, EPOCH
+from services.shared.timestamps import CLOCK_LEEWAY, EPOCH
 
 _Hours = dict[int, int]
 _Counts = tuple[_Hours, _Hours, Names]

@@ -39,7 +39,7 @@ from services.analytics.storage.records import (
     TotalsRecord,
     day_of,
 )
-from services.runtime.feed import FeedPage
+from services.shared.feed import FeedPage
 
 T = TypeVar("T")
 Work = Callable[[Session], T]

@@ -23,10 +23,10 @@ from services.links.api.messages import (
 )
 from services.links.application.links import LinkCommands
 from services.links.application.queries import LinkQueries
-from services.links.blocks import InvalidReason
-from services.links.domain import Account, Guest, Link
-from services.links.listing import InvalidQuery
-from services.runtime import interceptors, status
+from services.links.domain.block import InvalidReason
+from services.links.domain.link import Account, Guest, Link
+from services.links.domain.query import InvalidQuery
+from services.shared.rpc import interceptors, status
 
 _SERVICE: str = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
 _CODES_PER_MESSAGE = 10_000

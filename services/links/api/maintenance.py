@@ -10,7 +10,7 @@ from grpc.aio import ServicerContext
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.links.application.maintenance import Maintenance
-from services.links.domain import Account
+from services.links.domain.link import Account
 
 
 class MaintenanceServicer(pb_grpc.MaintenanceServiceServicer):

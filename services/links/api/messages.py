@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from atajo.links.v1 import links_pb2 as pb
-from services.links.blocks import BlockReason, InvalidReason
-from services.links.decisions import Decision, DecisionKind
-from services.links.domain import NOBODY, Account, Guest, Link, LinkState, Owner, Resolution
-from services.links.edits import Expiry, InvalidExpiry, LinkChanges
-from services.links.listing import LinkOrder
-from services.links.reports import Report
+from services.links.domain.block import BlockReason, InvalidReason
+from services.links.domain.decision import Decision, DecisionKind
+from services.links.domain.edit import Expiry, InvalidExpiry, LinkChanges
+from services.links.domain.link import NOBODY, Account, Guest, Link, LinkState, Owner, Resolution
+from services.links.domain.query import LinkOrder
+from services.links.domain.report import Report
 
 _STATES = {
     LinkState.ACTIVE: pb.LINK_STATE_ACTIVE,

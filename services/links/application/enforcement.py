@@ -10,10 +10,10 @@ from typing import TypeVar
 from services.links import metrics
 from services.links.application.links import edit_links
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.blocks import Lists
-from services.links.domain import Link
-from services.links.edits import apply_blocklists
-from services.links.hosts import HostPlace
+from services.links.domain.block import Lists
+from services.links.domain.edit import apply_blocklists
+from services.links.domain.host import HostPlace
+from services.links.domain.link import Link
 
 T = TypeVar("T")
 

@@ -13,15 +13,16 @@ from contextlib import asynccontextmanager
 from hashlib import sha256
 
 from services.links import metrics
-from services.links.addresses import key_of_address
 from services.links.application.ports import DecisionReader
-from services.links.blocklist_format import digest_of, pages_of
-from services.links.blocks import Lists, Refusal
-from services.links.decisions import BlockedAddress
-from services.links.targets import Target, hosts_of
-from services.runtime import background, logs
-from services.runtime.errors import Unavailable
-from services.runtime.moments import micros_of
+from services.links.domain.block import Lists, Refusal
+from services.links.domain.blocklist_key import digest_of, pages_of
+from services.links.domain.decision import BlockedAddress
+from services.links.domain.pattern import key_of_address
+from services.links.domain.target import Target, hosts_of
+from services.shared import background
+from services.shared.errors import Unavailable
+from services.shared.observability import logs
+from services.shared.timestamps import micros_of
 
 LOOK_SECONDS = 0.5
 """How often is looked whether the operator blocked another address."""

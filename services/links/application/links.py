@@ -10,9 +10,10 @@ from datetime import datetime
 from secrets import token_urlsafe
 
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
-from services.links.blocks import BlockReason
-from services.links.codes import CodeTaken, NoFreeCode, check_code, drawn_scan_codes
-from services.links.domain import (
+from services.links.domain.block import BlockReason
+from services.links.domain.code import CodeTaken, NoFreeCode, check_code, drawn_scan_codes
+from services.links.domain.edit import Edit, LinkChanges, removal, restoration
+from services.links.domain.link import (
     MAX_CREATIONS,
     MAX_NAMED,
     Account,
@@ -23,12 +24,11 @@ from services.links.domain import (
     no_link,
     somebody,
 )
-from services.links.edits import Edit, LinkChanges, removal, restoration
+from services.links.domain.report import statement_of
+from services.links.domain.url import UrlPolicy, UrlRefused
 from services.links.metrics import REFUSED, REPORTS
-from services.links.reports import statement_of
-from services.links.urls import UrlPolicy, UrlRefused
-from services.runtime import logs
-from services.runtime.codes import is_code
+from services.shared.codes import is_code
+from services.shared.observability import logs
 
 _REPORT_ID_BYTES = 12
 """Random bytes of a report id, so that nobody guesses one or derives how many there are."""

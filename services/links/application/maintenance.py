@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
-from services.links.domain import MAX_CODES, PURGED_AFTER, Account, check_count
-from services.links.leases import check_lease
+from services.links.domain.lease import check_lease
+from services.links.domain.link import MAX_CODES, PURGED_AFTER, Account, check_count
+from services.links.domain.report import KEPT_AFTER_DECISION
 from services.links.metrics import REPORTS_WAITING
-from services.links.reports import KEPT_AFTER_DECISION
-from services.runtime import background, logs
-from services.runtime.codes import is_code
+from services.shared import background
+from services.shared.codes import is_code
+from services.shared.observability import logs
 
 _FORGOTTEN = 100
 """Reports deleted in one step."""

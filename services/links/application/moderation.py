@@ -13,13 +13,12 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 
-from services.links.addresses import address_of, host_of_address
 from services.links.application.enforcement import BlocklistEnforcer
 from services.links.application.gate import Gate
 from services.links.application.links import edit_links
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.blocks import BlockReason, InvalidAddress, NoBlock, TooManyAddresses
-from services.links.decisions import (
+from services.links.domain.block import BlockReason, InvalidAddress, NoBlock, TooManyAddresses
+from services.links.domain.decision import (
     DECISIONS_A_PAGE,
     MAX_ADDRESSES,
     BlockedAddress,
@@ -27,11 +26,12 @@ from services.links.decisions import (
     DecisionKind,
     check_cause,
 )
-from services.links.domain import Link, no_link
-from services.links.edits import block
+from services.links.domain.edit import block
+from services.links.domain.link import Link, no_link
+from services.links.domain.pattern import address_of, host_of_address
+from services.links.domain.report import MAX_REPORTS, NoReport, Report, ReportPlace
+from services.links.domain.url import UrlPolicy
 from services.links.metrics import DECISIONS
-from services.links.reports import MAX_REPORTS, NoReport, Report, ReportPlace
-from services.links.urls import UrlPolicy
 
 ENFORCEMENT_SECONDS = 10.0
 """How long a block of an address looks for links before it is acknowledged: enough for tens of

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
-from services.links.blocks import BlockReason
-from services.links.decisions import BlockedAddress, Decision
-from services.links.domain import Account, FormerUrl, Guest, Link, Resolution
-from services.links.hosts import HostPlace
-from services.links.listing import LinkOrder, Position, Wanted
-from services.links.reports import Report, ReportPlace, Statement
-from services.links.stages import Sweep
-from services.runtime.feed import FeedPage
+from services.links.domain.block import BlockReason
+from services.links.domain.decision import BlockedAddress, Decision
+from services.links.domain.host import HostPlace
+from services.links.domain.link import Account, FormerUrl, Guest, Link, Resolution
+from services.links.domain.query import LinkOrder, Position, Wanted
+from services.links.domain.report import Report, ReportPlace, Statement
+from services.links.domain.sweep import Sweep
+from services.shared.feed import FeedPage
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from hashlib import sha256
 
 from services.links.application.ports import LinkStore
-from services.links.domain import (
+from services.links.domain.link import (
     MAX_CODES,
     MAX_OWNED_CODES,
     Changes,
@@ -23,7 +23,7 @@ from services.links.domain import (
     no_link,
     somebody,
 )
-from services.links.listing import (
+from services.links.domain.query import (
     MAX_LIMIT,
     MAX_LIMIT_WITHOUT_TOTAL,
     InvalidCursor,
@@ -35,8 +35,8 @@ from services.links.listing import (
     check_limit,
     text_of,
 )
-from services.runtime.codes import is_code
-from services.runtime.concurrency_limiter import ConcurrencyLimiter
+from services.shared.codes import is_code
+from services.shared.concurrency_limiter import ConcurrencyLimiter
 
 MAX_SEARCHES = 1
 """Maximum concurrent reads that look through all links of an owner."""

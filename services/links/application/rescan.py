@@ -19,9 +19,10 @@ from services.links import metrics
 from services.links.application import enforcement
 from services.links.application.enforcement import BlocklistEnforcer, slices
 from services.links.application.ports import LinkStore
-from services.links.blocks import Lists
-from services.links.stages import Stage, Sweep
-from services.runtime import background, logs
+from services.links.domain.block import Lists
+from services.links.domain.sweep import Stage, Sweep
+from services.shared import background
+from services.shared.observability import logs
 
 JOB = "blocklists"
 LEASE = timedelta(seconds=10)

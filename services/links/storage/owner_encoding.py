@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.links.domain import NOBODY, Account, Guest, Nobody, Owner
+from services.links.domain.link import NOBODY, Account, Guest, Nobody, Owner
 
 OwnerValue = str | bytes | None
 """An owner in the field `creator`: an account is its id, a guest the hash of its key, nobody is

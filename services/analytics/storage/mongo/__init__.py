@@ -1,0 +1,1 @@
+"""Statistics in a MongoDB database."""

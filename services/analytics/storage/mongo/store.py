@@ -26,11 +26,11 @@ from pymongo.errors import DuplicateKeyError
 from services.analytics.domain.visits import MAX_CHANGES
 from services.analytics.storage.records import DayRecord, GatewayRecord, Key, TotalsRecord
 from services.analytics.storage.store import Store, Work
-from services.runtime import background
-from services.runtime.feed import FeedPage
-from services.runtime.feed.mongo import MongoFeed
-from services.runtime.mongo import Database, Document, Documents, Schema
-from services.runtime.mongo_transactions import Transaction
+from services.shared import background
+from services.shared.feed import FeedPage
+from services.shared.mongo import Database, Document, Documents, Schema
+from services.shared.mongo.feed import MongoFeed
+from services.shared.mongo.transactions import Transaction
 
 SCHEMA: Schema = ({},)
 """Version 1. All queries are by `_id`."""

@@ -1,0 +1,1 @@
+"""Statistics in an SQLite file."""

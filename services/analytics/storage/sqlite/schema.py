@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.runtime.sqlite import Migration
+from services.shared.sqlite import Migration
 
 MIGRATIONS: tuple[Migration, ...] = (
     """

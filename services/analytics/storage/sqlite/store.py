@@ -4,7 +4,7 @@ Rows of days lie by day first, so that what is written lies together. Which days
 from its totals: reading ten years of a link looks up no row that is not there.
 
 A visitor key is deleted in three steps: it is overwritten (`secure_delete` of
-`services.runtime.sqlite`), the write-ahead log is moved into the file and emptied, and its row is
+`services.shared.sqlite`), the write-ahead log is moved into the file and emptied, and its row is
 deleted. If the process ends in between, the row is still there and the steps are repeated.
 """
 
@@ -19,9 +19,9 @@ from typing import TypeVar
 from services.analytics.domain.visits import MAX_CHANGES, MAX_VISITS
 from services.analytics.storage.records import DayRecord, GatewayRecord, Key, TotalsRecord
 from services.analytics.storage.store import Store, Work
-from services.runtime.feed import FeedPage
-from services.runtime.feed.sqlite import SqliteFeed
-from services.runtime.sqlite import Database
+from services.shared.feed import FeedPage
+from services.shared.sqlite import Database
+from services.shared.sqlite.feed import SqliteFeed
 
 T = TypeVar("T")
 

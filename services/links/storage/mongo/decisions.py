@@ -12,11 +12,11 @@ import secrets
 
 from pymongo import DESCENDING
 
-from services.links.blocks import BlockReason
-from services.links.decisions import BlockedAddress, Decision, DecisionKind
-from services.runtime.moments import micros_of, moment_of
-from services.runtime.mongo import Database, Document
-from services.runtime.mongo_transactions import Transaction
+from services.links.domain.block import BlockReason
+from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
+from services.shared.mongo import Database, Document
+from services.shared.mongo.transactions import Transaction
+from services.shared.timestamps import micros_of, moment_of
 
 _VERSION = {"_id": "addresses"}
 

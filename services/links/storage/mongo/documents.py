@@ -29,12 +29,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from services.links.blocks import BlockReason
-from services.links.domain import FormerUrl, Link
-from services.links.hosts import host_at, host_key
+from services.links.domain.block import BlockReason
+from services.links.domain.host import host_at, host_key
+from services.links.domain.link import FormerUrl, Link
 from services.links.storage.owner_encoding import owner_of, value_of
-from services.runtime.moments import micros_of, moment_of
-from services.runtime.mongo import Document
+from services.shared.mongo import Document
+from services.shared.timestamps import micros_of, moment_of
 
 PURGED: Document = {"removed": True}
 """The fields of a purged link or scan code, besides its code."""

@@ -1,4 +1,4 @@
-"""Which changes of a link are in the change feed in MongoDB (`services.runtime.feed.mongo`)."""
+"""Which changes of a link are in the change feed in MongoDB (`services.shared.mongo.feed`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pymongo.database import Database as PyMongoDatabase
 
 from services.links.application.ports import MAX_CHANGES
-from services.runtime.feed.mongo import MongoFeed
-from services.runtime.mongo import Database, Document
+from services.shared.mongo import Database, Document
+from services.shared.mongo.feed import MongoFeed
 
 _ANSWER = ("url", "expires_at", "ended_url", "removed_at", "blocked", "scan_code")
 """Fields that decide what a short address answers."""

@@ -9,12 +9,12 @@ import asyncio
 
 from pymongo import ASCENDING
 
-from services.links.domain import Link
-from services.links.hosts import HostPlace, host_key, host_of_key, keys_below
+from services.links.domain.host import HostPlace, host_key, host_of_key, keys_below
+from services.links.domain.link import Link
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.documents import LINK, links_of
 from services.links.storage.mongo.schema import BY_ENDED_HOST_KEY, BY_HOST_KEY, LISTED
-from services.runtime.mongo import Database, Document
+from services.shared.mongo import Database, Document
 
 _INDEXES = {"host_key": BY_HOST_KEY, "ended_host_key": BY_ENDED_HOST_KEY}
 """The indexes of the two fields, which queries name: left to itself, the server may go by code."""

@@ -14,7 +14,7 @@ from datetime import datetime
 from pymongo import ASCENDING, ReplaceOne, UpdateOne
 from pymongo.errors import DuplicateKeyError
 
-from services.links.domain import (
+from services.links.domain.link import (
     MAX_FORMER_URLS,
     WITHDRAWN_BEFORE,
     Account,
@@ -42,9 +42,9 @@ from services.links.storage.mongo.lists import (
 )
 from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
 from services.links.storage.owner_encoding import value_of
-from services.runtime.moments import micros_of
-from services.runtime.mongo import Database, Document, Operation
-from services.runtime.mongo_transactions import Transaction
+from services.shared.mongo import Database, Document, Operation
+from services.shared.mongo.transactions import Transaction
+from services.shared.timestamps import micros_of
 
 _SCAN_CODE = {"scan_of": 1}
 

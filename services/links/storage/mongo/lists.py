@@ -26,14 +26,14 @@ from datetime import datetime, timedelta
 
 from pymongo import DESCENDING, UpdateOne
 
-from services.links.domain import RESTORABLE_FOR, Account, Guest, Link, LinkState
-from services.links.listing import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Position, Wanted
+from services.links.domain.link import RESTORABLE_FOR, Account, Guest, Link, LinkState
+from services.links.domain.query import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Position, Wanted
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.schema import BY_AGE, BY_VIEWS, SEARCHED
 from services.links.storage.owner_encoding import OwnerValue, value_of
-from services.runtime.moments import micros_of
-from services.runtime.mongo import Database, Document
-from services.runtime.mongo_transactions import Transaction
+from services.shared.mongo import Database, Document
+from services.shared.mongo.transactions import Transaction
+from services.shared.timestamps import micros_of
 
 _FEW = 2000
 """Links that are counted each time, in about a millisecond."""

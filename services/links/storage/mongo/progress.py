@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from pymongo import UpdateOne
 from pymongo.errors import DuplicateKeyError
 
-from services.links.leases import latest_end
-from services.links.stages import Stage, Sweep
+from services.links.domain.lease import latest_end
+from services.links.domain.sweep import Stage, Sweep
 from services.links.storage.mongo.schema import OWNED
-from services.runtime.moments import micros_of
-from services.runtime.mongo import Database, Document
+from services.shared.mongo import Database, Document
+from services.shared.timestamps import micros_of
 
 _RANK = {"_id": "rank"}
 _SWEEP = {"_id": "sweep"}

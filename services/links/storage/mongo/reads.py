@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from pymongo import ASCENDING, DESCENDING
 
-from services.links.domain import Link
+from services.links.domain.link import Link
 from services.links.storage.mongo.documents import LINK, links_of
-from services.runtime.mongo import Database, Document
+from services.shared.mongo import Database, Document
 
 Order = Sequence[tuple[str, int]]
 NEWEST_FIRST: Order = (("created_at", DESCENDING), ("_id", DESCENDING))

@@ -19,14 +19,14 @@ from itertools import accumulate
 
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
-from services.links.blocks import BlockReason
-from services.links.domain import Link
-from services.links.reports import MAX_STATEMENTS, Report, ReportPlace, Statement
+from services.links.domain.block import BlockReason
+from services.links.domain.link import Link
+from services.links.domain.report import MAX_STATEMENTS, Report, ReportPlace, Statement
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.documents import LINK, link_of
-from services.runtime.moments import micros_of, moment_of
-from services.runtime.mongo import Database, Document
-from services.runtime.mongo_transactions import Transaction
+from services.shared.mongo import Database, Document
+from services.shared.mongo.transactions import Transaction
+from services.shared.timestamps import micros_of, moment_of
 
 _WAITING: Document = {"reported": {"$gt": 0}}
 _MOST_REPORTED_FIRST: reads.Order = (("reported", DESCENDING), *reads.BY_CODE)

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
-from services.runtime.mongo import Document, Schema
+from services.shared.mongo import Document, Schema
 
 BY_AGE, BY_VIEWS, SEARCHED = "links_by_age", "links_by_views", "links_searched"
 OWNED_CODES, LISTED = "links_owned", "links_listed"

@@ -25,8 +25,8 @@ from services.links.storage.mongo.progress import (
     MongoViewCounts,
 )
 from services.links.storage.mongo.reports import MongoReportReader, MongoReportRepository
-from services.runtime.mongo import Database
-from services.runtime.mongo_transactions import Transaction
+from services.shared.mongo import Database
+from services.shared.mongo.transactions import Transaction
 
 T = TypeVar("T")
 

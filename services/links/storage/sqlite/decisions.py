@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 
-from services.links.blocks import BlockReason
-from services.links.decisions import BlockedAddress, Decision, DecisionKind
-from services.runtime.moments import micros_of, moment_of
-from services.runtime.sqlite import Database
+from services.links.domain.block import BlockReason
+from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
+from services.shared.sqlite import Database
+from services.shared.timestamps import micros_of, moment_of
 
 
 class SqliteDecisionReader:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 
-from services.links.domain import Link
-from services.links.hosts import HostPlace, host_key, host_of_key, keys_below
-from services.links.stages import Stage, Sweep
+from services.links.domain.host import HostPlace, host_key, host_of_key, keys_below
+from services.links.domain.link import Link
+from services.links.domain.sweep import Stage, Sweep
 from services.links.storage.sqlite.rows import COLUMNS, link_of, placeholders
-from services.runtime.sqlite import Database
+from services.shared.sqlite import Database
 
 
 def note(connection: sqlite3.Connection, link: Link) -> None:

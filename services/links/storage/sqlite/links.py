@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from services.links.application.ports import MAX_CHANGES
-from services.links.codes import codes_of, may_be_scan_code
-from services.links.domain import (
+from services.links.domain.code import codes_of, may_be_scan_code
+from services.links.domain.link import (
     MAX_FORMER_URLS,
     RESTORABLE_FOR,
     WITHDRAWN_BEFORE,
@@ -26,7 +26,7 @@ from services.links.domain import (
     Resolution,
     TooManyUrls,
 )
-from services.links.listing import LinkOrder
+from services.links.domain.query import LinkOrder
 from services.links.storage.sqlite import hosts, rankings, reports
 from services.links.storage.sqlite.rows import (
     COLUMNS,
@@ -40,9 +40,9 @@ from services.links.storage.sqlite.rows import (
     resolution_of,
     row_of,
 )
-from services.runtime.feed.sqlite import SqliteFeed
-from services.runtime.moments import micros_of, moment_of
-from services.runtime.sqlite import Database
+from services.shared.sqlite import Database
+from services.shared.sqlite.feed import SqliteFeed
+from services.shared.timestamps import micros_of, moment_of
 
 FEED = SqliteFeed(MAX_CHANGES, timedelta(days=1))
 _TAKEN = (

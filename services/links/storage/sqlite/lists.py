@@ -13,13 +13,13 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from services.links.domain import Account, Guest, Link
-from services.links.listing import LinkOrder, Position, Wanted
+from services.links.domain.link import Account, Guest, Link
+from services.links.domain.query import LinkOrder, Position, Wanted
 from services.links.storage.sqlite import rankings
 from services.links.storage.sqlite.rows import Select, StateList
 from services.links.storage.sqlite.search import Search
-from services.runtime.moments import micros_of
-from services.runtime.sqlite import Database
+from services.shared.sqlite import Database
+from services.shared.timestamps import micros_of
 
 T = TypeVar("T")
 

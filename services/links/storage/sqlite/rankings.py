@@ -9,10 +9,10 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from services.links.domain import Account, Guest
-from services.links.listing import KEPT_RANKINGS, RANKING_KEPT_FOR
+from services.links.domain.link import Account, Guest
+from services.links.domain.query import KEPT_RANKINGS, RANKING_KEPT_FOR
 from services.links.storage.sqlite.rows import creator_of
-from services.runtime.moments import micros_of
+from services.shared.timestamps import micros_of
 
 _TOGETHER = 1000
 """Codes of a ranking in one row."""

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import accumulate
 
-from services.links.blocks import BlockReason
-from services.links.domain import Link
-from services.links.reports import MAX_STATEMENTS, Report, ReportPlace, Statement
+from services.links.domain.block import BlockReason
+from services.links.domain.link import Link
+from services.links.domain.report import MAX_STATEMENTS, Report, ReportPlace, Statement
 from services.links.storage.sqlite.rows import find
-from services.runtime.moments import micros_of, moment_of
-from services.runtime.sqlite import Database
+from services.shared.sqlite import Database
+from services.shared.timestamps import micros_of, moment_of
 
 _HIGHEST = (1 << 63) - 1
 """No link is reported as often: a number of SQLite's is no higher."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from services.links.blocks import BlockReason
-from services.links.domain import (
+from services.links.domain.block import BlockReason
+from services.links.domain.link import (
     NOBODY,
     RESTORABLE_FOR,
     Account,
@@ -18,9 +18,9 @@ from services.links.domain import (
     Owner,
     Resolution,
 )
-from services.links.listing import LinkOrder, Position
+from services.links.domain.query import LinkOrder, Position
 from services.links.storage.owner_encoding import owner_of, value_of
-from services.runtime.moments import micros_of, moment_of
+from services.shared.timestamps import micros_of, moment_of
 
 SEARCHED = "code || char(10) || url || char(10) || title || char(10) || tags"
 """What a text is looked for in, as `Link.searched` has it but for case."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.links.domain import LinkState
+from services.links.domain.link import LinkState
 
 MIGRATIONS = (
     f"""

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.links.domain import Account, Guest, Link
-from services.links.listing import LinkOrder, Position, Wanted
+from services.links.domain.link import Account, Guest, Link
+from services.links.domain.query import LinkOrder, Position, Wanted
 from services.links.storage.sqlite.rows import (
     COLUMNS,
     PEOPLE,
@@ -23,7 +23,7 @@ from services.links.storage.sqlite.rows import (
     link_of,
     placeholders,
 )
-from services.runtime.moments import moment_of
+from services.shared.timestamps import moment_of
 
 CHUNK_LINKS = 1000
 """Links that one read searches. Between reads others get the connection, and a caller who gave up

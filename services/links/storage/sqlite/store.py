@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.domain import Account, Guest
-from services.links.leases import latest_end
+from services.links.domain.lease import latest_end
+from services.links.domain.link import Account, Guest
 from services.links.storage.sqlite import rankings
 from services.links.storage.sqlite.decisions import (
     SqliteDecisionReader,
@@ -19,9 +19,9 @@ from services.links.storage.sqlite.hosts import SqliteHostIndex, SqliteSweepProg
 from services.links.storage.sqlite.links import FEED, SqliteLinkReader, SqliteLinkRepository
 from services.links.storage.sqlite.lists import SqliteLinkLists, SqliteViewCounts
 from services.links.storage.sqlite.reports import SqliteReportReader, SqliteReportRepository
-from services.runtime.feed import FeedPage
-from services.runtime.moments import micros_of
-from services.runtime.sqlite import Database
+from services.shared.feed import FeedPage
+from services.shared.sqlite import Database
+from services.shared.timestamps import micros_of
 
 T = TypeVar("T")
 

@@ -1,0 +1,189 @@
+"""The built pages, where no web server stands in front: files, and the document of every page.
+
+Everything is read once, at the start, and what depends on the public address is rendered then, too.
+Files that were compressed at build time are sent compressed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from starlette.types import Receive, Scope, Send
+
+from gateway.pages.html import DOCUMENTS, Document, document_of
+from gateway.support.content_negotiation import content_coding
+from gateway.support.edge import Edge, RawHeaders
+
+_ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
+"""Content codings, best first, and the suffix of a file in each."""
+_TEXT = "text/plain; charset=utf-8"
+_XML = "application/xml"
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": _TEXT,
+    ".wasm": "application/wasm",
+    ".webmanifest": "application/manifest+json",
+    ".webp": "image/webp",
+    ".woff2": "font/woff2",
+    ".xml": _XML,
+}
+"""Content types by suffix, of all files that a build can have. Not the table of the system, which
+differs from machine to machine."""
+_PLACEHOLDER = b"Atajo"
+"""The document of a gateway without pages. The web server in front of it has the real one."""
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file as it is sent. `bodies` has it by content coding, `b""` being none."""
+
+    bodies: dict[bytes, bytes]
+    headers: RawHeaders
+    etag: bytes
+
+
+class Site:
+    """Answers GET and HEAD of pages and files."""
+
+    def __init__(
+        self, edge: Edge, web_dir: Path | None, *, public_url: str = "", contact: str = ""
+    ) -> None:
+        self._edge = edge
+        self._files: dict[str, _File] = {}
+        if web_dir is None:
+            self._pages = dict.fromkeys(edge.pages, self._document(_PLACEHOLDER))
+            self._pages |= {path: self._placeholder(path) for path in edge.looked_up}
+            self._missing = self._document(_PLACEHOLDER, edge.cache_error)
+        else:
+            text = (web_dir / "index.html").read_text(encoding="utf-8")
+            document = Document(text, public_url, contact)
+            self._pages = {path: self._document(document.of(path, edge)) for path in edge.pages}
+            self._missing = self._document(document.unlisted(), edge.cache_error)
+            self._load(web_dir)
+        if public_url:
+            self._files[edge.robots] = self._text_file(_TEXT, _robots(edge, public_url))
+            self._files[edge.sitemap] = self._text_file(_XML, _sitemap(edge, public_url))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        page = self._edge.page_at(path)
+        if file := self._pages[page] if page else self._files.get(path):
+            await _send_file(scope, send, file, 200)
+        else:
+            await self.missing(scope, receive, send)
+
+    async def missing(self, scope: Scope, receive: Receive, send: Send, status: int = 404) -> None:
+        """Send the document with a status for what is not here. Its script then says why."""
+        await _send_file(scope, send, self._missing, status)
+
+    async def failing(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the document with 503, and in Retry-After when to try again."""
+        retry_after = (b"retry-after", b"%d" % self._edge.retry_after)
+        await _send_file(scope, send, self._missing, 503, [retry_after])
+
+    def _load(self, web_dir: Path) -> None:
+        for path in sorted(web_dir.rglob("*")):
+            url = "/" + path.relative_to(web_dir).as_posix()
+            if not path.is_file() or url == "/index.html" or path.suffix in (".br", ".gz"):
+                continue
+            bodies = {b"": path.read_bytes()}
+            for coding, suffix in _ENCODINGS:
+                compressed = path.with_name(path.name + suffix)
+                if compressed.is_file():
+                    bodies[coding] = compressed.read_bytes()
+            hashed = url.startswith(self._edge.hashed_prefix)
+            cache = self._edge.cache_hashed if hashed else self._edge.cache_files
+            self._files[url] = self._file(
+                TYPES.get(path.suffix, "application/octet-stream"), cache, bodies
+            )
+
+    def _document(self, text: bytes, cache: bytes | None = None) -> _File:
+        bodies = {b"": text, b"gzip": gzip.compress(text, mtime=0)}
+        return self._file(TYPES[".html"], cache or self._edge.cache_document, bodies)
+
+    def _placeholder(self, path: str) -> _File:
+        """What stands for a page where the web server in front has it: that is told which it is."""
+        bodies = {b"": _PLACEHOLDER}
+        inner = (DOCUMENTS + document_of(path, self._edge)).encode()
+        return _File(bodies, ((b"x-accel-redirect", inner),), _etag(_PLACEHOLDER))
+
+    def _text_file(self, content_type: str, text: str) -> _File:
+        return self._file(content_type, self._edge.cache_files, {b"": text.encode()})
+
+    def _file(self, content_type: str, cache: bytes, bodies: dict[bytes, bytes]) -> _File:
+        headers = (
+            (b"content-type", content_type.encode()),
+            (b"cache-control", cache),
+            (b"vary", b"accept-encoding"),
+            *self._edge.page_headers,
+        )
+        return _File(bodies, headers, _etag(bodies[b""]))
+
+
+def _etag(body: bytes) -> bytes:
+    """A weak tag, since all codings of one file share it."""
+    return b'W/"%s"' % hashlib.sha256(body).hexdigest()[:32].encode()
+
+
+def _robots(edge: Edge, public_url: str) -> str:
+    """Crawlers may read everything. A page that is not to be listed says `noindex` itself."""
+    return f"User-agent: *\nDisallow:\n\nSitemap: {public_url}{edge.sitemap}\n"
+
+
+def _sitemap(edge: Edge, public_url: str) -> str:
+    urls = [f"  <url><loc>{escape(public_url + path)}</loc></url>" for path in edge.listed]
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="utf-8"?>',
+            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+            *urls,
+            "</urlset>",
+            "",
+        ]
+    )
+
+
+async def _send_file(
+    scope: Scope,
+    send: Send,
+    file: _File,
+    status: int,
+    extra_headers: Iterable[tuple[bytes, bytes]] = (),
+) -> None:
+    request = dict(scope["headers"])
+    if status == 200 and _matches(request.get(b"if-none-match", b""), file.etag):
+        headers = [*file.headers, (b"etag", file.etag)]
+        await send({"type": "http.response.start", "status": 304, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    offered = [coding for coding, _ in _ENCODINGS if coding in file.bodies]
+    coding = content_coding(request.get(b"accept-encoding", b""), offered)
+    body = file.bodies[coding]
+    headers = [*file.headers, *extra_headers, (b"content-length", b"%d" % len(body))]
+    if status == 200:
+        headers.append((b"etag", file.etag))
+    if coding:
+        headers.append((b"content-encoding", coding))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _matches(if_none_match: bytes, etag: bytes) -> bool:
+    """Whether an If-None-Match header names this file, so that the client has it already.
+
+    The comparison is the weak one of RFC 9110, 8.8.3.2: `"x"` and `W/"x"` are the same.
+    """
+    tags = {tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")}
+    return b"*" in tags or etag.removeprefix(b"W/") in tags

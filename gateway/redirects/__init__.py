@@ -1,0 +1,1 @@
+"""Redirects: short URLs, their cached resolutions, and how these stay current."""

@@ -1,0 +1,197 @@
+"""GET and HEAD of a short address, answered ahead of everything else.
+
+Ahead of the framework: a framework's route costs many times what this path does (figures in
+ARCHITECTURE.md), and this path is what the product is for.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import time
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.http.fast_path import BROKEN, LOOKUP, Lookup
+from gateway.metrics import RedirectMetrics
+from gateway.pages.files import Site
+from gateway.redirects.resolution import LinkState, Resolution, location_of
+from gateway.redirects.resolver import Resolver
+from gateway.support.edge import Edge
+from gateway.support.request_id import identified, identify
+from gateway.visits.enrichment.classification import Headers
+from gateway.visits.pipeline import VisitPipeline
+from services.shared.codes import ROUTES, addressed_code, is_code
+from services.shared.errors import AppError
+from services.shared.observability import logs, tracing
+
+_BODY = b"Redirecting..."
+_STATUS_OF_ENDED = {LinkState.EXPIRED: 410, LinkState.REMOVED: 410, LinkState.BLOCKED: 451}
+"""Where a link leads nowhere any more: gone, or unavailable for legal reasons."""
+
+
+class Redirects:
+    """Answers `/<code>`; hands everything else to `app`.
+
+    `hit`, `lookup` and `respond` are the fast path of `gateway/http`: a GET of an active link that
+    memory knows is answered before there is a request to speak of; one of a link that is then found
+    to be active needs no task to wait in. Whatever they leave comes here as ASGI.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        edge: Edge,
+        resolver: Resolver,
+        visits: VisitPipeline,
+        site: Site,
+        metrics: RedirectMetrics,
+    ) -> None:
+        self._app = app
+        self._resolver = resolver
+        self._visits = visits
+        self.before_sending = visits.flush
+        self._site = site
+        self._metrics = metrics
+        self._headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", b"%d" % len(_BODY)),
+            *edge.redirect_headers,
+        ]
+        self._traced = tracing.is_on()
+        self._log = logs.Throttled(__name__)
+        self._server_headers: Headers = ()
+        self._head = b""
+
+    def hit(
+        self, path: bytes, headers: Headers, host: str, server_headers: Headers
+    ) -> bytes | None:
+        """The whole answer to a GET, its visit taken down, if memory has an active link."""
+        started = time.perf_counter()
+        code = path[1:].decode("latin-1")
+        location = self._resolver.hit(code)
+        link_code = ""
+        if location is None:
+            scanned = self._resolver.scan_hit(code)
+            if scanned is None:
+                return None
+            location, link_code = scanned
+        return self._redirected(code, location, link_code, headers, host, server_headers, started)
+
+    def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
+        """What a short address answers, to be awaited.
+
+        None where the path is no short address. With traces on, too: then every look-up is a span
+        of the application's.
+        """
+        code = path[1:].decode("latin-1")
+        if self._traced or not _is_followed(code):
+            return None
+        started = time.perf_counter()
+        if self._resolver.gathers:
+            return Lookup(started, self._resolver.lookup(code))
+        # The call has the id of this request.
+        context = contextvars.Context()
+        scope: Scope = {"headers": headers}
+        context.run(identify, scope)
+        headers[:] = scope["headers"]
+        return Lookup(started, context.run(self._resolver.lookup, code))
+
+    def respond(
+        self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
+    ) -> bytes | None:
+        """The whole answer to a GET, its visit taken down, if its look-up found an active link."""
+        if lookup.answer.exception():
+            return None
+        resolution: Resolution | None = lookup.answer.result()
+        if resolution is None or resolution.state is not LinkState.ACTIVE:
+            return None
+        return self._redirected(
+            path[1:].decode("latin-1"),
+            location_of(resolution.url),
+            resolution.link_code,
+            headers,
+            host,
+            server_headers,
+            lookup.started,
+        )
+
+    def _redirected(
+        self,
+        code: str,
+        location: bytes,
+        link_code: str,
+        headers: Headers,
+        host: str,
+        server_headers: Headers,
+        started: float,
+    ) -> bytes:
+        self._visits.take(code, headers, host, link_code)
+        if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
+            self._server_headers = server_headers
+            self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
+        response = b"%slocation: %s\r\n\r\n%s" % (self._head, location, _BODY)
+        self._metrics.observe("found", time.perf_counter() - started)
+        return response
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if reads and (code := addressed_code(scope["path"][1:])):
+            with tracing.span("redirect", serves=True):
+                await self._follow(scope, receive, send, code)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _follow(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
+        send_with_id = identified(scope, send)
+        state = scope.get("state", {})
+        lookup: Lookup | None = state.get(LOOKUP)
+        started = lookup.started if lookup else time.perf_counter()
+        try:
+            if broken := state.get(BROKEN):
+                raise broken
+            resolution = await (lookup.answer if lookup else self._resolver.lookup(code))
+            is_active = resolution is not None and resolution.state is LinkState.ACTIVE
+            if resolution and is_active and scope["method"] == "GET":
+                host = _host_of(scope)
+                self._visits.take(code, scope["headers"], host, resolution.link_code)
+        except Exception as error:
+            self._tell(error, time.perf_counter() - started)
+            await self._site.failing(scope, receive, send_with_id)
+            result = "failed"
+        else:
+            if resolution is None:
+                await self._site.missing(scope, receive, send_with_id)
+                result = "not_found"
+            else:
+                if target := resolution.target:
+                    headers = [*self._headers, (b"location", location_of(target))]
+                    await send({"type": "http.response.start", "status": 302, "headers": headers})
+                    await send({"type": "http.response.body", "body": _BODY})
+                else:
+                    status = _STATUS_OF_ENDED[resolution.state]
+                    await self._site.missing(scope, receive, send_with_id, status)
+                result = "found" if is_active else "ended"
+        self._metrics.observe(result, time.perf_counter() - started)
+
+    def _tell(self, error: Exception, seconds: float) -> None:
+        """Say why visits fail; how many do is in `atajo_redirects_total`."""
+        fields = {"duration": round(seconds, 6)}
+        if isinstance(error, AppError):
+            self._log.error("redirect_failed", reason=error.reason, call=error.call, **fields)
+        else:
+            self._log.error("redirect_broke", exc_info=error, **fields)
+
+
+def _host_of(scope: Scope) -> str:
+    """Where the connection of a request comes from, empty where that is not known."""
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _is_followed(code: str) -> bool:
+    """Whether `/<code>` is a short URL, with or without a link, and nothing follows its code."""
+    return code not in ROUTES and is_code(code)
+
+
+def _lines(headers: Headers) -> bytes:
+    return b"".join([b"%s: %s\r\n" % header for header in headers])

@@ -1,0 +1,44 @@
+"""Pages that are there only where their code has or had a link, as that of a preview."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from starlette.types import Receive, Scope, Send
+
+from gateway.pages.files import Site
+from gateway.redirects.resolver import Resolver
+from gateway.support.edge import Edge
+from services.shared.codes import is_route
+from services.shared.errors import AppError
+from services.shared.observability import logs
+
+
+class LookedUpPages:
+    """Answers GET and HEAD of such a page with what the site has for it, whatever a link's state.
+
+    It counts nothing. Where there never was a link, or where that cannot be told, it answers as a
+    short address does.
+    """
+
+    def __init__(self, edge: Edge, resolver: Resolver, site: Site) -> None:
+        self._edge = edge
+        self._resolver = resolver
+        self._site = site
+        self._log = logs.Throttled(__name__)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        page = self._edge.page_at(scope["path"]) or ""
+        code = self._edge.code_in(page, scope["path"])
+        started = time.perf_counter()
+        try:
+            resolution = None if is_route(code) else await self._resolver.lookup(code)
+        except AppError as error:
+            seconds = round(time.perf_counter() - started, 6)
+            self._log.error("page_failed", reason=error.reason, call=error.call, duration=seconds)
+            await self._site.failing(scope, receive, send)
+        except asyncio.CancelledError:  # By uvicorn, which stops and does not wait any more.
+            await self._site.failing(scope, receive, send)
+        else:
+            await (self._site if resolution else self._site.missing)(scope, receive, send)

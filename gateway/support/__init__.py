@@ -1,0 +1,1 @@
+"""What every part of the gateway uses: routes, headers, request ids."""

@@ -1,0 +1,1 @@
+"""What is known of a visit: bot or person, device, country, referrer, visitor."""

@@ -1,0 +1,177 @@
+"""What a person's User-Agent tells: device, browser and system, by names without versions.
+
+ua-parser knows by which words browsers and systems are told. Of its rules those are taken that can
+tell one of the names below, and no other name is told: so nothing that a stranger writes becomes
+one. Its engine in Rust tries only the rules of which a part occurs (measured in ARCHITECTURE.md).
+Its rules for devices are left out: they tell models, and take most of the time and memory, where a
+few words and the system tell the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, Literal, NamedTuple
+
+from ahocorasick_rs import BytesAhoCorasick
+from ua_parser import Domain
+from ua_parser.loaders import load_lazy_builtins
+from ua_parser.matchers import UserAgentMatcher
+from ua_parser.regex import Resolver
+
+from gateway.visits.enrichment.classification import Verdicts
+
+Device = Literal["desktop", "phone", "tablet", "other"]
+
+_BROWSERS = {
+    **{
+        name: name
+        for name in (
+            "360 Secure Browser", "Aloha Browser", "Amazon Silk", "Apple Mail",
+            "Avast Secure Browser", "Baidu Browser", "Brave", "Chrome", "Chromium", "Coc Coc",
+            "DuckDuckGo", "Edge",
+            "Epiphany", "Facebook", "Facebook Messenger", "Firefox", "HeyTap Browser",
+            "HiBrowser", "Honor Browser", "Huawei Browser", "Instagram", "KakaoTalk", "Konqueror",
+            "LINE", "Maxthon", "Microsoft Teams", "Mint Browser", "NetFront", "Nokia Browser",
+            "Oculus Browser", "Opera", "Outlook", "Pale Moon", "Phoenix Browser", "Pinterest",
+            "Puffin", "QQ Browser", "Quark", "Safari", "Sailfish Browser", "Samsung Internet",
+            "SeaMonkey", "Sleipnir", "Snapchat", "Sogou Explorer", "Telegram", "Thunderbird",
+            "TikTok", "Tizen Browser", "Twitter", "UC Browser", "Vivaldi", "Waterfox", "Weibo",
+            "Whale", "Yandex Browser",
+        )
+    },
+    "AVG": "AVG Secure Browser",
+    "Android": "Android Browser",
+    "Baidu Explorer": "Baidu Browser",
+    "BlackBerry WebKit": "BlackBerry Browser",
+    "Chrome Mobile": "Chrome",
+    "Chrome Mobile WebView": "Chrome",
+    "Chrome Mobile iOS": "Chrome",
+    "DuckDuckGo Mobile": "DuckDuckGo",
+    "Ecosia Android": "Ecosia",
+    "Ecosia iOS": "Ecosia",
+    "Edge Mobile": "Edge",
+    "Firefox Alpha": "Firefox",
+    "Firefox Beta": "Firefox",
+    "Firefox Mobile": "Firefox",
+    "Firefox iOS": "Firefox",
+    "Google": "Google App",
+    "IE": "Internet Explorer",
+    "IE Mobile": "Internet Explorer",
+    "MiuiBrowser": "Mi Browser",
+    "Mobile Safari": "Safari",
+    "Mobile Safari UI/WKWebView": "Safari",
+    "NetFront NX": "NetFront",
+    "Opera Coast": "Opera",
+    "Opera GX": "Opera",
+    "Opera Mini": "Opera",
+    "Opera Mobile": "Opera",
+    "Opera Neon": "Opera",
+    "Opera Tablet": "Opera",
+    "Opera Touch": "Opera",
+    "QQ Browser Mini": "QQ Browser",
+    "QQ Browser Mobile": "QQ Browser",
+    "Quark PC": "Quark",
+    "VivoBrowser": "Vivo Browser",
+    "WeChat Browser": "WeChat",
+}  # fmt: skip
+"""What a browser is called here, by what ua-parser calls it."""
+_SYSTEMS = {
+    **{
+        name: name
+        for name in (
+            "Android", "BlackBerry OS", "Chrome OS", "Firefox OS", "FreeBSD", "HarmonyOS", "KaiOS",
+            "Linux", "Solaris", "Tizen", "Windows", "Windows Phone", "iOS",
+            "webOS",
+        )
+    },
+    **dict.fromkeys(
+        ("Arch Linux", "CentOS", "Debian", "Fedora", "Gentoo", "Kubuntu", "Linux Mint", "Mageia",
+         "Mandriva", "PCLinuxOS", "Red Hat", "SUSE", "Slackware", "Ubuntu"),
+        "Linux",
+    ),
+    "ATV OS X": "tvOS",
+    "Mac OS X": "macOS",
+}  # fmt: skip
+"""What a system is called here, by what ua-parser calls it."""
+BROWSERS = frozenset(_BROWSERS.values())
+SYSTEMS = frozenset(_SYSTEMS.values())
+
+_DESKTOPS = frozenset({"Chrome OS", "FreeBSD", "Linux", "Solaris", "Windows", "macOS"})
+_OTHERS = BytesAhoCorasick(
+    [
+        word.encode()
+        for word in (
+            "; AFT", "Android TV", "AndroidTV", "Apple TV", "AppleTV", "BRAVIA", "Chromecast",
+            "CrKey", "DTV", "Google TV", "GoogleTV", "HbbTV", "NETTV", "NetCast", "Nintendo",
+            "OculusBrowser", "PLAYSTATION", "PlayStation", "QtCarBrowser", "Roku", "SMART-TV",
+            "Smart TV", "SmartTV", "TV Safari", "Tesla/", "VIERA", "Viera", "Watch", "Web0S",
+            "Wolvic", "Xbox", "webOS.TV",
+        )
+    ]
+)  # fmt: skip
+"""Words of televisions, consoles, glasses, watches and cars."""
+_PROGRAMS = ("CFNetwork", "(CF)(Network)", "Darwin", "(Dar)(win)", "ArcGIS", "[Bb]ot", "Spider")
+"""Words in rules for programs that are no browsers. Nobody who uses one gets here, and whoever sent
+their words could have a hundred rules tried."""
+_PHONES = (b"Mobi", b"Opera Mini", b"iPhone", b"iPod", b"Windows Phone")
+
+
+class Agent(NamedTuple):
+    """What a person visits with; browser and system are empty where they are not known."""
+
+    device: Device
+    browser: str
+    system: str
+
+
+_ADDED = [UserAgentMatcher(r"MetaIAB (Facebook|Instagram)")]
+"""Rules that ua-parser lacks: today's in-app browsers of Meta."""
+_FIRST = ("WeChat Browser", "Quark", "Quark PC")
+"""Browsers that also name the browser they are built on, whose rule ua-parser tries first."""
+
+
+def _resolver() -> Resolver:
+    browsers, systems, _ = load_lazy_builtins()
+    told: list[Any] = [rule for rule in browsers if _tells(rule, _BROWSERS)]
+    return Resolver(
+        (
+            [*_ADDED, *sorted(told, key=lambda rule: rule.family not in _FIRST)],
+            [rule for rule in systems if _tells(rule, _SYSTEMS)],
+            [],
+        )
+    )
+
+
+def _tells(rule: Any, names: Collection[str]) -> bool:
+    """Whether a rule may tell one of these names: as it stands, or as a part of what it finds."""
+    if any(word in rule.regex for word in _PROGRAMS):
+        return False
+    if "$" not in rule.family:
+        return rule.family in names
+    return any(name in rule.regex for name in names)
+
+
+_rules = _resolver()
+
+
+def _agent_of(user_agent: bytes) -> Agent:
+    found = _rules(user_agent.decode("latin-1"), Domain.USER_AGENT | Domain.OS)
+    browser = _BROWSERS.get(found.user_agent.family, "") if found.user_agent else ""
+    system = _SYSTEMS.get(found.os.family, "") if found.os else ""
+    return Agent(_device_of(user_agent, system), browser, system)
+
+
+def _device_of(user_agent: bytes, system: str) -> Device:
+    if _OTHERS.find_matches_as_indexes(user_agent):
+        return "other"
+    if system in _DESKTOPS:
+        return "desktop"
+    if b"iPad" in user_agent or b"Tablet" in user_agent:
+        return "tablet"
+    if any(word in user_agent for word in _PHONES):
+        return "phone"
+    return "tablet" if system in ("Android", "iOS") else "other"
+
+
+agent_of: Callable[[bytes], Agent] = Verdicts(_agent_of).__getitem__
+"""What a person's User-Agent tells."""

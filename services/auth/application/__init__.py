@@ -1,0 +1,1 @@
+"""The use cases of accounts, and the ports that they need."""

@@ -1,0 +1,1 @@
+"""Rules and values of accounts. No wire, no store, no settings."""

@@ -1,0 +1,1 @@
+"""Rules and values of links. No wire, no store, no settings."""

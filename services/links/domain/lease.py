@@ -1,0 +1,32 @@
+"""Leases, by which one replica at a time does a job."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from services.shared.errors import InvalidArgument
+from services.shared.timestamps import CLOCK_LEEWAY
+
+MAX_LEASE = timedelta(hours=1)
+_JOB = re.compile(r"[a-z-]{1,64}")
+_HOLDER = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class InvalidLease(InvalidArgument):
+    default_reason = "INVALID_LEASE"
+
+
+def check_lease(job: str, holder: str, duration: timedelta) -> None:
+    """Refuse what is no lease. Raises InvalidLease."""
+    named = _JOB.fullmatch(job) and _HOLDER.fullmatch(holder)
+    if not named or not timedelta(0) <= duration <= MAX_LEASE:
+        raise InvalidLease("A lease has a job, a holder and up to an hour.")
+
+
+def latest_end(now: datetime) -> datetime:
+    """Return the latest end that a lease can have: a later one was set by a clock that ran ahead.
+
+    Such a lease has ended.
+    """
+    return now + MAX_LEASE + CLOCK_LEEWAY

@@ -1,0 +1,124 @@
+"""Transactions of MongoDB, run by PyMongo in threads.
+
+A killed process leaves its transaction open. The server keeps the locks of that transaction for a
+minute (`transactionLifetimeLimitSeconds`), and every write of the same documents conflicts. No
+transaction of Atajo is idle for longer than its deadline. A process whose transaction conflicts
+until its deadline therefore aborts all transactions of Atajo that have been idle for longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pymongo
+from pymongo import MongoClient, WriteConcern
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.read_concern import ReadConcern
+
+from services.shared.errors import Unavailable
+from services.shared.observability import logs
+
+log = logs.Throttled(__name__)
+
+T = TypeVar("T")
+Document = dict[str, Any]
+
+APPLICATION = "atajo"
+"""The name by which the server knows the connections of Atajo."""
+_SERIALIZED = (ReadConcern("snapshot"), WriteConcern("majority", j=True))
+"""A transaction reads what a majority has, as of one moment."""
+_MAX_CONCURRENT = 16
+"""Each transaction takes a thread and a connection."""
+_WRITE_CONFLICT = 112
+_ORPHAN_SECONDS = 3.0
+"""A transaction that is idle for longer belongs to a process that was killed or is frozen."""
+_ABORT_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A transaction under way. Every operation in it names the session.
+
+    For example: `tx.db.links.find_one({"_id": code}, session=tx.session)`.
+    """
+
+    db: Database[Document]
+    session: ClientSession
+
+
+class Transactions:
+    """Runs the transactions of one database, each for `seconds` at most."""
+
+    def __init__(self, client: MongoClient[Document], name: str, seconds: float) -> None:
+        self._client = client
+        self._db = client[name]
+        self._seconds = seconds
+        self._threads = ThreadPoolExecutor(_MAX_CONCURRENT, thread_name_prefix="mongo-tx")
+        self._aborting = threading.Lock()
+
+    async def run(self, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in a transaction; return its result once the commit is durable.
+
+        Raises what `work` raises, PyMongoError, and Unavailable (STORE_OVERLOADED) where conflicts
+        took all the time.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, work)
+
+    async def close(self) -> None:
+        """Wait for the transactions under way."""
+        await asyncio.to_thread(self._threads.shutdown)
+
+    def _run(self, work: Callable[[Transaction], T]) -> T:
+        has_conflicted = False
+
+        def attempt(session: ClientSession) -> T:
+            nonlocal has_conflicted
+            try:
+                return work(Transaction(self._db, session))
+            except OperationFailure as error:
+                has_conflicted = has_conflicted or error.code == _WRITE_CONFLICT
+                raise
+
+        try:
+            with pymongo.timeout(self._seconds), self._client.start_session() as session:
+                return session.with_transaction(attempt, *_SERIALIZED)
+        except PyMongoError as error:
+            if not (error.timeout and has_conflicted):
+                raise
+            self._abort_orphans()
+            raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
+
+    def _abort_orphans(self) -> None:
+        """Abort the transactions of killed processes. Only one thread at a time looks for them."""
+        if not self._aborting.acquire(blocking=False):
+            return
+        try:
+            with pymongo.timeout(_ABORT_SECONDS):
+                orphans = self._orphans()
+                if orphans:
+                    self._client.admin.command("killSessions", orphans)
+                    log.warning("transactions_aborted", count=len(orphans))
+        except PyMongoError as error:
+            log.warning("transactions_not_aborted", error=type(error).__name__)
+        finally:
+            self._aborting.release()
+
+    def _orphans(self) -> list[Document]:
+        """Return the ids of Atajo's sessions that have an idle transaction."""
+        idle = {"$gt": int(_ORPHAN_SECONDS * 1e6)}
+        found = self._client.admin.aggregate(
+            [
+                # The sessions of the process's own MongoDB user, which takes no privilege.
+                {"$currentOp": {"allUsers": False, "idleSessions": True}},
+                {"$match": {"appName": APPLICATION, "transaction.timeInactiveMicros": idle}},
+                {"$project": {"lsid": 1}},
+            ]
+        )
+        return [one["lsid"] for one in found]

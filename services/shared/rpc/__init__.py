@@ -1,0 +1,1 @@
+"""gRPC: servers, clients, and errors as statuses."""
