@@ -131,47 +131,47 @@ test-tools: mongo
 
 .PHONY: image-test
 image-test: $(DEV) images ## Look into the images, and run them
-	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_ENGINE=$(ENGINE) $(PY) -m pytest -s -m engine tests/images
+	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_ENGINE=$(ENGINE) $(PY) -m pytest -s -m engine tests/deployment/images
 
 .PHONY: kind-test
 kind-test: $(DEV) $(WEB) browser kind-tools ## What the kind cluster keeps through upgrades, scaling and kills, into reports/
-	@exec $(PY) -m pytest -m cluster tests/cluster
+	@exec $(PY) -m pytest -m cluster tests/deployment/cluster
 
 .PHONY: faults
 faults: $(DEV) mongo ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
-	@exec $(PY) -m tests.faults.run
+	@exec $(PY) -m tests.system.faults.run
 
 .PHONY: fuzz
 fuzz: $(DEV) ## Send a running product random requests, until Ctrl-C; FOR= seconds, SEED=, CASE=
-	@exec $(PY) -m tests.fuzz.run
+	@exec $(PY) -m tests.system.fuzz.run
 
 .PHONY: drill
 drill: $(DEV) mongo prometheus ## Break what the alerts speak of, and see that the right ones go off; DRILL=
-	@exec $(PY) -m tests.monitoring.drill
+	@exec $(PY) -m tests.deployment.monitoring.drill
 
 .PHONY: bench
 bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
-	@exec $(PY) -m tests.load.bench
+	@exec $(PY) -m tests.performance.bench
 
 .PHONY: bench-memory
 bench-memory: $(DEV) $(WEB) ## Measure the memory of all processes together, idle and at full load
-	@exec $(PY) -m tests.load.memory
+	@exec $(PY) -m tests.performance.memory
 
 .PHONY: bench-blocklists
 bench-blocklists: $(DEV) ## Measure creations while a list of a million hosts is read, and what it takes
-	@exec $(PY) -m tests.load.blocklists
+	@exec $(PY) -m tests.performance.blocklists
 
 .PHONY: bench-sweep
 bench-sweep: $(DEV) mongo ## Measure how long a million links are looked through when a blocklist changes
-	@exec $(PY) -m tests.load.sweep
+	@exec $(PY) -m tests.performance.sweep
 
 .PHONY: bench-scale
 bench-scale: $(DEV) mongo ## Measure operations with up to 10 million links, and statistics with 100 million visits
-	@exec $(PY) -m tests.load.scale
+	@exec $(PY) -m tests.performance.scale
 
 .PHONY: qr-time
 qr-time: $(DEV) $(WEB) browser ## Measure how long the verdict on a QR code takes a phone; fails above the budget
-	@exec $(PY) -m tests.e2e.stage node web/scripts/verdict.mjs {url}
+	@exec $(PY) -m tests.system.e2e.stage node web/scripts/verdict.mjs {url}
 
 .PHONY: check
 check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart check-capacity ## Lint, types, import direction, format, generated code, budgets
@@ -206,7 +206,7 @@ check-nginx: $(DEV)
 # Helm's own view of the chart, Kubernetes' schemas, and what was rendered before.
 .PHONY: check-chart
 check-chart: $(DEV) helm
-	@$(PY) -m tests.chart.check
+	@$(PY) -m tests.deployment.chart.check
 
 .PHONY: check-dashboards
 check-dashboards: $(DEV)
@@ -216,7 +216,7 @@ check-dashboards: $(DEV)
 
 .PHONY: check-capacity
 check-capacity: $(DEV)
-	@$(PY) -m tests.load.capacity --check
+	@$(PY) -m tests.performance.capacity --check
 
 # A lock that names an index would send everybody to the one it was made with.
 .PHONY: check-locks
@@ -226,11 +226,11 @@ check-locks:
 
 .PHONY: screenshots
 screenshots: $(DEV) $(WEB) browser ## Pictures of every page, both themes, phone and desk, in reports/
-	@exec $(PY) -m tests.e2e.stage node web/scripts/screenshots.mjs {url} reports/screenshots
+	@exec $(PY) -m tests.system.e2e.stage node web/scripts/screenshots.mjs {url} reports/screenshots
 
 .PHONY: lighthouse
 lighthouse: $(DEV) $(WEB) browser ## Measure the pages with Lighthouse; fails below the budgets
-	@exec $(PY) -m tests.e2e.stage node web/scripts/lighthouse.mjs {url} reports/lighthouse
+	@exec $(PY) -m tests.system.e2e.stage node web/scripts/lighthouse.mjs {url} reports/lighthouse
 
 .PHONY: audit
 audit: $(DEV) $(NODE) ## Look for known vulnerabilities in what the locks name
@@ -259,8 +259,8 @@ nginx: $(DEV) ## Generate what nginx alone takes from deploy/edge.toml
 	@$(PY) -m gateway.nginx.includes $(NGINX_EDGE)
 
 .PHONY: chart-golden
-chart-golden: $(DEV) helm ## Write what the chart renders into tests/chart/golden
-	@$(PY) -m tests.chart.check --golden
+chart-golden: $(DEV) helm ## Write what the chart renders into tests/deployment/chart/golden
+	@$(PY) -m tests.deployment.chart.check --golden
 
 .PHONY: dashboards
 dashboards: $(DEV) ## Generate the Grafana dashboards from deploy/monitoring/dashboards.py
@@ -268,7 +268,7 @@ dashboards: $(DEV) ## Generate the Grafana dashboards from deploy/monitoring/das
 
 .PHONY: capacity
 capacity: $(DEV) ## Compute the tables of docs/performance.md from measured costs
-	@$(PY) -m tests.load.capacity
+	@$(PY) -m tests.performance.capacity
 
 .PHONY: lock
 lock: $(DEV) ## Write the locks from pyproject.toml and package.json; UPGRADE=1 takes newer versions

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import Turns
-from tests.e2e.stage import built_product
-from tests.mongo import server
-from tests.product import Product
+from tests.support.beside import Turns
+from tests.support.mongo import server
+from tests.support.product import Product
+from tests.system.e2e.stage import built_product
+
+pytest_plugins = ["tests.support.stores"]
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ fetch_mongod() {
 
 mongod_runs() { .cache/bin/mongod --version >/dev/null 2>&1; }
 
-# tests/mongo/server.py says which server the tests use.
+# tests/support/mongo/server.py says which server the tests use.
 mongo() {
   if [[ -n ${ATAJO_TEST_MONGODB_URL:-} ]] || has mongod || mongod_runs; then return; fi
   echo "Fetching MongoDB's server, 40 MB."

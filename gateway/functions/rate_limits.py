@@ -165,7 +165,7 @@ class ClientAddresses:
       that is missing or no address.
 
     nginx follows the same rule: deploy/nginx/start.sh. Both are tested with the cases of
-    tests/contract/client_ip_cases.json.
+    tests/gateway/functions/client_ip_cases.json.
     """
 
     def __init__(self, trusted: Sequence[IPv4Network | IPv6Network], hops: int = 0) -> None:

@@ -2,8 +2,8 @@
 
 A link in memory is answered as soon as the headers are read. One that must be looked up is
 answered when its look-up ends; where the answer is no plain redirect, the application gives it.
-docs/adr/0004-http-fast-path.md says why this exists. tests/integration/test_redirects.py compares
-its answers with those of the application.
+docs/adr/0004-http-fast-path.md says why this exists.
+tests/gateway/redirects/test_redirects.py compares its answers with those of the application.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 import { act, screen, waitFor } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import shortUrls from '../../tests/contract/short_url_cases.json';
+import shortUrls from '../../tests/shared/short_url_cases.json';
 import { cache } from '../src/api/cache';
 import { addressedCode } from '../src/lib/codes';
 import { expectNoAxeViolations, heading, visit } from './app';

@@ -2,7 +2,8 @@
 
 The crawler-user-agents package supplies most patterns. This module lists the ones that match
 people, the general rules that the package lacks, and what a browser without `Mozilla/` contains.
-tests/unit/test_classify.py checks all of them against corpora of real browsers and of bots.
+tests/gateway/visits/test_classification.py checks all of them against corpora of real browsers
+and of bots.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Cleans a pasted URL: removes what surrounds it and never changes its inside.
 
-The page does the same in `web/src/features/shorten/cleanUrl.ts`; `tests/contract/url_cases.json`
+The page does the same in `web/src/features/shorten/cleanUrl.ts`; `tests/links/url_cases.json`
 tests both.
 """
 

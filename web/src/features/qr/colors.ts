@@ -63,7 +63,7 @@ export function brightness(hex: string): number {
 
 /**
  * The least distance in brightness from which three independent decoders read every file that was
- * measured; two of them read its photos too: tests/qr/table.md, "Colours".
+ * measured; two of them read its photos too: tests/system/qr/table.md, "Colours".
  */
 const LEAST_DISTANCE = 128;
 

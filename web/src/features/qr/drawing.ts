@@ -156,7 +156,7 @@ function freeCorners(dark: (x: number, y: number) => boolean, x: number, y: numb
 
 // Eyes.
 
-/** The radius of a rounded frame and ball, 7 and 3 modules wide: tests/qr/table.md, "Styles". */
+/** The radius of a rounded frame and ball, 7 and 3 modules wide: tests/system/qr/table.md, "Styles". */
 const ROUNDED = { eyeFrame: 1, eyeBall: 0.5 };
 
 function eyesOf(part: 'eyeFrame' | 'eyeBall', { shape }: EyePart, at: Point, count: number) {

@@ -23,7 +23,7 @@ export interface Measured {
 
 /**
  * Those that tell most stand first, so that a verdict is soon settled. Each is more than the cameras
- * of tests/qr do to a code: other decoders bear less than this one. What of their needs no picture
+ * of tests/system/qr do to a code: other decoders bear less than this one. What of their needs no picture
  * tells, verdict.ts asks of the design.
  */
 const trials: readonly (readonly [Distortion, (picture: Grey) => Grey])[] = [

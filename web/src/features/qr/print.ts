@@ -22,7 +22,7 @@ export function millimetresOf(text: string): number | null {
 
 /**
  * Pixels of a module from which three decoders read every photo that was measured, the best of them
- * from 2 on: tests/qr/margin.md, "Distance".
+ * from 2 on: tests/system/qr/margin.md, "Distance".
  */
 const PIXELS = 3.5;
 

@@ -48,7 +48,7 @@ const lengthBits: Record<Mode, [number, number, number]> = {
   bytes: [8, 16, 16],
 };
 
-/** Below this version, 100 x 100 pixels hide more than level H mends: tests/qr/table.md, "Logos". */
+/** Below this version, 100 x 100 pixels hide more than level H mends: tests/system/qr/table.md, "Logos". */
 const LEAST_VERSION_WITH_LOGO = 3;
 
 export interface QrSymbol {

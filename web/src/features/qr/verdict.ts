@@ -17,13 +17,13 @@ export type Verdict = 'well' | 'care' | Fault;
 
 /**
  * Pixels of a module below which the best of three decoders begins to lose photos. The other two
- * lose dense codes sooner: tests/qr/table.md, "Density".
+ * lose dense codes sooner: tests/system/qr/table.md, "Density".
  */
 const LEAST_PIXELS = 4;
 
 /**
  * What a code needs so that none of three decoders loses it with any of twelve cameras, beyond what
- * the page's own one tells: tests/qr/margin.md, "What the rules are worth". They
+ * the page's own one tells: tests/system/qr/margin.md, "What the rules are worth". They
  * reckon from the eyes where each module lies, and some begin with one limit between dark and light,
  * whatever the lamp does.
  */

@@ -1,6 +1,6 @@
 /**
  * Removes what surrounds a pasted URL and never changes its inside. The back end has the same rule,
- * which services/links/domain/url_cleaning.py explains; tests/contract/url_cases.json tests both.
+ * which services/links/domain/url_cleaning.py explains; tests/links/url_cases.json tests both.
  */
 
 const OPENING = '([{<（〈《【';

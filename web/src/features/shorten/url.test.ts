@@ -15,7 +15,7 @@ interface Case {
 
 // Read at run time: it holds lone surrogates, which a bundler's JSON loader refuses.
 const table = JSON.parse(
-  readFileSync(new URL('../../../../tests/contract/url_cases.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../../tests/links/url_cases.json', import.meta.url), 'utf8'),
 ) as { public_url: string; cases: Case[] };
 
 describe('the rules of a link', () => {

@@ -1,6 +1,6 @@
 /**
  * The rules a link must keep. The back end has the same rules in Python; both are held to
- * tests/contract/url_cases.json. The page sends the cleaned text and the server decides;
+ * tests/links/url_cases.json. The page sends the cleaned text and the server decides;
  * what is decided here is only which message is shown without asking it.
  */
 import { addressedCode } from '../../lib/codes';

@@ -1,0 +1,320 @@
+"""The operator's command over the running product."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from services.admin.__main__ import main
+from tests.conftest import STORES, store_of_product
+from tests.support.processes import PYTHON_PATH, ROOT
+from tests.support.product import SERVICES, Product, new_code
+from tests.support.waiting import CHANGED, SETTLED, await_that
+
+_MOMENT = re.compile(r"[0-9-]{10} [0-9:]{8} UTC")
+
+
+def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
+    """Run the command; returns its exit code and the one line it wrote."""
+    code, line = written(env, *arguments)
+    assert "\n" not in line
+    return code, line
+
+
+def written(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
+    """Run the command in this process; returns its exit code and what it wrote."""
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    code: object = 0
+    with pytest.MonkeyPatch.context() as patched:
+        for name in [name for name in os.environ if name.startswith("ATAJO_")]:
+            patched.delenv(name)
+        for name, value in env.items():
+            patched.setenv(name, value)
+        patched.setattr(sys, "argv", ["admin", *arguments])
+        patched.setattr(sys, "stdout", stdout)
+        patched.setattr(sys, "stderr", stderr)
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    said, complained = (_text(each) for each in (stdout, stderr))
+    if isinstance(code, str):  # As Python itself ends.
+        code, complained = 1, f"{code}\n"
+    assert isinstance(code, int)
+    assert not (complained if code == 0 else said)
+    return code, (said or complained).removesuffix("\n")
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
+
+
+def addresses(product: Product) -> dict[str, str]:
+    return {f"ATAJO_{name.upper()}_ADMIN_ADDRESS": product.admin_address(name) for name in SERVICES}
+
+
+def is_unknown(product: Product, code: str) -> bool:
+    return product.visit(code).status_code == 404
+
+
+@pytest.fixture(scope="module", params=STORES)
+def product(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Product]:
+    """The product over either store."""
+    folder = tmp_path_factory.mktemp("admin")
+    with store_of_product(request) as store, Product(folder, store=store) as product:
+        product.start()
+        yield product
+
+
+def test_a_removed_link_is_unknown_and_its_code_taken_for_good(product: Product) -> None:
+    token = product.log_in(product.register())
+    other = product.shorten("https://example.com/other", token)
+    code = product.shorten("https://example.com/", token, code=f"-{new_code()[1:]}")
+    assert product.visit(code).status_code == 302
+    product.await_views(token, {other: 0, code: 1})
+
+    for _ in range(2):
+        line = "The link is removed; its code is never given out again."
+        assert admin(addresses(product), "remove-link", code) == (0, line)
+    assert product.views(token) == {other: 0}
+
+    await_that(partial(is_unknown, product, code), CHANGED)
+    assert product.data("accessLink", {"code": code}) == {"success": True, "longUrl": []}
+    for again in (token, None):
+        payload = {"code": code, "url": "https://example.com/", "token": again}
+        refused = product.call("createShortLink", payload)
+        assert refused.status_code == 409
+        assert refused.json()["error"]["details"]["reason"] == "CODE_TAKEN"
+    assert product.visit(other).status_code == 302
+    assert admin(addresses(product), "remove-link", "unknown-") == (
+        3,
+        "There is no link with this code.",
+    )
+
+
+def is_blocked(product: Product, code: str, reason: str) -> bool:
+    said = {"success": True, "longUrl": [], "state": "blocked", "reason": reason}
+    is_told = bool(product.data("accessLink", {"code": code}) == said)
+    return is_told and product.visit(code).status_code == 451
+
+
+def leads_on(product: Product, code: str) -> bool:
+    return product.visit(code).status_code == 302
+
+
+def decided(product: Product, count: int) -> list[list[str]]:
+    """The last decisions, newest first, as they are shown, without their moments."""
+    code, shown = written(addresses(product), "decisions")
+    assert code == 0
+    return [line.split("  ")[1:] for line in shown.split("\n")[:count]]
+
+
+def test_a_blocked_link_says_why_until_it_is_free_again(product: Product) -> None:
+    code = product.shorten("https://example.com/")
+    assert product.visit(code).status_code == 302
+    for reason in ("phishing", "malware"):
+        blocked = admin(addresses(product), "block", code, reason, f"It is {reason}.")
+        assert blocked == (0, "The link is blocked.")
+        await_that(partial(is_blocked, product, code, reason), CHANGED)
+    env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
+    for name in (code, f"https://ATAJO.example/{code}", f"atajo.example/{code}+"):
+        assert admin(env, "unblock", name) == (0, "The link is not blocked.")
+    await_that(partial(leads_on, product, code), CHANGED)
+    assert decided(product, 5) == [
+        *[["unblock", code]] * 3,
+        ["block", code, "malware", "It is malware."],
+        ["block", code, "phishing", "It is phishing."],
+    ]
+    for command in (("block", "unknown-", "spam"), ("unblock", "unknown-"), ("dismiss", code)):
+        assert admin(addresses(product), *command)[0] == 3
+
+
+def test_a_blocked_address_takes_its_links_along(product: Product) -> None:
+    host = f"{new_code().lower().strip('-_')}.example"
+    one, page = product.shorten(f"http://{host}/a"), product.shorten(f"https://www.{host}/shop/b")
+    below = product.shorten(f"http://a.b.{host}/")
+    blocked = admin(addresses(product), "block", f"{host}/shop", "spam")
+    assert blocked == (0, "The address is blocked, and with it the links that lead there.")
+    await_that(partial(is_blocked, product, page, "spam"), CHANGED)
+    assert product.visit(one).status_code == 302
+    assert admin(addresses(product), "block", f"http://{host}:8080/#x", "phishing", "all")[0] == 0
+    for code in (one, page, below):
+        await_that(partial(is_blocked, product, code, "phishing"), CHANGED)
+    payload = {"code": new_code(), "url": f"https://new.{host}/"}
+    refused = product.call("createShortLink", payload)
+    assert refused.json()["error"]["details"]["reason"] == "URL_REFUSED"
+    line = "The address is not blocked, nor a link for it."
+    for address in (host.upper(), f"{host}/shop/"):
+        assert admin(addresses(product), "unblock", address) == (0, line)
+        assert admin(addresses(product), "unblock", address)[0] == 3
+    for code in (one, page, below):
+        await_that(partial(leads_on, product, code), CHANGED)
+    assert decided(product, 4) == [
+        ["unblock", f"{host}/shop"],
+        ["unblock", host],
+        ["block", host, "phishing", "all"],
+        ["block", f"{host}/shop", "spam"],
+    ]
+
+
+def test_reports_are_read_and_decided_on(product: Product) -> None:
+    assert written(addresses(product), "reports") == (0, "No report waits.")
+    bad = product.shorten("https://example.com/\u202ebad")
+    joke = product.shorten("https://example.com/joke")
+
+    def report(code: str, reason: str, details: str = "", contact: str | None = None) -> None:
+        payload = {"code": code, "reason": reason, "details": details, "contact": contact}
+        assert product.data("reportLink", payload)["success"]
+
+    report(joke, "other", "\u202eme too")
+    assert written(addresses(product), "reports")[1].endswith("\n\n1 of 1 report that waits.")
+    report(bad, "phishing", "It asks for\n\\my word", "ana@b.example")
+    report(bad, "phishing")
+    report(bad, "spam")
+    code, shown = written(addresses(product), "reports")
+    assert code == 0
+    lines = [_MOMENT.sub("now", line) for line in shown.split("\n")]
+    assert lines == [
+        f"{bad}  active, made now",
+        "  leads to https://example.com/\\u202ebad",
+        "  phishing, 2 times: since now, last now",
+        "    now, ana@b.example: It asks for\\n\\\\my word",
+        "  spam, once: since now, last now",
+        "",
+        f"{joke}  active, made now",
+        "  leads to https://example.com/joke",
+        "  other, once: since now, last now",
+        "    now, no contact: \\u202eme too",
+        "",
+        "3 of 3 reports that wait.",
+    ]
+    last = f"1.{joke}"
+    assert written(addresses(product), "reports", last) == (0, "No more reports wait.")
+    assert admin(addresses(product), "reports", "2")[0] == 2
+    dismissed = admin(addresses(product), "dismiss", joke, "A joke.")
+    assert dismissed == (0, "The reports of the link (1) are dismissed.")
+    assert admin(addresses(product), "block", bad, "phishing")[0] == 0
+    assert written(addresses(product), "reports") == (0, "No report waits.")
+    assert decided(product, 2) == [
+        ["block", bad, "phishing", "(2 reports)"],
+        ["dismiss", joke, "(1 report)", "A joke."],
+    ]
+    assert product.visit(joke).status_code == 302
+
+
+def test_visits_that_come_after_the_removal_show_nowhere(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    product.kill("analytics")
+    assert product.visit(code).status_code == 302
+    with product.asleep("gateway"):  # It hands the visit on afterwards.
+        product.start("analytics")
+        assert admin(addresses(product), "remove-link", code)[0] == 0
+
+    await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
+    assert product.metric('atajo_visits_counted_total{kind="person"}', "analytics") == 1
+    assert product.views(token) == {}
+    await_that(partial(is_unknown, product, code), CHANGED)
+
+
+def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product) -> None:
+    email, neighbour = product.register(), product.log_in(product.register())
+    token = product.log_in(email)
+    codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    kept = product.shorten("https://example.com/kept", neighbour)
+
+    assert admin(addresses(product), "remove-account", email.upper()) == (
+        0,
+        "The account and its links (3) are removed.",
+    )
+
+    invalid = {"success": False, "error": "invalid token"}
+    assert product.data("showProfile", {"token": token}) == invalid
+    create = {"code": new_code(), "url": "https://example.com", "token": token}
+    assert product.data("createShortLink", create) == invalid
+    login = {"email": email, "password": "Camino-42"}
+    no_exist = {"success": False, "error": "no exist"}
+    assert product.data("verifyUser", login) == no_exist
+    assert admin(addresses(product), "remove-account", email) == (
+        3,
+        "There is no account with this e-mail address.",
+    )
+    for code in codes:
+        await_that(partial(is_unknown, product, code), CHANGED)
+    assert product.visit(kept).status_code == 302
+
+    product.register(email)
+    assert product.data("showProfile", {"token": token}) == invalid
+    assert product.views(product.log_in(email)) == {}
+    assert list(product.views(neighbour)) == [kept]
+    assert email not in product.logs()
+
+
+def test_the_services_are_found_through_the_data_folder_of_a_run(
+    product: Product, tmp_path: Path
+) -> None:
+    env = {"ATAJO_DATA_DIR": str(tmp_path)}
+    code, line = admin(env, "remove-link", "unknown-")
+    assert (code, line.split(":")[0]) == (1, f"Atajo does not run over {tmp_path}")
+
+    processes = {name: {"pid": 1, "admin": product.admin_address(name)} for name in SERVICES}
+    (tmp_path / "run.json").write_text(json.dumps({"processes": processes}))
+    ended = subprocess.run(
+        [sys.executable, "-m", "services.admin", "remove-link", "unknown-"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHON_PATH, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr == "There is no link with this code.\n"
+
+    product.kill("links")
+    try:
+        code, line = admin(env, "remove-link", "unknown-")
+    finally:
+        product.revive()
+    assert (code, line) == (
+        1,
+        "A part of the service is away. Repeat the command: it goes on where this ended.",
+    )
+
+
+def test_what_is_not_understood_is_refused() -> None:
+    for arguments in (
+        (),
+        ("remove-link",),
+        ("remove-account", ""),
+        ("list", "x"),
+        ("unblock",),
+        ("unblock", ""),
+        ("unblock", "nothing at all"),
+        ("block", "k7Qm2_xB"),
+        ("block", "k7Qm2_xB", "ugly"),
+        ("block", "k7Qm2_xB", "spam", "one", "two"),
+        ("dismiss", "evil.example"),
+        ("reports", "1.k7Qm2_xB", "2"),
+        ("decisions", "-1"),
+        ("decisions", "1", "2"),
+    ):
+        code, told = written({}, *arguments)
+        assert (code, told.split(":")[0]) == (2, "Usage")
+    code, line = admin({"ATAJO_AUTH_ADMIN_ADDRESS": "localhost:1"}, "remove-link", "unknown-")
+    assert (code, line) == (
+        1,
+        "Settings refused. Give the address of each service, or of none.",
+    )

@@ -1,0 +1,186 @@
+"""What the gateway asks of analytics, and what it is answered, over gRPC."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from gateway.backends.clients import AnalyticsClient
+from gateway.backends.ports import (
+    Dates,
+    Dimension,
+    Figures,
+    RecentSpan,
+    Span,
+    Step,
+    StepLength,
+)
+from gateway.backends.view_counts import Totals
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.lines import Facts, Visit, text_of
+from services.shared.errors import InvalidArgument
+from tests.support import services
+
+HOUR = 490_000
+"""2025-11-24, 16:00 UTC."""
+DAY = Dates("2025-11-24", "2025-11-24")
+NOTHING = Figures(0, 0, 0)
+
+
+@pytest.fixture
+async def analytics(tmp_path: Path) -> AsyncIterator[AnalyticsClient]:
+    async with services.analytics(tmp_path) as client:
+        yield client
+
+
+def batch(number: int, counts: dict[Visit, int]) -> Batch:
+    return Batch("one", number, counts, sum(counts.values()))
+
+
+def person(code: str, host: str = "", hour: int = HOUR) -> Visit:
+    return Visit(code, hour, "person", host)
+
+
+async def test_visits_are_counted_once(analytics: AnalyticsClient) -> None:
+    await analytics.check()
+    sent = batch(1, {person("abcdefgh"): 2, Visit("abcdefgh", HOUR, "bot", ""): 3})
+    for _ in range(2):
+        await analytics.record(sent)
+    await analytics.record(batch(3, {Visit("onlybots", HOUR, "bot", ""): 1}))
+    counted = await analytics.totals(["abcdefgh", "onlybots", "unknown-", "malformed"])
+    assert counted == {"abcdefgh": Totals(people=2, bots=3), "onlybots": Totals(bots=1)}
+
+
+async def test_recent_people_are_counted_per_utc_day(analytics: AnalyticsClient) -> None:
+    today = int(time.time()) // 86_400
+    noon = today * 24 + 12
+    visits = {
+        person("abcdefgh", "a.example", noon): 3,
+        person("abcdefgh", hour=noon - 1): 1,
+        person("abcdefgh", hour=noon - 24): 5,
+        person("abcdefgh", hour=(today - 29) * 24): 7,
+        person("abcdefgh", hour=(today - 29) * 24 - 1): 11,  # A day too old.
+        person("zyxwvuts", hour=noon): 2,
+        Visit("zyxwvuts", noon, "bot", ""): 9,
+        Visit("onlybots", noon, "bot", ""): 4,
+        person("longago-", hour=(today - 40) * 24): 6,
+    }
+    await analytics.record(batch(1, visits))
+    wanted = ["abcdefgh", "zyxwvuts", "onlybots", "longago-", "unknown-", "malformed!"]
+    assert await analytics.recent_people(wanted) == {
+        "abcdefgh": [7, *[0] * 27, 5, 4],
+        "zyxwvuts": [*[0] * 29, 2],
+    }
+
+
+async def test_statistics_are_told_in_all_their_parts(analytics: AnalyticsClient) -> None:
+    visits = {
+        person("abcdefgh", "a.example"): 3,
+        person("abcdefgh", "b.example"): 1,
+        person("abcdefgh"): 2,
+        person("abcdefgh", "b.example", HOUR + 24): 4,
+        person("zyxwvuts", "b.example", HOUR + 1): 5,
+        Visit("abcdefgh", HOUR, "bot", ""): 7,
+    }
+    await analytics.record(batch(1, visits))
+    found = await analytics.statistics(["abcdefgh"], DAY, "UTC", 0)
+    assert (found.first, found.last, found.step) == ("2025-11-24", "2025-11-24", StepLength.HOUR)
+    assert (found.totals, found.previous, found.top) == (Figures(6, 7, 0), NOTHING, [])
+    assert len(found.series) == 24
+    assert found.series[0] == Step("2025-11-24T00:00:00+00:00", 0, 0, None)
+    assert found.series[16] == Step("2025-11-24T16:00:00+00:00", 6, 7, None)
+    assert found.breakdowns == {dimension: [("", 6)] for dimension in Dimension} | {
+        Dimension.REFERRER: [("a.example", 3), ("", 2), ("b.example", 1)],
+        Dimension.SOURCE: [("link", 6)],
+    }
+
+    codes = ["zyxwvuts", "abcdefgh", "unknown-", "no code"]
+    weeks = Dates("2025-11-20", "2025-12-03")
+    found = await analytics.statistics(codes, weeks, "Asia/Tokyo", 100)
+    assert (found.first, found.last, found.step) == ("2025-11-20", "2025-12-03", StepLength.DAY)
+    assert found.series[5] == Step("2025-11-25T00:00:00+09:00", 11, 7, 0)
+    assert found.top == [("abcdefgh", 10), ("zyxwvuts", 5)]
+    later = Dates("2025-12-04", "2025-12-17")
+    following = await analytics.statistics(codes, later, "Asia/Tokyo", 1)
+    assert (following.previous, following.totals) == (found.totals, NOTHING)
+    assert following.breakdowns == {dimension: [] for dimension in Dimension}
+    everything = await analytics.statistics(codes, RecentSpan.ALL, "UTC", 1)
+    assert (everything.first, everything.previous) == ("2025-11-24", None)
+    assert everything.top == [("abcdefgh", 10)]
+    assert (await analytics.statistics([], weeks, "UTC", 9)).totals == NOTHING
+
+
+@pytest.mark.parametrize("span", RecentSpan)
+async def test_every_recent_span_ends_today(analytics: AnalyticsClient, span: RecentSpan) -> None:
+    today = datetime.now(UTC).date()
+    found = await analytics.statistics(["abcdefgh"], span, "UTC", 0)
+    assert found.last in (today.isoformat(), datetime.now(UTC).date().isoformat())
+    assert found.totals == NOTHING
+    assert (found.previous is None) == (span is RecentSpan.ALL)
+    assert found.series
+
+
+async def test_the_most_codes_of_a_question_are_answered(analytics: AnalyticsClient) -> None:
+    assert await analytics.totals(["unknown-"] * 1000) == {}
+    assert await analytics.recent_people(["unknown-"] * 100) == {}
+    codes = ["c" * 31 + "-"] * 100_000
+    assert (await analytics.statistics(codes, DAY, "UTC", 100)).totals == NOTHING
+
+
+Call = Callable[[AnalyticsClient], Awaitable[object]]
+
+
+def asks(span: Span, timezone: str = "UTC", codes: int = 1) -> Call:
+    """For statistics of so many links."""
+    return lambda analytics: analytics.statistics(["abcdefgh"] * codes, span, timezone, 0)
+
+
+@pytest.mark.parametrize(
+    ("reason", "call"),
+    [
+        ("INVALID_BATCH", lambda analytics: analytics.record(batch(1, {person("no code"): 1}))),
+        ("TOO_MANY_CODES", lambda analytics: analytics.totals(["unknown-"] * 1001)),
+        ("TOO_MANY_CODES", lambda analytics: analytics.recent_people(["unknown-"] * 101)),
+        ("TOO_MANY_CODES", asks(DAY, codes=100_001)),
+        ("INVALID_RANGE", asks(Dates("2025-11-25", "2025-11-24"))),
+        ("INVALID_RANGE", asks(Dates("", ""))),
+        ("INVALID_TIMEZONE", asks(DAY, "Nowhere")),
+        ("INVALID_TIMEZONE", asks(RecentSpan.ALL, "")),
+    ],
+)
+async def test_what_can_never_be_right_has_a_reason(
+    analytics: AnalyticsClient, reason: str, call: Call
+) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        await call(analytics)
+    assert refused.value.reason == reason
+
+
+async def test_the_key_of_a_day_is_the_same_whoever_asks(analytics: AnalyticsClient) -> None:
+    before = int(time.time()) // 86_400
+    first, again = await analytics.visitor_key(), await analytics.visitor_key()
+    day, key = again
+    assert before <= first[0] <= day <= int(time.time()) // 86_400
+    assert len(key) == 32
+    assert first == again or first[0] < day, "another day, another key"
+
+
+async def test_the_largest_batch_there_can_be_is_taken(analytics: AnalyticsClient) -> None:
+    known = Facts("desktop", "b" * 40, "s" * 40, "haw", "US", "link")
+    visits = [
+        Visit(f"{n:032d}", 9_999_999, "person", f"{n:0253d}", text_of(known)) for n in range(5_500)
+    ]
+    sent = Batch(
+        "g" * 64,
+        1,
+        dict.fromkeys(visits, 50_000),
+        50_000 * len(visits),
+        {(416_666, visit.code): {0xFFFF_FFFF} for visit in visits},
+    )
+    await analytics.record(sent)
+    code = visits[-1].code
+    assert await analytics.totals([code]) == {code: Totals(50_000)}

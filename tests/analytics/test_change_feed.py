@@ -1,0 +1,184 @@
+"""What every analytics store promises of its change feed."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from services.analytics.__main__ import ADAPTERS
+from services.analytics.application.ports import AnalyticsStore
+from services.analytics.domain.visits import MAX_CHANGES, Batch, Totals
+from services.analytics.storage.mongo import store as mongo_store
+from services.shared.feed import FeedPage
+from services.shared.mongo import feed
+from services.shared.timestamps import micros_of
+from tests.analytics.cases import BOT, CODE, NOW, changed_after, cursor_of, visit
+from tests.support.stores import NewStore, opened_at
+
+Opened = Callable[[int], AbstractAsyncContextManager[list[AnalyticsStore]]]
+
+
+def opener(new_store: NewStore) -> Opened:
+    """Opens a new store as several processes have it; an SQLite file has one process alone."""
+
+    @asynccontextmanager
+    async def replicas(count: int) -> AsyncIterator[list[AnalyticsStore]]:
+        async with AsyncExitStack() as stack:
+            setting = stack.enter_context(new_store())
+            some = [
+                await stack.enter_async_context(opened_at(setting, "analytics", ADAPTERS))
+                for _ in range(1 if setting.startswith("sqlite") else count)
+            ]
+            yield [some[n % len(some)] for n in range(count)]
+
+    return replicas
+
+
+@pytest.fixture
+def opened(new_store: NewStore) -> Opened:
+    return opener(new_store)
+
+
+@pytest.fixture
+def opened_mongodb(new_mongodb: NewStore) -> Opened:
+    return opener(new_mongodb)
+
+
+async def test_visited_links_are_in_the_feed_from_each_cursor_on(opened: Opened) -> None:
+    async with opened(2) as (one, other):
+        start = await cursor_of(one)
+        assert await changed_after(other, start) == []
+        await one.apply(Batch("one", 1, (visit("b-------"), visit(), visit(kind=BOT))), NOW)
+        first = await other.changed_since(start)
+        assert sorted(first.keys) == [CODE, "b-------"]
+        assert not first.more
+        # What was visited before is visited again.
+        await other.apply(Batch("two", 1, (visit("b-------"), visit("c-------", kind=BOT))), NOW)
+
+        assert sorted(await changed_after(one, first.cursor)) == ["b-------", "c-------"]
+        assert set(await changed_after(other, start)) == {CODE, "b-------", "c-------"}
+        assert await changed_after(other, await cursor_of(one)) == []
+
+
+async def test_the_largest_batch_is_read_in_pages(opened: Opened) -> None:
+    codes = [f"{n:032}" for n in range(2 * MAX_CHANGES + 1)]
+    async with opened(1) as (store,):
+        start = await cursor_of(store)
+        await store.apply(Batch("one", 1, tuple(visit(code) for code in codes)), NOW)
+
+        assert (await store.changed_since(start)).more
+        assert sorted(await changed_after(store, start)) == codes
+
+
+async def test_readers_miss_nothing_that_several_replicas_count_at_once(opened: Opened) -> None:
+    async with opened(3) as stores:
+        start = await cursor_of(stores[0])
+        done = asyncio.Event()
+
+        async def count(gateway: int) -> None:
+            for number in range(1, 11):
+                visits = (visit(), visit(f"g{gateway:03}n{number:03}"))
+                await stores[gateway % 3].apply(Batch(f"g{gateway}", number, visits), NOW)
+
+        async def copy(n: int) -> dict[str, Totals]:
+            """Keep a copy of the totals, by a cursor that goes from replica to replica."""
+            totals: dict[str, Totals] = {}
+            cursor, is_last = start, False
+            while not is_last:
+                is_last = done.is_set()
+                page = FeedPage(cursor, more=True)
+                while page.more:
+                    n += 1
+                    page = await stores[n % 3].changed_since(page.cursor)
+                    assert not page.truncated
+                    totals |= await stores[n % 3].totals(page.keys)
+                cursor = page.cursor
+            return totals
+
+        readers = [asyncio.create_task(copy(n)) for n in range(2)]
+        await asyncio.gather(*map(count, range(6)))
+        done.set()
+        for copied in await asyncio.gather(*readers):
+            assert len(copied) == 61
+            assert copied == await stores[0].totals(list(copied))
+            assert copied[CODE] == Totals(60, 0)
+
+
+@pytest.mark.parametrize("cursor", ["", "-1", "99999999999999999999", "no cursor", "9" * 5000])
+async def test_a_cursor_that_the_store_never_gave_is_truncated(opened: Opened, cursor: str) -> None:
+    """For example after the store was restored to an earlier state."""
+    async with opened(1) as (store,):
+        await store.apply(Batch("one", 1, (visit(),)), NOW)
+        page = await store.changed_since(cursor)
+        assert page == FeedPage(page.cursor, truncated=True)
+        assert await changed_after(store, page.cursor) == []
+
+
+async def test_on_mongodb_a_link_of_a_batch_is_one_event(
+    opened_mongodb: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock of a link, which is an update, takes no room on a page."""
+    monkeypatch.setattr(mongo_store, "MAX_CHANGES", 3)
+    visits = tuple(visit(code) for code in ("a-------", "b-------", "c-------"))
+    async with opened_mongodb(1) as (store,):
+        await store.apply(Batch("one", 1, visits), NOW)
+        start = await cursor_of(store)
+        await store.apply(Batch("one", 2, visits), NOW)
+        page = await store.changed_since(start)
+        assert sorted(page.keys) == ["a-------", "b-------", "c-------"]
+        assert await changed_after(store, page.cursor) == []
+
+
+async def test_on_mongodb_a_slow_page_ends_early(
+    opened_mongodb: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes = [f"code{n:04}" for n in range(5)]
+    async with opened_mongodb(1) as (store,):
+        start = await cursor_of(store)
+        await store.apply(Batch("one", 1, tuple(map(visit, codes))), NOW)
+        monkeypatch.setattr(feed, "_PAGE_SECONDS", 0)
+        page = await store.changed_since(start)
+        assert len(page.keys) == 1
+        assert page.more
+        assert sorted(await changed_after(store, start)) == codes
+
+
+async def test_on_sqlite_rows_are_kept_for_minutes_but_for_the_last_thousand(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "store.sqlite3"
+    for_minutes = timedelta(minutes=5)
+    async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
+        with sqlite3.connect(path) as connection:
+            connection.executemany(
+                "INSERT INTO changes (codes, changed_at) VALUES (?, ?)",
+                [(f"code{n:04}", micros_of(NOW - for_minutes)) for n in range(1005)],
+            )
+        connection.close()
+        assert len(await changed_after(store, "0")) == 1005
+        await store.apply(Batch("one", 1, (visit(),)), NOW - timedelta(seconds=1))
+        assert len(await changed_after(store, "0")) == 1006
+        await store.apply(Batch("one", 2, (visit(),)), NOW)
+        assert (await store.changed_since("0")).truncated
+        # A page has a code once.
+        assert len(await changed_after(store, "7")) == 1005 - 7 + 1
+
+
+async def test_on_sqlite_a_batch_and_its_changes_are_one_transaction(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+    async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
+        with sqlite3.connect(path) as connection:
+            connection.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON changes "
+                "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+            )
+        connection.close()
+        with pytest.raises(sqlite3.IntegrityError):
+            await store.apply(Batch("one", 1, (visit(),)), NOW)
+        assert await store.totals([CODE]) == {}, "what is not in the feed did not happen"

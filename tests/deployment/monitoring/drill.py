@@ -1,0 +1,256 @@
+"""Breaks each thing the alerts speak of: `make drill`, or `DRILL="store away" make drill`.
+
+Against the product's processes, started singly, under a little load, with the rules' windows in
+seconds. A drill passes if all the alerts it must raise go off, nothing does but those and what is
+known to follow from them, and all end after the repair. The table goes to reports/drill.md too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from deploy.monitoring.prometheus import Prometheus, rules
+from tests.deployment.monitoring import ground
+from tests.deployment.monitoring.ground import Ground
+from tests.deployment.monitoring.rules import alerts
+from tests.deployment.monitoring.short import EVERY, shortened
+from tests.support.crew import Crew
+from tests.support.mongo.replica_set import replica_set
+from tests.support.processes import ROOT
+from tests.support.product import free_port
+from tests.system.faults.test_journal import small_disk
+
+_PATIENCE = 90.0
+"""Seconds within which an alert fires after a break, and all end after the repair."""
+_DISK = 8 << 20
+_REPORT = ROOT / "reports" / "drill.md"
+_OF_BUSY_MACHINE = frozenset({"AtajoRedirectsSlow", "AtajoEventLoopLagging"})
+"""What goes off, and rightly so, where more wants to run than there are cores for."""
+_MUCH_WAITING = 20.0
+"""Percent of ten seconds in which something waited for a core. A drill itself causes less."""
+_LABEL = re.compile(r"\$labels\.(\w+)")
+_STARTED = shortened(
+    'changes(process_start_time_seconds{app_kubernetes_io_part_of="atajo"}[15m]) > 0'
+)
+"""What was started within the time that AtajoCrashLooping looks at."""
+
+
+@dataclass(frozen=True)
+class Drill:
+    """What is broken, which alerts must go off for it, and which may follow from that."""
+
+    name: str
+    broken: Callable[[Ground], AbstractContextManager[None]]
+    must: tuple[str, ...]
+    follows: tuple[str, ...] = ()
+    on_mongodb: bool = False
+    as_root: bool = False
+    """Whether root alone can break it, who may mount a small disk."""
+
+
+def _drills() -> Iterator[Drill]:
+    text = Path(__file__).with_name("drills.yaml").read_text(encoding="utf-8")
+    for told in yaml.safe_load(text):
+        way, *taken = told.pop("broken").split()
+        broken = getattr(ground, way)
+        must, follows = tuple(told.pop("must")), tuple(told.pop("follows", ()))
+        yield Drill(broken=broken(*taken) if taken else broken, must=must, follows=follows, **told)
+
+
+DRILLS = tuple(_drills())
+
+
+def _is_busy() -> bool:
+    """Whether more wants to run than there are cores for: over the last minute, or just now."""
+    if os.getloadavg()[0] > (os.cpu_count() or 1):
+        return True
+    try:
+        pressure = Path("/proc/pressure/cpu").read_text(encoding="ascii")
+    except OSError:  # A kernel that does not tell.
+        return False
+    waited = re.search(r"some avg10=([0-9.]+)", pressure)
+    return waited is not None and float(waited[1]) > _MUCH_WAITING
+
+
+@dataclass
+class Outcome:
+    """Seconds from the break until each alert fired, and from the repair until all had ended."""
+
+    drill: Drill
+    fired: dict[str, float] = field(default_factory=dict)
+    ended: float | None = None
+    faults: list[str] = field(default_factory=list)
+
+    def judge(self, excused: frozenset[str]) -> None:
+        """Note what should not be so."""
+        missing = set(self.drill.must) - self.fired.keys()
+        wrong = self.fired.keys() - set(self.drill.must) - set(self.drill.follows)
+        wrong -= excused
+        self.faults += [f"{name} did not go off" for name in sorted(missing)]
+        self.faults += [f"{name} went off" for name in sorted(wrong)]
+        if self.ended is None:
+            self.faults.append("not all ended")
+
+
+class Watch(Crew):
+    """Notes which alerts fire, from beginning to end of the context."""
+
+    def __init__(self, prometheus: Prometheus) -> None:
+        super().__init__([self._look])
+        self._prometheus = prometheus
+        self._templates = {alert.name: str(alert.annotations) for alert in alerts()}
+        self.firing: set[str] = set()
+        self.since: dict[str, float] = {}
+        self.faults: set[str] = set()
+        self.excused: frozenset[str] = frozenset()
+        """What a machine that was busy since the beginning lets go off by itself."""
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.since = {}
+        self.faults = set()
+        self.excused = frozenset()
+
+    def is_quiet(self, awaited: Sequence[str] = ()) -> bool:
+        """Whether nothing fires but what a busy machine raises; of `awaited`, nothing at all."""
+        return not self.firing - (self.excused - set(awaited))
+
+    def await_that(self, condition: Callable[[], bool]) -> bool:
+        """Whether a condition on what fires comes true in time."""
+        deadline = time.monotonic() + _PATIENCE
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.2)
+        return True
+
+    def is_steady(self) -> bool:
+        """Whether nothing was started of late: the repairs of a drill are no crash loop."""
+        return not self._prometheus.ask(_STARTED)
+
+    def _look(self) -> None:
+        while not self._over.wait(0.5):
+            if _is_busy():
+                self.excused = _OF_BUSY_MACHINE
+            told = self._prometheus.get("alerts")["alerts"]
+            fires = [alert for alert in told if alert["state"] == "firing"]
+            self.firing = {alert["labels"]["alertname"] for alert in fires}
+            for name in self.firing:
+                self.since.setdefault(name, time.monotonic())
+            self.faults |= {fault for alert in fires for fault in self._unsaid(alert)}
+
+    def _unsaid(self, alert: dict[str, Any]) -> Iterator[str]:
+        """Labels that an alert's texts speak of and that it does not have."""
+        labels = alert["labels"]
+        for label in _LABEL.findall(self._templates[labels["alertname"]]):
+            if label not in labels:
+                yield f"{labels['alertname']} has no {label} to tell of"
+
+
+def carry_out(drills: Sequence[Drill]) -> Iterator[Outcome]:
+    """Each drill's outcome, as it comes; those on MongoDB need a server (tests/support/mongo)."""
+    kinds = [[drill for drill in drills if drill.on_mongodb is kind] for kind in (False, True)]
+    for kind in filter(None, kinds):
+        with (
+            TemporaryDirectory(prefix="atajo-drill-") as folder,
+            _watched(Path(folder), on_mongodb=kind[0].on_mongodb) as (place, watch),
+        ):
+            for drill in kind:
+                yield _carry_out(drill, place, watch)
+
+
+@contextmanager
+def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]]:
+    text = shortened(rules("RUNBOOKS"))
+    prometheus = Prometheus(folder / "prometheus", free_port(), text, every=EVERY)
+    with (
+        replica_set(1) if on_mongodb else nullcontext() as database,
+        small_disk(folder / "journal", _DISK),
+        Ground(folder, database) as place,
+    ):
+        place.start()
+        prometheus.look_at(place.targets)
+        with prometheus, place.in_use(), Watch(prometheus) as watch:
+            filled = "count(count_over_time(atajo:objective_errors:ratio_rate6h[20s]) > 15) == 6"
+            assert watch.await_that(lambda: bool(prometheus.ask(filled)) and watch.is_quiet())
+            yield place, watch
+
+
+def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
+    steady = watch.await_that(watch.is_steady)
+    watch.forget()
+    began = time.monotonic()
+    with drill.broken(place):
+        watch.await_that(lambda: watch.firing >= set(drill.must))
+    repaired = time.monotonic()
+    over = watch.await_that(lambda: watch.is_quiet(drill.must))
+    outcome = Outcome(drill, {name: at - began for name, at in watch.since.items()})
+    outcome.ended = time.monotonic() - repaired if over else None
+    outcome.faults += sorted(watch.faults)
+    outcome.judge(watch.excused)
+    if not steady:
+        outcome.faults.append("what ran before it did not stay up")
+    return outcome
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Alert by drill: seconds from the break to the alert, in brackets where it only followed."""
+    names = [alert.name for alert in alerts()]
+    head = ["alert", *(outcome.drill.name for outcome in outcomes)]
+    rows = [[name, *(_cell(outcome, name) for outcome in outcomes)] for name in names]
+    last = ["all ended after", *(_seconds(outcome.ended) for outcome in outcomes)]
+    lines = [head, ["---"] * len(head), *rows, last]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def _cell(outcome: Outcome, name: str) -> str:
+    if name not in outcome.fired:
+        return "missing" if name in outcome.drill.must else ""
+    said = _seconds(outcome.fired[name])
+    return said if name in outcome.drill.must else f"({said})"
+
+
+def _seconds(seconds: float | None) -> str:
+    return "never" if seconds is None else f"{seconds:.0f} s"
+
+
+def main() -> None:
+    """Carry out the drills of that name, all of them without one."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # Whatever is mounted is taken down.
+    wanted = [drill for drill in DRILLS if os.environ.get("DRILL", "") in ("", drill.name)]
+    drills = [drill for drill in wanted if os.geteuid() == 0 or not drill.as_root]
+    for drill in wanted:
+        if drill not in drills:
+            _say(f"{drill.name}: only root can; its alerts are shown in cases.yaml")
+    outcomes = []
+    for outcome in carry_out(drills):
+        fired = ", ".join(f"{name} {_seconds(at)}" for name, at in sorted(outcome.fired.items()))
+        _say(f"{outcome.drill.name}: {fired or 'nothing'}; ended {_seconds(outcome.ended)}")
+        for fault in outcome.faults:
+            _say(f"  WRONG: {fault}")
+        outcomes.append(outcome)
+    _REPORT.parent.mkdir(exist_ok=True)
+    _REPORT.write_text(table(outcomes), encoding="utf-8")
+    _say("\n" + table(outcomes))
+    sys.exit(1 if any(outcome.faults for outcome in outcomes) else 0)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

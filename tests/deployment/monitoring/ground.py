@@ -1,0 +1,384 @@
+"""A product in use, and the ways in which a drill breaks it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+
+import grpc
+import httpx
+
+from atajo.links.v1 import links_pb2, links_pb2_grpc
+from gateway.visits.journal.journal import HEADROOM
+from tests.support.load_generator import Connection, NotReachedError
+from tests.support.mongo.replica_set import ReplicaSet
+from tests.support.processes import NO_TLS, Process
+from tests.support.product import PROCESSES, Product, free_port, new_code
+from tests.support.waiting import await_that
+from tests.support.web import gateway_beside
+
+_PASSWORD = "Camino-42"
+_REPLICA = "gateway-1"
+_HALF_A_CALL = (
+    b"POST /createShortLink HTTP/1.1\r\nhost: localhost\r\n"
+    b"content-type: application/json\r\ncontent-length: 100\r\n\r\n{"
+)
+_DRAIN_SECONDS = 10
+"""For which the second gateway waits for what is under way before it ends."""
+
+
+class Ground(Product):
+    """Five processes and a second gateway, each of which keeps the address of its metrics.
+
+    Nothing is limited, so that one machine may be a crowd.
+    """
+
+    def __init__(self, folder: Path, database: ReplicaSet | None = None) -> None:
+        store = f"{database.url}atajo" if database else ""
+        self.lists = folder / "lists"
+        self.lists.mkdir()
+        (self.lists / "phishing.txt").write_text("phish.example\n")
+        settings = {"ATAJO_LIMITS": "off", "ATAJO_BLOCKLIST_DIR": str(self.lists)}
+        super().__init__(folder, settings, store=store)
+        self.database = database
+        self.targets = {name: f"127.0.0.1:{free_port()}" for name in (*PROCESSES, _REPLICA)}
+        self.replica: Process
+
+    def start(self, *names: str) -> None:
+        super().start(*names)
+        if not names:
+            self.start_replica()
+
+    def start_replica(self, broken: str = "") -> None:
+        """Start the second gateway, which can be told to break, or is broken in a way from now on.
+
+        Ways: `tests.deployment.monitoring.breaking`.
+        """
+        settings = {
+            "ATAJO_METRICS_LISTEN": self.targets[_REPLICA],
+            "ATAJO_DRAIN_SECONDS": str(_DRAIN_SECONDS),
+            "BROKEN": broken,
+        }
+        folder = self.folder / _REPLICA
+        self.replica = gateway_beside(
+            self, folder, settings, "tests.deployment.monitoring.breaking"
+        )
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Visits, one in ten of an unknown code, new links and log-ins."""
+        email = self.register()
+        code = self.shorten("https://example.com/")
+        with (
+            self.calling(0.03, lambda call: call.ask("GET", f"/{code}")),
+            self.calling(0.3, lambda call: call.ask("GET", f"/{new_code()}")),
+            self.calling(0.1, lambda call: call.ask("POST", "/createShortLink", _link())),
+            self.calling(0.2, lambda call: call.ask("POST", "/verifyUser", _log_in(email))),
+        ):
+            yield
+
+    def calling(
+        self, pause: float, ask: Callable[[Connection], object], people: int = 1
+    ) -> AbstractContextManager[None]:
+        """People who ask over and over, whatever the answer is."""
+
+        def call(over: threading.Event) -> None:
+            connection = Connection(self.url, 70)
+            while not over.wait(pause):
+                try:
+                    ask(connection)
+                except (NotReachedError, OSError):
+                    over.wait(0.1)
+            connection.close()
+
+        return _beside(call, people)
+
+    def _env(self, name: str) -> dict[str, str]:
+        return super()._env(name) | {"ATAJO_METRICS_LISTEN": self.targets[name]}
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.replica.kill()
+        super().__exit__(kind, error, trace)
+
+
+def _link() -> dict[str, str | None]:
+    return {"code": new_code(), "url": "https://example.com/", "token": None}
+
+
+def _log_in(email: str) -> dict[str, str]:
+    return {"email": email, "password": _PASSWORD}
+
+
+@contextmanager
+def _beside(act: Callable[[threading.Event], None], threads: int = 1) -> Iterator[None]:
+    """Do something beside the block, in so many threads, until the event says that it is over."""
+    over = threading.Event()
+    running = [threading.Thread(target=act, args=(over,)) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in running:
+            thread.join()
+
+
+def killed(name: str) -> Callable[[Ground], AbstractContextManager[None]]:
+    """A process is gone, and started again for the repair."""
+
+    @contextmanager
+    def broken(ground: Ground) -> Iterator[None]:
+        ground.kill(name)
+        try:
+            yield
+        finally:
+            ground.start(name)
+
+    return broken
+
+
+def crash_loop(ground: Ground) -> AbstractContextManager[None]:
+    """analytics ends every two seconds or so."""
+
+    def crash(over: threading.Event) -> None:
+        while not over.wait(1.5):
+            ground.kill("analytics")
+            ground.start("analytics")
+
+    return _beside(crash)
+
+
+@contextmanager
+def silent_replica(ground: Ground) -> Iterator[None]:
+    """One of two gateways is frozen."""
+    os.kill(ground.replica.popen.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(ground.replica.popen.pid, signal.SIGCONT)
+
+
+@contextmanager
+def breaking_lookups(ground: Ground) -> Iterator[None]:
+    """Whatever one of two gateways looks up ends with an error that nobody foresaw."""
+
+    def look_up(over: threading.Event) -> None:
+        with httpx.Client(
+            base_url=f"http://{ground.replica.addresses['http']}", verify=NO_TLS
+        ) as http:
+            while not over.wait(0.5):
+                http.get(f"/{new_code()}")
+
+    os.kill(ground.replica.popen.pid, signal.SIGUSR1)
+    with _beside(look_up):
+        yield
+    os.kill(ground.replica.popen.pid, signal.SIGUSR1)
+
+
+@contextmanager
+def _broken_replica(ground: Ground, broken: str) -> Iterator[None]:
+    ground.replica.kill()
+    ground.start_replica(broken)
+    try:
+        yield
+    finally:
+        ground.replica.kill()
+        ground.start_replica()
+
+
+def untold_changes(ground: Ground) -> AbstractContextManager[None]:
+    """One of two gateways is not told what changed, though it reaches links."""
+    return _broken_replica(ground, "changes")
+
+
+def no_key(ground: Ground) -> AbstractContextManager[None]:
+    """One of two gateways starts and is given no key of the day, though it reaches analytics."""
+    return _broken_replica(ground, "key")
+
+
+@contextmanager
+def broken_background(ground: Ground) -> Iterator[None]:
+    """One of two gateways ends itself, and takes its time over a call that never comes whole."""
+    host, port = ground.replica.addresses["http"].split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(_HALF_A_CALL)
+        os.kill(ground.replica.popen.pid, signal.SIGUSR2)
+        yield
+    assert ground.replica.wait() == 1
+    ground.start_replica()
+
+
+@contextmanager
+def starved(ground: Ground) -> Iterator[None]:
+    """links gets little of the time, in pieces, and is asked much."""
+    pid = ground.pid("links")
+
+    def starve(over: threading.Event) -> None:
+        while not over.wait(0.1):
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.3)
+            os.kill(pid, signal.SIGCONT)
+
+    unknown = ground.calling(0.02, lambda call: call.ask("GET", f"/{new_code()}"))
+    with unknown, _beside(starve):
+        yield
+
+
+def slow_store(ground: Ground) -> AbstractContextManager[None]:
+    """Somebody else writes to the file of links, long at a time."""
+
+    def hold(over: threading.Event) -> None:
+        with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
+            while not over.wait(0.05):
+                file.execute("BEGIN IMMEDIATE")
+                over.wait(0.8)
+                file.rollback()
+
+    return _beside(hold)
+
+
+@contextmanager
+def full_store(ground: Ground) -> Iterator[None]:
+    """The files of links may not grow."""
+    pid = ground.pid("links")
+    limit = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (32 << 10, limit[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, limit)
+
+
+@contextmanager
+def large_store(ground: Ground) -> Iterator[None]:
+    """The log of auth's store is five times as long as its disk has room; it has holes there."""
+    file = ground.folder / "auth.sqlite3"
+    log = Path(f"{file}-wal")
+    disk = os.statvfs(log)
+    os.truncate(log, log.stat().st_size + 5 * disk.f_bavail * disk.f_frsize)
+    yield
+    with closing(sqlite3.connect(file, timeout=10)) as connection:
+        await_that(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+
+
+@contextmanager
+def lost_table(ground: Ground) -> Iterator[None]:
+    """Of the file of links a table is gone that is asked twice a second, and all else is there."""
+    with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
+        file.execute("ALTER TABLE decisions RENAME TO lost")
+        try:
+            yield
+        finally:
+            file.execute("ALTER TABLE lost RENAME TO decisions")
+
+
+@contextmanager
+def full_disk(ground: Ground) -> Iterator[None]:
+    """Something else takes what the disk of the journal has left, and whatever comes free."""
+    ballast = ground.folder / "journal" / "ballast"
+    assert ballast.parent.is_mount(), "it would fill a disk that others use"
+
+    def fill(over: threading.Event) -> None:
+        with ballast.open("ab", buffering=0) as file:
+            while not over.wait(0.2):
+                disk = os.statvfs(ballast.parent)
+                file.write(bytes(max(0, disk.f_bavail * disk.f_frsize - HEADROOM)))
+
+    with _beside(fill):
+        yield
+    ballast.unlink()
+
+
+@contextmanager
+def _lease(ground: Ground, job: str) -> Iterator[Callable[[int], bool]]:
+    """Takes the lease of a job for so many seconds; whether it is held."""
+    with grpc.insecure_channel(ground.admin_address("links")) as channel:
+        take = links_pb2_grpc.MaintenanceServiceStub(channel).TakeLease
+
+        def held(seconds: int) -> bool:
+            request = links_pb2.TakeLeaseRequest(job=job, holder="drill", seconds=seconds)
+            return take(request, timeout=20).held
+
+        try:
+            yield held
+        finally:
+            held(0)
+
+
+@contextmanager
+def taken_lease(ground: Ground) -> Iterator[None]:
+    """Something else holds the lease of a task and does nothing, as if a clock were far ahead."""
+    with _lease(ground, "purge") as held:
+        ground.stop("reconciler")
+        assert held(3600)
+        ground.start("reconciler")
+        yield
+
+
+@contextmanager
+def taken_sweep(ground: Ground) -> Iterator[None]:
+    """A list changes, and something else holds the lease of the look through all links."""
+    with _lease(ground, "blocklists") as held:
+        await_that(lambda: held(3600))
+        (ground.lists / "spam.txt").write_text("spam.example\n")
+        yield
+
+
+@contextmanager
+def broken_list(ground: Ground) -> Iterator[None]:
+    """What came in the place of a list is a page that says why it did not come."""
+    page = ground.lists / ".page"
+    page.write_text("<html>\n<body>\nbad gateway\n</body>\n</html>\n")
+    page.rename(ground.lists / "phishing.txt")
+    yield
+    (ground.lists / "phishing.txt").write_text("phish.example\n")
+
+
+@contextmanager
+def reported(ground: Ground) -> Iterator[None]:
+    """A link is reported again and again, until the operator has read it."""
+    code = ground.shorten("https://example.com/reported")
+    payload = {"code": code, "reason": "phishing"}
+    with ground.calling(0.1, lambda call: call.ask("POST", "/reportLink", payload)):
+        yield
+    with grpc.insecure_channel(ground.admin_address("links")) as channel:
+        request = links_pb2.DismissReportsRequest(code=code, cause="A drill.")
+        links_pb2_grpc.ModerationServiceStub(channel).DismissReports(request, timeout=20)
+
+
+def searched(ground: Ground) -> AbstractContextManager[None]:
+    """An owner searches the own links a hundred times at once, again and again."""
+    payload = {"guest": "g" * 43, "query": "example"}
+    return ground.calling(0, lambda call: call.ask("POST", "/showLinks", payload), 100)
+
+
+def burst(ground: Ground) -> AbstractContextManager[None]:
+    """A hundred people log in at once, again and again."""
+    email = ground.register()
+    return ground.calling(0, lambda call: call.ask("POST", "/verifyUser", _log_in(email)), 100)
+
+
+@contextmanager
+def store_away(ground: Ground) -> Iterator[None]:
+    """Every connection to MongoDB is cut, and none taken."""
+    assert ground.database
+    ground.database.cut()
+    try:
+        yield
+    finally:
+        ground.database.mend()

@@ -1,0 +1,58 @@
+"""The rules as tests and the drill read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import yaml
+
+from tests.support.processes import ROOT
+
+RULES = ROOT / "charts" / "atajo" / "monitoring" / "rules.yaml"
+SLO = ROOT / "docs" / "slo.md"
+RUNBOOKS = ROOT / "docs" / "runbooks"
+PLACE = "RUNBOOKS/"
+"""Stands in the rules for the address of the runbooks."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A recording rule, or an alert. `name` is what it records, or the alert's name."""
+
+    name: str
+    expr: str
+    is_alert: bool
+    labels: dict[str, str]
+    annotations: dict[str, str]
+
+    @property
+    def series(self) -> str:
+        """What it records, as an expression selects it."""
+        labels = ",".join(f'{label}="{value}"' for label, value in self.labels.items())
+        return f"{self.name}{{{labels}}}"
+
+    @property
+    def runbook(self) -> str:
+        """The name of the alert's runbook."""
+        return self.annotations["runbook_url"].removeprefix(PLACE)
+
+
+def rules() -> list[Rule]:
+    """All rules, in their order."""
+    groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+    return [
+        Rule(
+            name=rule.get("record") or rule["alert"],
+            expr=rule["expr"],
+            is_alert="alert" in rule,
+            labels=rule.get("labels", {}),
+            annotations=rule.get("annotations", {}),
+        )
+        for group in groups
+        for rule in group["rules"]
+    ]
+
+
+def alerts() -> list[Rule]:
+    """The alerts, in their order."""
+    return [rule for rule in rules() if rule.is_alert]

@@ -1,0 +1,34 @@
+"""The drills, as `make drill` carries them out."""
+
+from __future__ import annotations
+
+import pytest
+
+from deploy.monitoring.prometheus import rules
+from tests.deployment.monitoring.drill import DRILLS, carry_out
+from tests.deployment.monitoring.rules import alerts
+from tests.deployment.monitoring.short import shortened
+
+_QUICK = DRILLS[0]
+
+
+def test_every_alert_is_drilled() -> None:
+    drilled = {name for drill in DRILLS for name in drill.must}
+    assert drilled == {alert.name for alert in alerts()}
+
+
+def test_every_window_has_a_short_one() -> None:
+    assert shortened(rules("")) != rules("")
+
+
+@pytest.mark.alone
+@pytest.mark.timeout(400)
+def test_the_right_alert_goes_off_and_ends() -> None:
+    (outcome,) = carry_out([_QUICK])
+    assert not outcome.faults
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_all_drills() -> None:
+    assert not [outcome for outcome in carry_out(DRILLS) if outcome.faults]

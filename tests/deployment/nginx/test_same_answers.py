@@ -1,0 +1,322 @@
+"""nginx in front of the gateway: the same answers as those of a gateway that has the pages."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import grpc
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from gateway.support.edge import Edge
+from tests.support.processes import NO_TLS, PATIENCE, ROOT
+from tests.support.product import Product, new_code
+from tests.support.waiting import CHANGED, await_that
+from tests.support.web import BUILT, Web, gateway_beside
+
+EDGE = Edge.load()
+_CASES = json.loads((ROOT / "tests/shared/short_url_cases.json").read_text(encoding="utf-8"))
+_SHORT_URLS = (*_CASES["followed"], *_CASES["not_followed"])
+CONTACT = "hello@atajo.example"
+JSON = {"content-type": "application/json"}
+ASSETS = {path.suffix: path.name for path in (BUILT / "assets").glob("index-*")}
+SCRIPT, STYLE = (f"/assets/{ASSETS.get(suffix)}" for suffix in (".js", ".css"))
+OWN = {"date", "server", "connection", "x-request-id", "etag"}
+"""Headers in which the two may differ."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A gateway that has the pages, and nginx before one that has none."""
+
+    gateway: str
+    web: Web
+    known: str
+
+    def ask(self, method: str, path: str, **more: Any) -> tuple[httpx.Response, httpx.Response]:
+        """The answers of both to the same request, its path sent as it stands."""
+        path = path.replace("{known}", self.known).replace("{unknown}", new_code())
+        return ask(self.gateway, method, path, **more), ask(self.web.url, method, path, **more)
+
+
+def ask(origin: str, method: str, path: str, **more: Any) -> httpx.Response:
+    url = httpx.URL(f"{origin}/").copy_with(raw_path=path.encode())
+    with httpx.Client(trust_env=False, verify=NO_TLS, timeout=30) as client:
+        return client.request(method, url, **more)
+
+
+@pytest.fixture(scope="module")
+def pair(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("pair")
+    contact = {"ATAJO_CONTACT": CONTACT}
+    pages = {"ATAJO_WEB_DIR": str(BUILT), **contact}
+    with (
+        gateway_beside(product, folder / "with", pages) as with_pages,
+        gateway_beside(product, folder / "without") as without,
+        Web(folder, without.addresses["http"], product.url, settings=contact) as web,
+    ):
+        known = product.shorten("https://example.com/a?b=c#d")
+        yield Pair(f"http://{with_pages.addresses['http']}", web, known)
+
+
+def told(response: httpx.Response) -> dict[str, str]:
+    """The headers that must be the same, each of them there once."""
+    items = response.headers.multi_items()
+    names = [name for name, _ in items]
+    assert len(names) == len(set(names)), names
+    # Compressed by two programs, a document has two lengths.
+    left_out = OWN | ({"content-length"} if "content-encoding" in names else set())
+    return {name: value for name, value in items if name not in left_out}
+
+
+def test_a_request_of_http_1_0_needs_no_host(pair: Pair) -> None:
+    for origin in (pair.gateway, pair.web.url):
+        port = int(origin.rpartition(":")[2])
+        for host in (b"", b"host: atajo.example\r\n"):
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+                connection.sendall(b"GET /%s HTTP/1.0\r\n%s\r\n" % (pair.known.encode(), host))
+                answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+            assert re.match(rb"HTTP/1.. 302 ", answer), (origin, host)
+
+
+PAGES = [path.replace(":code", "{known}") for path in EDGE.pages]
+GETS = (
+    *("/{known}%2B", "/{known}+?a=b", "/{unknown}+", "/abc+", "/{known}++", "/{known}+/"),
+    *("/register+", "/{known}+%0a", "/%6bnown-%63o", "/{known}?a=b", "/{known}%0a"),
+    *(SCRIPT, STYLE, "/icon.svg", "/icon-192.png", "/manifest.webmanifest", "/favicon.ico"),
+    *("/nothing-here", "/Login", "/login/", "/login%0a", "/login?a=b", "//", "//login", "/%ff%fe"),
+    *("/index.html", "/unlisted.html", "/documents/index.html", "/.documents/login.html"),
+    *("/.call", "/.gateway", "/.documents/", "/.documents", "/@missing"),
+    *("/assets", "/assets/", "/assets/none.js", f"{SCRIPT}.gz", "/icon.svg.br"),
+    *("/links", "/links/", "/links/abc", "/links/{known}/", "/links/{known}%0a", "/links/:code"),
+    *("/Links/{known}", "/my-account/", "/my-account/{known}"),
+    *("/metrics", "/livez", f"/{'a' * 3000}"),
+    *(path.replace("{code}", "{known}") for path in _SHORT_URLS),
+    *EDGE.gateway,
+)
+BOTH = (*PAGES, *EDGE.functions, "/{known}", "/{unknown}", "/nothing")
+POSTS = [
+    *[("/accessLink", body) for body in (b'{"data":{"code":"none-yet"}}', b"no", b"a" * 65_536)],
+    ("/showProfile", b'{"data":{"token":null}}'),
+    *[(path, b'{"data":{"guest":null}}') for path in EDGE.functions],
+]
+PREFLIGHT = {"origin": "https://a.example", "access-control-request-method": "POST"}
+REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
+    *[("GET", path, {}) for path in (*GETS, *BOTH)],
+    *[("HEAD", path, {}) for path in BOTH],
+    *[("POST", path, {"content": body, "headers": JSON}) for path, body in POSTS],
+    *[
+        (method, path, {})
+        for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "POST")
+        for path in ("/", "/accessLink", "/nothing", "/{known}")
+    ],
+    ("OPTIONS", "/accessLink", {"headers": PREFLIGHT}),
+]
+NEGOTIATED = ("/", "/login", "/links/{known}", "/{known}+", "/{known}", "/{unknown}", SCRIPT, STYLE)
+"""Paths that are asked for in every coding, the others compressed alone."""
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "more"), REQUESTS, ids=[f"{m} {p[:30]}" for m, p, _ in REQUESTS]
+)
+def test_both_answer_alike(pair: Pair, method: str, path: str, more: dict[str, Any]) -> None:
+    codings = ("gzip", "gzip;q=0, identity", "identity") if path in NEGOTIATED else ("gzip",)
+    for coding in codings:
+        headers = {**more.get("headers", {}), "accept-encoding": coding}
+        by_gateway, by_nginx = pair.ask(method, path, **{**more, "headers": headers})
+        assert by_nginx.status_code == by_gateway.status_code, coding
+        assert by_nginx.content == by_gateway.content, coding
+        assert told(by_nginx) == told(by_gateway), coding
+        assert ("etag" in by_nginx.headers) == ("etag" in by_gateway.headers), coding
+        assert by_nginx.headers["server"] == "nginx"
+
+
+def test_both_follow_a_scan_code_at_a_host_in_capitals(product: Product, pair: Pair) -> None:
+    """As the addresses in QR symbols are written, whose alphanumeric mode has no others."""
+    owner = {"guest": "g" * 43}
+    code = new_code()
+    product.data("createShortLink", {**owner, "code": code, "url": "https://example.com/q"})
+    scan_code = product.data("createScanCode", {**owner, "code": code})["scan_code"]
+    host = {"host": "ATAJO.EXAMPLE"}
+    for answer in pair.ask("GET", f"/{scan_code}", headers=host):
+        assert answer.status_code == 302
+        assert answer.headers["location"] == "https://example.com/q"
+
+
+def test_both_agree_on_every_character_that_may_follow_a_code(pair: Pair) -> None:
+    """Covers Latin-1 and General Punctuation (Unicode), percent-encoded in both cases."""
+    points = (*range(1, 0x100), *range(0x2000, 0x2070))
+    for text in map(chr, points):
+        encoded = "".join(f"%{byte:02x}" for byte in text.encode())
+        for spelling in {encoded, encoded.upper()}:
+            by_gateway, by_nginx = pair.ask("HEAD", f"/{pair.known}{spelling}")
+            assert by_nginx.status_code == by_gateway.status_code, spelling
+
+
+def test_nginx_encodes_what_follows_a_code_unencoded(pair: Pair) -> None:
+    """Browsers encode it; some other clients send the bytes as they are."""
+    port = int(pair.web.url.rpartition(":")[2])
+    for text, status in (("\u201d", 302), ("\u2026.", 302), ("\u200b/", 302), ("\u00f1", 404)):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            request = f"GET /{pair.known}{text} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+            connection.sendall(request.encode())
+            with connection.makefile("rb") as answer:
+                assert answer.readline().split()[1] == str(status).encode(), text
+
+
+OVER = {"expires_at": "2020-01-01T00:00:00Z", "ended_url": "https://ended.example/ñ"}
+EDITS: dict[str, tuple[tuple[tuple[str, dict[str, Any]], ...], int, str | None]] = {
+    "changed": (
+        (("changeLink", {"changes": {"url": "https://b.example/ñ"}}),),
+        *(302, "https://b.example/%C3%B1"),
+    ),
+    "expired, and leads on": (
+        (("changeLink", {"changes": OVER}),),
+        *(302, "https://ended.example/%C3%B1"),
+    ),
+    "removed": ((("removeLinks", {}),), 410, None),
+    "restored": ((("removeLinks", {}), ("restoreLinks", {})), 302, "https://a.example/"),
+    "blocked": ((("block", {}),), 451, None),
+}
+"""What is done to a link that leads to https://a.example/, and what its short address answers."""
+
+
+def block(product: Product, code: str) -> None:
+    """Block a link, as the operator does."""
+    request = pb.BlockLinkRequest(code=code, reason=pb.BLOCK_REASON_MALWARE)
+    with grpc.insecure_channel(product.admin_address("links")) as channel:
+        pb_grpc.ModerationServiceStub(channel).BlockLink(request, timeout=PATIENCE)
+
+
+def edit(product: Product, guest: str, code: str, edits: Sequence[tuple[str, Any]]) -> None:
+    for function, given in edits:
+        if function == "block":
+            block(product, code)
+        else:
+            named = {"code": code} if function == "changeLink" else {"codes": [code]}
+            assert product.data(function, {"guest": guest, **named, **given})["success"]
+
+
+@pytest.mark.parametrize(("edits", "status", "location"), EDITS.values(), ids=EDITS)
+def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
+    product: Product,
+    pair: Pair,
+    edits: Sequence[tuple[str, Any]],
+    status: int,
+    location: str | None,
+) -> None:
+    guest, code = "g" * 43, new_code()
+    made = {"guest": guest, "code": code, "url": "https://a.example/"}
+    assert product.data("createShortLink", made)["success"]
+    for answer in pair.ask("GET", f"/{code}"):
+        assert (answer.status_code, answer.headers["location"]) == (302, "https://a.example/")
+
+    edit(product, guest, code, edits)
+
+    def answers(one: str) -> bool:
+        found = ask(one, "HEAD", f"/{code}")
+        return (found.status_code, found.headers.get("location")) == (status, location)
+
+    for one in (pair.gateway, pair.web.url):
+        await_that(partial(answers, one), CHANGED)
+    for method in ("GET", "HEAD"):
+        by_gateway, by_nginx = pair.ask(method, f"/{code}", headers={"accept-encoding": "identity"})
+        assert (by_nginx.status_code, by_gateway.status_code) == (status, status)
+        assert by_nginx.headers.get("location") == by_gateway.headers.get("location") == location
+        assert by_nginx.headers["cache-control"] == "private, no-store"
+        assert by_nginx.content == by_gateway.content
+        assert told(by_nginx) == told(by_gateway)
+        if location is None:
+            never = ask(pair.web.url, method, f"/{new_code()}")
+            assert (never.status_code, never.content) == (404, by_nginx.content)
+            assert (b"noindex" in by_nginx.content) == (method == "GET")
+        else:
+            assert by_nginx.headers["x-robots-tag"] == "noindex"
+        by_gateway, by_nginx = pair.ask(
+            method, f"/{code}+", headers={"accept-encoding": "identity"}
+        )
+        assert (by_nginx.status_code, by_gateway.status_code) == (200, 200)
+        assert by_nginx.headers["cache-control"] == "no-cache"
+        assert by_nginx.content == by_gateway.content
+        assert told(by_nginx) == told(by_gateway)
+        assert (b"noindex" in by_nginx.content) == (method == "GET")
+
+
+@pytest.mark.parametrize("path", ["/", "/login", SCRIPT, "/icon.svg", "/icon-192.png"])
+@pytest.mark.parametrize("coding", ["gzip", "identity"])
+def test_what_the_client_has_already_is_304(pair: Pair, path: str, coding: str) -> None:
+    accept = {"accept-encoding": coding}
+    full = ask(pair.web.url, "GET", path, headers=accept)
+    etag = full.headers["etag"]
+    for known in (etag, f"W/{etag}", f'"other", {etag}', "*"):
+        again = ask(pair.web.url, "GET", path, headers={**accept, "if-none-match": known})
+        assert again.status_code == 304, known
+        assert again.content == b""
+        for name in ("etag", "cache-control", "vary", "content-security-policy"):
+            assert again.headers[name] == full.headers[name]
+    other = ask(pair.web.url, "GET", path, headers={**accept, "if-none-match": '"other"'})
+    assert other.status_code == 200
+
+
+def test_a_compressed_file_reaches_who_comes_through_a_proxy(pair: Pair) -> None:
+    headers = {"accept-encoding": "gzip", "via": "1.1 proxy"}
+    packed = ask(pair.web.url, "GET", SCRIPT, headers=headers)
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == (BUILT / SCRIPT[1:]).read_bytes()
+
+
+def test_a_request_keeps_its_id(pair: Pair) -> None:
+    headers = {"x-request-id": "of-the-client"}
+    assert ask(pair.web.url, "POST", "/none", headers=headers).headers["x-request-id"] == (
+        "of-the-client"
+    )
+    assert re.fullmatch("[0-9a-f]{16}", ask(pair.web.url, "POST", "/none").headers["x-request-id"])
+
+
+@pytest.mark.parametrize("content", [b"a" * 65_537, [b"a" * 65_536, b"a"]], ids=["known", "found"])
+def test_a_body_over_the_limit_is_refused_in_the_same_words(
+    pair: Pair, content: bytes | list[bytes]
+) -> None:
+    by_gateway, by_nginx = pair.ask("POST", "/accessLink", content=content, headers=JSON)
+    assert by_nginx.status_code == by_gateway.status_code == 400
+    assert by_nginx.content == by_gateway.content
+    # Of origins, which `vary` names, nginx knows nothing.
+    assert told(by_nginx) == {k: v for k, v in told(by_gateway).items() if k != "vary"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/a%00b", "/%2e%2e/%2e%2e/secret.txt", "/..%2fsecret.txt", f"/{'a' * 9000}"]
+)
+def test_what_nginx_refuses_at_sight_has_the_headers_too(pair: Pair, path: str) -> None:
+    refused = ask(pair.web.url, "GET", path)
+    assert 400 <= refused.status_code < 500
+    for name, value in EDGE.page_headers:
+        assert refused.headers.get_list(name.decode()) == [value.decode()]
+    assert not re.search(r"nginx/\d", refused.text + refused.headers["server"])
+
+
+def test_it_shows_its_own_health_and_connections_on_another_port(pair: Pair) -> None:
+    for path in ("/livez", "/readyz"):
+        assert ask(pair.web.metrics_url, "GET", path).status_code == 200
+    metrics = ask(pair.web.metrics_url, "GET", "/metrics")
+    assert metrics.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    samples = {
+        sample.name: sample.value
+        for family in text_string_to_metric_families(metrics.text)
+        for sample in family.samples
+        if family.type == "gauge"
+    }
+    assert set(samples) == {
+        f"nginx_connections_{state}" for state in ("active", "reading", "writing", "waiting")
+    }
+    assert samples["nginx_connections_writing"] >= 1
+    assert ask(pair.web.metrics_url, "GET", "/").status_code == 404

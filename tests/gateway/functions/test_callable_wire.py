@@ -1,0 +1,232 @@
+"""The wire of the functions: what is no call, and what every answer looks like."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway.support.edge import Edge
+from services.shared.errors import AppError
+from tests.support.in_process import InProcess
+from tests.support.processes import NO_TLS
+from tests.support.product import new_code
+from tests.support.waiting import await_that
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("wire")) as gateway:
+        yield gateway
+
+
+JSON = {"content-type": "application/json"}
+
+
+def error_of(response: httpx.Response) -> tuple[int, str]:
+    """HTTP status and name of a callable error; fails for anything that is not one."""
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["cache-control"] == "no-store"
+    body = response.json()
+    assert set(body) == {"error"}
+    assert set(body["error"]) == {"status", "message", "details"}
+    assert body["error"]["message"]
+    assert "Traceback" not in response.text
+    return response.status_code, body["error"]["status"]
+
+
+BAD_BODIES = {
+    **{
+        name: body.encode("latin-1")
+        for name, body in json.loads(
+            Path(__file__).with_name("bad_bodies.json").read_text(encoding="utf-8")
+        ).items()
+    },
+    "list bomb": b"[" * 30_000,
+    "closed list bomb": b'{"data":' + b"[" * 15_000 + b"]" * 15_000 + b"}",
+    "object bomb": b'{"data":' * 8_000,
+    "huge number": b'{"data":' + b"9" * 60_000 + b"}",
+    "over 64 KiB": b'{"data":{"code":"' + b"a" * 65_536 + b'"}}',
+}
+"""What is no call; in the file, a character for each byte."""
+
+
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
+def test_a_body_that_is_no_call_is_an_invalid_argument(gateway: InProcess, body: bytes) -> None:
+    response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
+    assert error_of(response) == (400, "INVALID_ARGUMENT")
+    assert "<script>" not in response.text
+
+
+@pytest.mark.parametrize("size", [65_537, 1_000_000, 20_000_000])
+def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
+    gateway: InProcess, size: int
+) -> None:
+    def chunks(total: int = size) -> list[bytes]:
+        return [b"a" * min(65_536, total - at) for at in range(0, total, 65_536)]
+
+    for content in (b"".join(chunks()), iter(chunks())):
+        with httpx.Client(timeout=30, verify=NO_TLS) as client:
+            try:
+                response = client.post(f"{gateway.url}/accessLink", content=content, headers=JSON)
+            except httpx.WriteError:  # It closed while we were still sending.
+                continue
+            assert error_of(response) == (400, "INVALID_ARGUMENT")
+    assert gateway.data("accessLink", {"code": new_code()}) == {"success": True, "longUrl": []}
+
+
+def test_64_kib_are_still_read(gateway: InProcess) -> None:
+    frame = len(b'{"data":{"code":""}}')
+    body = b'{"data":{"code":"' + b"a" * (65_536 - frame) + b'"}}'
+    response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
+    assert response.json() == {"data": {"success": True, "longUrl": []}}
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "", "application/x-www-form-urlencoded"])
+def test_another_content_type_is_refused(gateway: InProcess, content_type: str) -> None:
+    response = gateway.http.post(
+        f"{gateway.url}/accessLink",
+        content=b'{"data":{"code":"abcdefgh"}}',
+        headers={"content-type": content_type},
+    )
+    assert error_of(response) == (400, "INVALID_ARGUMENT")
+
+
+def test_a_charset_may_be_named(gateway: InProcess) -> None:
+    response = gateway.http.post(
+        f"{gateway.url}/accessLink",
+        content=b'{"data":{"code":"abcdefgh"}}',
+        headers={"content-type": "application/json; charset=utf-8"},
+    )
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("name", ["nope", "", "createshortlink", "createShortLink/", "a/b", "%00"])
+def test_an_unknown_function_is_not_found(gateway: InProcess, name: str) -> None:
+    response = gateway.http.post(f"{gateway.url}/{name}", json={"data": {}})
+    assert error_of(response) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize("name", ["createShortLink", "showProfile"])
+def test_another_method_is_an_invalid_argument(gateway: InProcess, method: str, name: str) -> None:
+    response = gateway.http.request(method, f"{gateway.url}/{name}")
+    assert error_of(response) == (400, "INVALID_ARGUMENT")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_another_method_on_a_page_or_a_link_is_an_invalid_argument(
+    gateway: InProcess, method: str
+) -> None:
+    for path in ("/", "/login", "/abcdefgh"):
+        response = gateway.http.request(method, f"{gateway.url}{path}")
+        assert error_of(response) == (400, "INVALID_ARGUMENT")
+
+
+def test_nul_is_refused_where_it_would_be_stored(gateway: InProcess) -> None:
+    code = new_code()
+    for function, payload in (
+        ("createShortLink", {"code": code, "url": "http://example.com/\0", "token": None}),
+        ("createShortLink", {"code": code, "url": "example.com", "token": "a\0b"}),
+        ("verifyUser", {"email": "a\0@b", "password": "x"}),
+        ("verifyUser", {"email": "a@b", "password": "\0"}),
+        ("registerUser", {"email": "a@b", "password": "\0", "salt": "", "username": "x"}),
+        ("showProfile", {"token": "\0"}),
+    ):
+        assert error_of(gateway.call(function, payload)) == (400, "INVALID_ARGUMENT")
+    assert gateway.data("accessLink", {"code": "abc\0efgh"}) == {"success": True, "longUrl": []}
+
+
+def test_nothing_is_kept_of_refused_calls(tmp_path: Path) -> None:
+    def kept() -> int:
+        gc.collect()
+        return sum(issubclass(type(one), AppError) for one in gc.get_objects())
+
+    before = kept()
+    with InProcess(tmp_path) as gateway:
+        for wrong in ({"guest": "no key"}, {"code": "\0"}, {"code": 1}, {"code": "-"}):
+            for _ in range(10):
+                payload = {"code": new_code(), "url": "example.com", "token": None, **wrong}
+                answer = gateway.call("createShortLink", payload)
+                assert error_of(answer) == (400, "INVALID_ARGUMENT")
+        gateway.http.close()  # A connection keeps what was asked last.
+        await_that(lambda: kept() <= before)
+
+
+def test_cors_answers_the_own_origin_and_no_other(gateway: InProcess) -> None:
+    preflight = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,authorization,firebase-instance-id-token",
+    }
+    own = gateway.http.options(
+        f"{gateway.url}/accessLink", headers={"origin": gateway.url, **preflight}
+    )
+    assert own.status_code == 200
+    assert own.headers["access-control-allow-origin"] == gateway.url
+    for origin in ("https://evil.example", "null", gateway.url + ".evil.example"):
+        foreign = gateway.http.options(
+            f"{gateway.url}/accessLink", headers={"origin": origin, **preflight}
+        )
+        assert "access-control-allow-origin" not in foreign.headers
+        called = gateway.http.post(
+            f"{gateway.url}/accessLink", json={"data": {"code": "x"}}, headers={"origin": origin}
+        )
+        assert "access-control-allow-origin" not in called.headers
+        for answer in (own, foreign):
+            told = {(name.lower(), value) for name, value in answer.headers.items()}
+            always = Edge.load().function_headers
+            assert {(name.decode(), value.decode()) for name, value in always} <= told
+
+
+def test_the_authorization_header_is_accepted_and_ignored(gateway: InProcess) -> None:
+    response = gateway.http.post(
+        f"{gateway.url}/showProfile",
+        json={"data": {"token": None}},
+        headers={"authorization": "Bearer nonsense"},
+    )
+    assert response.json() == {"data": {"success": False, "error": "no logged"}}
+
+
+def test_the_request_id_is_taken_or_made_and_answered(gateway: InProcess) -> None:
+    def answered(given: str | None) -> str:
+        headers = {"x-request-id": given} if given else {}
+        response = gateway.http.post(
+            f"{gateway.url}/accessLink", json={"data": {"code": "x"}}, headers=headers
+        )
+        return response.headers["x-request-id"]
+
+    assert answered("walk-1") == "walk-1"
+    made = answered(None)
+    assert made
+    assert answered(None) != made
+    assert answered("white space; and more") not in ("", "white space; and more")
+    assert len(answered("a" * 1000)) <= 64
+
+
+def test_a_long_answer_is_compressed_for_those_who_can(gateway: InProcess) -> None:
+    token = gateway.log_in(gateway.register())
+    for _ in range(20):
+        gateway.shorten("https://example.com/" + "a" * 100, token)
+    with gateway.http.stream(
+        "POST",
+        f"{gateway.url}/showProfile",
+        json={"data": {"token": token}},
+        headers={"accept-encoding": "gzip"},
+    ) as response:
+        raw = b"".join(response.iter_raw())
+    assert response.headers["content-encoding"] == "gzip"
+    assert len(json.loads(gzip.decompress(raw))["data"]["data"]) == 20
+    for refused in ("identity", "gzip;q=0", "br, gzip;q=0.000", "*;q=0", "xgzip"):
+        plain = gateway.http.post(
+            f"{gateway.url}/showProfile",
+            json={"data": {"token": token}},
+            headers={"accept-encoding": refused},
+        )
+        assert "content-encoding" not in plain.headers, refused
+        assert "accept-encoding" in plain.headers["vary"]
+        assert len(plain.json()["data"]["data"]) == 20

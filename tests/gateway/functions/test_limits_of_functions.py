@@ -1,0 +1,104 @@
+"""Limits by address, as a caller meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from gateway.functions.rate_limits import Rate
+from gateway.settings import GatewaySettings
+from tests.support.in_process import InProcess
+from tests.support.product import new_code, registration
+
+LIMITS = {
+    "limit_creations": "2/hour",
+    "limit_registrations": "1/hour",
+    "limit_logins": "3/hour",
+    "limit_edits": "5/hour",
+    "limit_reads": "5/hour",
+    "limit_reports": "6/hour",
+}
+EDITS = ["changeLink", "removeLinks", "restoreLinks", "claimLinks", "createScanCode"]
+READS = ["showLink", "showLinks", "showStatistics", "previewLink"]
+GROUPS = [
+    ["createShortLink"] * 2,
+    ["registerUser"],
+    ["verifyUser"] * 3,
+    ["changePassword", "removeAccount", "changePassword"],
+    EDITS,
+    [*READS, "showStatistics"],
+    ["reportLink"] * 6,
+]
+"""Calls of functions that share a limit, as many as one address may make."""
+REGISTRATION = registration("")
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    """A gateway behind a proxy that is trusted."""
+    folder = tmp_path_factory.mktemp("limited")
+    with InProcess(folder, **LIMITS, trusted_proxies="127.0.0.0/8,::1/128") as gateway:
+        yield gateway
+
+
+def call(gateway: InProcess, function: str, data: object, address: str) -> httpx.Response:
+    return gateway.http.post(
+        f"{gateway.url}/{function}", json={"data": data}, headers={"x-forwarded-for": address}
+    )
+
+
+def right(function: str) -> object:
+    """A payload that is taken, whatever comes of it."""
+    guest = "a" * 43
+    return {
+        "createShortLink": {"code": new_code(), "url": "https://example.com/", "token": None},
+        "registerUser": {**REGISTRATION, "email": f"{new_code()}@example.com"},
+        "verifyUser": {"email": "nobody@example.com", "password": "x"},
+        "changePassword": {"password": "x", "new_password": "x", "new_salt": "x"},
+        "removeAccount": {"password": "x"},
+        "changeLink": {"guest": guest, "code": "abcdefgh", "changes": {"title": "a"}},
+        "removeLinks": {"guest": guest, "codes": ["abcdefgh"]},
+        "restoreLinks": {"guest": guest, "codes": ["abcdefgh"]},
+        "claimLinks": {"guest": guest, "token": "x"},
+        "createScanCode": {"guest": guest, "code": "abcdefgh"},
+        "showLink": {"guest": guest, "code": "abcdefgh"},
+        "showLinks": {"guest": guest},
+        "showStatistics": {"guest": guest, "code": None},
+        "previewLink": {"code": "abcdefgh"},
+        "reportLink": {"code": "abcdefgh"},
+    }[function]
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=[names[0] for names in GROUPS])
+def test_functions_that_cost_the_same_share_a_limit(limited: InProcess, group: list[str]) -> None:
+    address = f"198.51.100.{GROUPS.index(group)}"
+    for function in group:
+        assert call(limited, function, right(function), address).status_code == 200
+    for function in set(group):
+        refused = call(limited, function, right(function), address)
+        assert refused.status_code == 429
+        error = refused.json()["error"]
+        assert error["status"] == "RESOURCE_EXHAUSTED"
+        assert error["details"]["reason"] == "TOO_MANY_REQUESTS"
+        assert 3500 < error["details"]["retryAfter"] <= 3600
+        assert refused.headers["retry-after"] == str(error["details"]["retryAfter"])
+    for [function, *_] in GROUPS:
+        expected = 429 if function in group else 200
+        assert call(limited, function, right(function), address).status_code == expected
+    assert call(limited, group[0], right(group[0]), "203.0.113.1").status_code == 200
+
+
+def test_who_says_nothing_of_it_may_report_some_times_an_hour() -> None:
+    given = {f"{name}_address": "nowhere:1" for name in ("auth", "links", "analytics")}
+    for environment, most in (("production", 20), ("local", 100)):
+        settings = GatewaySettings.model_validate(
+            {
+                "environment": environment,
+                "public_url": "https://atajo.example",
+                "journal_dir": "/journal",
+                **given,
+            }
+        )
+        assert settings.reports == Rate(most, 3600)

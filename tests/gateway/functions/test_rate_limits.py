@@ -1,0 +1,200 @@
+"""Limits by address, where strangers have as many addresses as they like."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from contextlib import ExitStack
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+
+from gateway.functions.rate_limits import (
+    MAX_CONCURRENT,
+    MAX_CONCURRENT_BY_NETWORK,
+    MOST_WINDOWS,
+    ClientAddresses,
+    ConcurrencyLimit,
+    Limit,
+    Networks,
+    Rate,
+)
+from services.shared.errors import ResourceExhausted
+
+CLIENT_IPS = Path(__file__).with_name("client_ip_cases.json")
+"""Cases of nginx and the gateway alike: tests/deployment/nginx/test_gateway.py."""
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def networks(address: str, forwarded: str = "") -> Networks:
+    """Whose a request is, of those that a proxy in 10.0.0.0/8 hands on."""
+    headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
+    scope = {"type": "http", "client": (address, 1), "headers": headers}
+    return ClientAddresses([ip_network("10.0.0.0/8")]).networks_of(Request(scope))
+
+
+def groups() -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = json.loads(CLIENT_IPS.read_text(encoding="utf-8"))
+    return cases
+
+
+@pytest.mark.parametrize("group", groups())
+def test_the_client_is_who_is_in_front_of_the_proxies_that_are_trusted(
+    group: dict[str, Any],
+) -> None:
+    trusted = [ip_network(one.strip()) for one in group["trusted_proxies"].split(",") if one]
+    found = ClientAddresses(trusted, group["trusted_hops"])
+    for case in group["cases"]:
+        forwarded = (case["forwarded"] or "").encode()
+        assert str(found.find("127.0.0.1", forwarded)) == case["client"], case
+
+
+def is_let(limit: Limit, address: str) -> bool:
+    """Whether one more of this address is let through."""
+    try:
+        limit.hit(networks(address))
+    except ResourceExhausted:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("300/minute", Rate(300, 60)),
+        ("1/3seconds", Rate(1, 3)),
+        ("2000/second", Rate(2000, 1)),
+        ("30/1hour", Rate(30, 3600)),
+        (" 5/2days ", Rate(5, 172_800)),
+    ],
+)
+def test_a_rate_is_read_as_settings_write_it(text: str, rate: Rate) -> None:
+    assert Rate.parse(text) == rate
+
+
+@pytest.mark.parametrize(
+    "text", ["", "300", "0/minute", "-1/minute", "1.5/minute", "300/0minutes", "300/week", "/hour"]
+)
+def test_a_rate_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a limit is written like"):
+        Rate.parse(text)
+
+
+def test_a_window_begins_with_its_first_and_ends_as_told(clock: Clock) -> None:
+    limit = Limit("create", Rate(3, 60), clock)
+    assert is_let(limit, "192.0.2.1")
+    clock.now += 50
+    assert [is_let(limit, "192.0.2.1") for _ in range(4)] == [True, True, False, False]
+    with pytest.raises(ResourceExhausted) as refused:
+        limit.hit(networks("192.0.2.1"))
+    assert refused.value.reason == "TOO_MANY_REQUESTS"
+    assert refused.value.retry_after == 10
+    assert is_let(limit, "192.0.2.2")
+    clock.now += 10
+    assert [is_let(limit, "192.0.2.1") for _ in range(4)] == [True, True, True, False]
+
+
+def test_an_ipv4_address_is_one_however_it_is_written(clock: Clock) -> None:
+    limit = Limit("create", Rate(1, 60), clock)
+    limit.hit(networks("192.0.2.1"))
+    assert not is_let(limit, "::ffff:192.0.2.1")
+    with pytest.raises(ResourceExhausted):
+        limit.hit(networks("10.1.1.1", "203.0.113.5, 192.0.2.1, 10.0.0.7"))
+    limit.hit(networks("192.0.2.9", "192.0.2.1"))  # Nobody trusts what this one says.
+
+
+def test_an_ipv6_address_counts_as_its_household_and_its_network(clock: Clock) -> None:
+    limit = Limit("create", Rate(2, 60), clock)
+    household = [is_let(limit, f"2001:db8:1:1::{n:x}") for n in range(1, 100)]
+    assert household.count(True) == 2
+    # What was refused is not counted: the network has the rest of its sixteen shares.
+    others = [is_let(limit, f"2001:db8:1:{n:x}::1") for n in range(2, 100)]
+    assert others == [True] * 30 + [False] * 68
+    assert is_let(limit, "2001:db8:2:1::1")
+    clock.now += 60
+    assert is_let(limit, "2001:db8:1:1::1")
+
+
+def test_a_whole_network_pushes_nobody_out(clock: Clock) -> None:
+    limit = Limit("create", Rate(300, 60), clock)
+    for _ in range(300):
+        limit.hit(networks("192.0.2.1"))
+    let = sum(is_let(limit, f"2001:db8:1:{n:x}::1") for n in range(1 << 16))
+    assert let == 16 * 300
+    assert not is_let(limit, "192.0.2.1")
+
+
+def numbered(n: int) -> Networks:
+    return (n.to_bytes(4, "big"),)
+
+
+def test_addresses_without_number_take_a_bounded_room(clock: Clock) -> None:
+    limit = Limit("create", Rate(1, 60), clock)
+    tracemalloc.start()
+    try:
+        for n in range(2 * MOST_WINDOWS):
+            limit.hit(numbered(n))
+        full, _ = tracemalloc.get_traced_memory()
+        assert full < 30 << 20
+        # The oldest made room; the latest are still counted.
+        limit.hit(numbered(0))
+        with pytest.raises(ResourceExhausted):
+            limit.hit(numbered(2 * MOST_WINDOWS - 1))
+        clock.now += 60
+        for n in range(MOST_WINDOWS // 2):  # What has ended goes faster than it came.
+            limit.hit(numbered(n))
+        left, _ = tracemalloc.get_traced_memory()
+        assert left < 0.8 * full
+    finally:
+        tracemalloc.stop()
+
+
+def has_room(limit: ConcurrencyLimit, address: str) -> bool:
+    try:
+        with limit.hold(networks(address)):
+            return True
+    except ResourceExhausted:
+        return False
+
+
+def test_an_address_and_a_network_have_few_calls_under_way() -> None:
+    limit = ConcurrencyLimit("profile")
+    by_address, by_network = MAX_CONCURRENT_BY_NETWORK
+    with ExitStack() as under_way:
+        for n in range(by_network):
+            address = f"2001:db8:1:{n // by_address:x}::{n:x}"
+            under_way.enter_context(limit.hold(networks(address)))
+            if n == by_address - 1:
+                assert not has_room(limit, address)
+        assert not has_room(limit, "2001:db8:1:ffff::1")
+        assert has_room(limit, "2001:db8:2:1::1")
+        assert has_room(limit, "192.0.2.1")
+    assert has_room(limit, "2001:db8:1:ffff::1")
+
+
+def test_all_clients_together_have_so_many_calls_under_way() -> None:
+    for by_network in (True, False):
+        limit = ConcurrencyLimit("profile", by_network)
+        with ExitStack() as under_way:
+            for n in range(MAX_CONCURRENT):
+                address = f"192.0.2.{n}" if by_network else "192.0.2.1"
+                under_way.enter_context(limit.hold(networks(address)))
+            assert not has_room(limit, "198.51.100.1")
+        assert has_room(limit, "198.51.100.1")

@@ -1,0 +1,133 @@
+"""Reports harm nobody: they change nothing of a link, and only the operator learns of them.
+
+A link is reported for every reason by several people. Then every answer of a function, whoever
+calls it, and every log and metric is searched for what they wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import httpx
+import pytest
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from tests.support.product import PROCESSES, Product, new_code
+from tests.support.waiting import await_that
+
+REASONS = ("phishing", "malware", "spam", "illegal", "other")
+DETAILS, CONTACT = "Reporters-Own-Words", "reporter-of-links@people.example"
+REPORTERS = [secrets.token_urlsafe(32) for _ in range(6)]
+COUNTED = 10.0
+"""Seconds within which the number of reports that wait is told, with leeway."""
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with Product(tmp_path_factory.mktemp("reports"), {"ATAJO_LOG_LEVEL": "debug"}) as started:
+        started.start()
+        yield started
+
+
+def report(product: Product, code: str, reason: str, guest: str) -> Any:
+    payload = {"code": code, "reason": reason, "details": DETAILS, "contact": CONTACT}
+    return product.data("reportLink", {**payload, "guest": guest})
+
+
+@pytest.fixture(scope="module")
+def operator(product: Product) -> Iterator[pb_grpc.ModerationServiceStub]:
+    with grpc.insecure_channel(product.admin_address("links")) as channel:
+        yield pb_grpc.ModerationServiceStub(channel)
+
+
+def test_only_the_operator_learns_of_reports_and_nothing_changes(
+    product: Product, operator: pb_grpc.ModerationServiceStub
+) -> None:
+    token = product.log_in(product.register())
+    owners: tuple[dict[str, str], ...] = ({"token": token}, {"guest": secrets.token_urlsafe(32)})
+    codes = []
+    for owner in owners:
+        codes.append(new_code())
+        made = {"code": codes[-1], "url": "https://example.com/", **owner}
+        assert product.data("createShortLink", made)["success"]
+
+    def answers() -> list[Any]:
+        """What the functions tell owners, other guests and nobody of the links."""
+        told: list[Any] = [product.data("showProfile", {"token": token})]
+        for caller in (*owners, {"guest": REPORTERS[0]}, {}):
+            told.append(product.data("showLinks", caller))
+            for code in codes:
+                told.append(product.data("accessLink", {"code": code}))
+                told.append(product.data("showLink", {**caller, "code": code}))
+                told.append(product.data("showStatistics", {**caller, "code": code})["success"])
+        return told
+
+    before = answers()
+    ids = {
+        (code, reason): {report(product, code, reason, guest)["report"] for guest in REPORTERS}
+        for code in codes
+        for reason in REASONS
+    }
+    assert all(len(same) == 1 for same in ids.values())
+    # Visits are counted meanwhile, those by accessLink.
+    after = answers()
+    assert _but_views(after) == _but_views(before)
+    for code in codes:
+        assert product.visit(code).status_code == 302
+    reported = {one for same in ids.values() for one in same}
+    for text in (DETAILS, CONTACT, *REPORTERS, *reported):
+        assert text not in json.dumps(after)
+        assert text not in product.logs()
+        for name in PROCESSES:
+            assert text not in httpx.get(product.metrics_url(name)).text
+
+    found = operator.ListReports(pb.ListReportsRequest(), timeout=10)
+    assert {one.link.code for one in found.reports} == set(codes)
+    assert {one.count for one in found.reports} == {len(REPORTERS)}
+    assert {said.contact for one in found.reports for said in one.statements} == {CONTACT}
+
+
+def _but_views(told: list[Any]) -> Any:
+    text = json.dumps(told)
+    return json.loads(
+        text, object_hook=lambda one: {k: v for k, v in one.items() if k not in ("views", "bots")}
+    )
+
+
+def test_metrics_tell_how_much_is_reported_and_what_waits(
+    product: Product, operator: pb_grpc.ModerationServiceStub
+) -> None:
+    code = product.shorten("https://example.com/metrics")
+    series = 'atajo_links_reports_total{reason="illegal"}'
+    taken = product.metric(series, "links")
+    waiting = product.metric("atajo_links_reports_waiting", "links")
+    for _ in range(3):
+        report(product, code, "illegal", REPORTERS[0])
+    report(product, code, "spam", REPORTERS[0])
+    assert product.metric(series, "links") == taken + 3
+
+    def waits(count: float) -> bool:
+        return product.metric("atajo_links_reports_waiting", "links") == count
+
+    there = operator.ListReports(pb.ListReportsRequest(), timeout=10).waiting
+    assert there >= waiting + 2
+    await_that(lambda: waits(there), COUNTED)
+    product.kill("links")
+    product.start("links")
+    await_that(lambda: waits(there), COUNTED)
+    operator.DismissReports(pb.DismissReportsRequest(code=code), timeout=10)
+    await_that(lambda: waits(there - 2), COUNTED)
+
+
+def test_one_address_reports_a_hundred_times_an_hour_in_a_local_run(product: Product) -> None:
+    """Those of the tests above are among them."""
+    statuses = []
+    while 429 not in statuses:
+        statuses.append(product.call("reportLink", {"code": new_code()}).status_code)
+        assert len(statuses) <= 101
+    assert set(statuses) == {200, 429}

@@ -1,0 +1,528 @@
+"""What the gateway's HTTP server makes of what strangers send, and of faults of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+import uvicorn
+from prometheus_client import REGISTRY
+from starlette.types import ASGIApp, Receive, Scope, Send
+from structlog.testing import capture_logs
+
+from gateway.http.fast_path import protocol_class
+from gateway.metrics import RedirectMetrics
+from gateway.pages.files import Site
+from gateway.redirects.handler import Redirects
+from gateway.redirects.resolution import Changes, Resolution
+from gateway.redirects.resolver import Resolver
+from gateway.support.edge import Edge
+from gateway.visits.enrichment.classification import Headers
+from services.shared.errors import Unavailable
+from services.shared.observability import logs
+from tests.support.in_process import InProcess
+
+URL = "https://example.com/"
+
+
+class Source:
+    """A link source in which every code leads to `URL`."""
+
+    is_away = False
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+        if self.is_away:
+            raise Unavailable("links is away", "AWAY")
+        return dict.fromkeys(codes, Resolution.active(URL))
+
+    async def changes(self, cursor: str | None) -> Changes:
+        raise AssertionError("nobody follows changes here")
+
+
+class Visits:
+    """Counts the visits it is told of."""
+
+    def __init__(self) -> None:
+        self.codes: list[str] = []
+
+    def take(self, code: str, headers: Headers, host: str, link_code: str) -> None:
+        self.codes.append(code)
+
+    def flush(self) -> None:
+        """Keep nothing on file."""
+
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@asynccontextmanager
+async def connected(port: int) -> AsyncIterator[Connection]:
+    """A connection, for 30 seconds at most."""
+    async with asyncio.timeout(30):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        yield reader, writer
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+class Server:
+    """Short addresses over HTTP in this process, so that a part can be broken."""
+
+    def __init__(self, others: ASGIApp | None = None) -> None:
+        edge = Edge.load()
+        self.source = Source()
+        self.resolver = Resolver(self.source, 1_000_000)
+        self.visits = Visits()
+        self.metrics = RedirectMetrics()
+        site = Site(edge, None)
+        self.app = Redirects(others or site, edge, self.resolver, self.visits, site, self.metrics)  # type: ignore[arg-type]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[int]:
+        """Serve; the value is the port."""
+        listening = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            self.app,
+            http=protocol_class(self.app),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+        )
+        server = uvicorn.Server(config)
+        serving = asyncio.create_task(server.serve([listening]))
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await serving
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Connection]:
+        """Serve; the value is a connection."""
+        async with self.running() as port, connected(port) as connection:
+            yield connection
+
+    def failed(self) -> int:
+        return sum(self.metrics.counts["failed"])
+
+
+def rejections(reason: str) -> float:
+    """How much this process refused."""
+    return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": reason}) or 0
+
+
+async def rejection(before: float) -> None:
+    """Wait for one more that is no HTTP."""
+    while rejections("invalid") == before:  # noqa: ASYNC110 - It is a number that nobody tells of.
+        await asyncio.sleep(0)
+
+
+async def answer_to(port: int, *sent: bytes) -> bytes:
+    """All that is answered on a connection of its own. Each of `sent` is a segment of its own."""
+    async with connected(port) as (reader, writer):
+        answering = asyncio.create_task(reader.read())
+        for segment in sent:
+            writer.write(segment)
+            await writer.drain()
+            if len(sent) > 1:
+                await asyncio.sleep(0.005)
+        return await answering
+
+
+def statuses_of(answers: bytes) -> list[bytes]:
+    return re.findall(rb"HTTP/1.1 (\d+) ", answers)
+
+
+async def get(port: int, *codes: str) -> list[bytes]:
+    """Status lines of the answers on one connection."""
+    statuses = []
+    async with connected(port) as (reader, writer):
+        for code in codes:
+            writer.write(f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+            head = await reader.readuntil(b"\r\n\r\n")
+            [length] = [
+                int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length")
+            ]
+            await reader.readexactly(length)
+            statuses.append(head.partition(b"\r\n")[0])
+    return statuses
+
+
+FOUND = b"HTTP/1.1 302 Found"
+FAILING = b"HTTP/1.1 503 Service Unavailable"
+
+
+@pytest.mark.parametrize(
+    ("reason", "sent"),
+    [
+        ("invalid", b"hello\r\n\r\n"),
+        ("invalid", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+        ("invalid", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        ("invalid", b"GET /\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ("invalid", b"GET http://localhost HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ("invalid", b"GET http:// HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ("invalid", b"CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n"),
+        ("too_long", b"GET / HTTP/1.1\r\nx-more: " + b"a" * 100_000),
+        ("too_long", b"GET / HTTP/1.1\r\nx-more: " + b"a" * (16 << 20)),
+        ("invalid", b"hello\r\n\r\n" + b"a" * (16 << 20)),
+    ],
+)
+async def test_what_is_no_http_is_refused_and_counted_and_leaves_no_line(
+    reason: str, sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = rejections(reason)
+    with capture_logs() as told:
+        async with Server().running() as port:
+            answer = await answer_to(port, sent)
+    assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert rejections(reason) == before + 1
+    assert not told
+    assert not caplog.messages
+
+
+HEADS = json.loads(Path(__file__).with_name("http_heads.json").read_text(encoding="utf-8"))
+"""Heads of requests, a character for each byte."""
+INVALID_HEADS = {name: head.encode("latin-1") for name, head in HEADS["invalid"].items()}
+VALID_HEADS = [head.encode("latin-1") for head in HEADS["valid"]]
+
+
+async def test_a_head_that_a_server_must_refuse_is_refused() -> None:
+    server, before = Server(), rejections("invalid")
+    async with server.running() as port:
+        await get(port, "inmemory")
+        for code in (b"inmemory", b"lookedup"):
+            statuses = {
+                name: statuses_of(await answer_to(port, sent.replace(b"{code}", code)))
+                for name, sent in INVALID_HEADS.items()
+            }
+            assert statuses == {name: [b"400"] for name in INVALID_HEADS}
+    assert rejections("invalid") == before + 2 * len(INVALID_HEADS)
+    assert server.visits.codes == ["inmemory"]
+
+
+async def test_a_valid_head_leads_on() -> None:
+    async with Server().running() as port:
+        statuses = {
+            head: statuses_of(await answer_to(port, head + b"connection: close\r\n\r\n"))
+            for head in VALID_HEADS
+        }
+    assert statuses == {head: [b"302"] for head in VALID_HEADS}
+
+
+async def test_a_request_line_in_parts_is_not_taken_for_http_0_9() -> None:
+    parts = (
+        *(b"\r\n", b"GET /", b"abcdefgh", b" HTTP/1.1\r\n", b"host: x\r\n"),
+        b"connection: close\r\n\r\n",
+    )
+    async with Server().running() as port:
+        assert statuses_of(await answer_to(port, *parts)) == [b"302"]
+        assert statuses_of(await answer_to(port, b"GET /", b"abcdefgh", b"\r", b"\n")) == [b"400"]
+
+
+@pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.0"])
+async def test_a_request_to_speak_another_protocol_is_answered_as_any(
+    protocol: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    server, before = Server(), rejections("upgrade")
+    head = b"GET /abcdefgh HTTP/1.1\r\nhost: x\r\n"
+    asks = head + b"connection: Upgrade\r\nupgrade: %s\r\n\r\n" % protocol
+    async with server.running() as port:
+        answers = await answer_to(port, asks + asks + head + b"connection: close\r\n\r\n")
+    assert statuses_of(answers) == [b"302"] * 3
+    assert answers.count(b"location: %s\r\n" % URL.encode()) == 3
+    assert rejections("upgrade") == before + 2
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_the_body_of_a_request_to_speak_another_protocol_is_no_request(
+    *, at_once: bool
+) -> None:
+    """As Java's and curl's clients ask for HTTP/2: with the POST itself, whose body is read."""
+    bodies: list[bytes] = []
+
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body += message["body"]
+            more = message["more_body"]
+        bodies.append(body)
+        length = (b"content-length", b"0")
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        await send({"type": "http.response.body", "body": b""})
+
+    server = Server(read)
+    hidden = b"GET /abcdefgh HTTP/1.1\r\nhost: x\r\n\r\n"
+    asks = b"host: x\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\n"
+    whole = b"content-length: %d\r\n\r\n" % len(hidden)
+    sent = [
+        b"POST /a/b HTTP/1.1\r\n" + asks + whole,
+        hidden,
+        b"GET /abcdefgh HTTP/1.1\r\n" + asks + whole,
+        hidden,
+        b"POST /a/b HTTP/1.1\r\n" + asks + b"transfer-encoding: chunked\r\n\r\n",
+        b"%x\r\n%s\r\n0\r\n\r\n" % (len(hidden), hidden),
+        b"GET /abcdefgh HTTP/1.1\r\n" + asks.replace(b"Upgrade,", b"Upgrade, close,") + b"\r\n",
+    ]
+    async with server.running() as port:
+        answers = await answer_to(port, *([b"".join(sent)] if at_once else sent))
+    assert statuses_of(answers) == [b"200", b"302", b"200", b"302"]
+    assert bodies == [hidden, hidden]
+    assert len(server.visits.codes) == 2
+
+
+async def test_redirects_that_fail_leave_a_line_and_not_one_each() -> None:
+    server = Server()
+    server.source.is_away = True
+    async with server.running() as port:
+        with capture_logs() as told:
+            assert await get(port, *(f"nobody{n:02}" for n in range(30))) == [FAILING] * 30
+    assert server.failed() == 30
+    assert [line["event"] for line in told] == ["redirect_failed"]
+
+
+def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.app.refusals", logs.Throttled("gateway.app"))
+    with capture_logs() as told, InProcess(tmp_path) as gateway:
+        for _ in range(20):
+            assert gateway.call("createShortLink", {"code": "no URL"}).status_code == 400
+    assert [line["event"] for line in told].count("request_refused") == 1
+
+
+async def test_who_reads_nothing_of_an_answer_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("gateway.http.hardening.MAX_UNREAD_SECONDS", 0.1)
+    sent = asyncio.Event()
+
+    async def sends_much(scope: Scope, receive: Receive, send: Send) -> None:
+        length = (b"content-length", b"%d" % (100 << 20))
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        for _ in range(100):
+            await send({"type": "http.response.body", "body": bytes(1 << 20), "more_body": True})
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": b""})
+        sent.set()
+
+    server = Server(sends_much)
+    async with server.running() as port:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            async with asyncio.timeout(20):
+                await sent.wait()
+    assert not caplog.messages, "a stranger's doing"
+
+
+async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def breaks(**_: object) -> None:
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr("gateway.http.hardening.log", logs.Throttled("gateway.http.hardening"))
+    server, broke, invalid = Server(), rejections("broke"), rejections("invalid")
+    async with server.running() as port:
+        with capture_logs() as told, monkeypatch.context() as patch:
+            patch.setattr("uvicorn.protocols.http.httptools_impl.RequestResponseCycle", breaks)
+            for _ in range(2):
+                answer = await answer_to(port, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+                assert answer.startswith(b"HTTP/1.1 500 ")
+        assert await get(port, "aaaaaaaa") == [FOUND]
+    [line] = told
+    assert line["event"] == "http_broke"
+    assert isinstance(line["exc_info"], RuntimeError)
+    assert (rejections("broke"), rejections("invalid")) == (broke + 2, invalid)
+
+
+@pytest.mark.parametrize("part", ["hit", "lookup", "take"])
+async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What memory is asked, what links is asked, and what is done once the answer is there."""
+    server = Server()
+    broken = server.visits if part == "take" else server.resolver
+
+    def breaks(*_: object) -> None:
+        raise RuntimeError("nobody foresaw this")
+
+    async with server.running() as port:
+        assert await get(port, "aaaaaaaa", "aaaaaaaa") == [FOUND, FOUND]
+        with capture_logs() as told, monkeypatch.context() as patch:
+            patch.setattr(broken, part, breaks)
+            codes = ["bbbbbbbb", "cccccccc", "dddddddd"]
+            assert await get(port, *codes) == [FAILING] * 3
+            assert server.failed() == 3
+        assert [line["event"] for line in told] == ["redirect_broke"]
+        assert await get(port, "aaaaaaaa", "eeeeeeee") == [FOUND, FOUND]
+        assert server.failed() == 3
+        assert len(server.visits.codes) == 4
+
+
+class Held:
+    """An application whose answers wait for `release`, as those that links is asked for."""
+
+    def __init__(self, *, begins: bool = False) -> None:
+        self.begins = begins
+        """Whether status and headers are sent before it waits."""
+        self.asked = asyncio.Event()
+        self.released = asyncio.Semaphore(0)
+        self.paths: list[str] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.paths.append(scope["path"])
+        self.asked.set()
+        length = (b"content-length", b"3")
+        start = {"type": "http.response.start", "status": 200, "headers": [length]}
+        if self.begins:
+            await send(start)
+        else:
+            await receive()
+        await self.released.acquire()
+        if not self.begins:
+            await send(start)
+        await send({"type": "http.response.body", "body": b"yes"})
+
+
+POST = b"POST /a/b HTTP/1.1\r\nhost: x\r\n"
+WHOLE = POST + b"content-length: 0\r\n\r\n"
+BROKEN_BODY = POST + b"transfer-encoding: chunked\r\n\r\nno chunk\r\n"
+
+
+@pytest.mark.parametrize("begins", [False, True])
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [
+        (WHOLE + b"hello\r\n\r\n", 1),
+        (WHOLE * 3 + b"hello\r\n\r\n", 3),
+        (WHOLE + BROKEN_BODY, 1),
+    ],
+)
+async def test_what_came_before_what_is_no_http_is_answered_whole(
+    *, begins: bool, sent: bytes, answered: int
+) -> None:
+    """The refusal comes behind the answers, and nothing that stands behind it is answered."""
+    app = Held(begins=begins)
+    async with Server(app).connected() as (reader, writer):
+        before = rejections("invalid")
+        writer.write(sent + WHOLE)
+        await rejection(before)
+        for _ in range(answered):
+            app.released.release()
+        answers = await reader.read()
+    assert statuses_of(answers) == [b"200"] * answered + [b"400"]
+    assert answers.count(b"\r\n\r\nyes") == answered
+    assert answers.endswith(b"Invalid HTTP request received.")
+    assert len(app.paths) == answered
+
+
+@pytest.mark.parametrize(
+    ("begins", "status", "end"),
+    [(True, b"200", b"\r\n\r\nyes"), (False, b"400", b"Invalid HTTP request received.")],
+)
+async def test_a_body_that_cannot_be_read_ends_the_connection_with_one_answer(
+    *, begins: bool, status: bytes, end: bytes
+) -> None:
+    """The one that has begun, else the refusal."""
+    app = Held(begins=begins)
+    with capture_logs() as told:
+        async with Server(app).connected() as (reader, writer):
+            writer.write(POST + b"transfer-encoding: chunked\r\n\r\n")
+            await app.asked.wait()
+            before = rejections("invalid")
+            chunk = b"%x\r\n%s\r\n" % (100_000, bytes(100_000))
+            writer.write(chunk + b"no chunk\r\n" + bytes(16 << 20))
+            await rejection(before)
+            app.released.release()
+            answers = await reader.read()
+    assert statuses_of(answers) == [status]
+    assert answers.endswith(end)
+    assert not told
+
+
+async def test_who_sends_faster_than_is_answered_is_read_no_further() -> None:
+    """Else the requests that wait would fill the memory."""
+    app = Held()
+    async with Server(app).connected() as (reader, writer):
+        connection = writer.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
+        requests = (32 << 20) // len(WHOLE)
+        writer.write(WHOLE * requests)
+        for _ in range(100):
+            app.released.release()
+            await reader.readuntil(b"\r\n\r\nyes")
+        unsent = writer.transport.get_write_buffer_size()
+        writer.transport.abort()
+        for _ in range(requests):
+            app.released.release()
+    assert unsent > 16 << 20
+
+
+@pytest.mark.parametrize(
+    ("sent", "statuses"),
+    [
+        (b"", []),
+        (b"GET /aaaaaaaa HTTP/1.1\r\nhost: x\r\n", []),
+        (POST + b"content-length: 9999\r\n\r\nno", []),
+        (b"GET /aaaaaaaa HTTP/1.1\r\nhost: x\r\n\r\nGET /", [b"302"]),
+    ],
+)
+async def test_what_does_not_come_whole_in_time_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, sent: bytes, statuses: list[bytes]
+) -> None:
+    """Though something of it comes now and then."""
+    monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.2)
+    before = rejections("late")
+
+    async def send_on(writer: asyncio.StreamWriter) -> None:
+        while sent:
+            await asyncio.sleep(0.02)
+            writer.write(b"x")
+
+    app = Held()
+    async with Server(app).connected() as (reader, writer):
+        writer.write(sent)
+        sending = asyncio.create_task(send_on(writer))
+        answers = await reader.read()
+        sending.cancel()
+        app.released.release()
+    assert statuses_of(answers) == statuses
+    assert rejections("late") == before + 1
+
+
+async def test_who_sends_on_for_ever_is_not_read_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.http.hardening.MAX_LINGER_SECONDS", 0.2)
+    async with Server().connected() as (reader, writer):
+        writer.write(b"hello\r\n\r\n")
+        answer = await reader.read()
+        with suppress(ConnectionError):  # It is reset once it is closed: that ends the loop.
+            while True:
+                writer.write(b"a")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.endswith(b"Invalid HTTP request received.")
+
+
+async def test_who_waits_for_an_answer_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.1)
+    before, app = rejections("late"), Held()
+    async with Server(app).connected() as (reader, writer):
+        writer.write(WHOLE)
+        await app.asked.wait()
+        await asyncio.sleep(0.3)  # For the time in which it would be cut off.
+        app.released.release()
+        assert (await reader.readuntil(b"\r\n\r\nyes")).startswith(b"HTTP/1.1 200 ")
+    assert rejections("late") == before

@@ -1,0 +1,306 @@
+"""The pages as the gateway serves them: files, documents, caching, and what it writes itself."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+
+from gateway.redirects.resolution import LinkState, Resolution
+from gateway.support.edge import Edge
+from tests.support.in_process import InProcess
+from tests.support.processes import ROOT
+from tests.support.product import new_code
+
+EDGE = Edge.load()
+SCRIPT = b"console.log('atajo');\n" * 40
+CONTACT = 'it\'s <"us"> & co@example.com'
+FILES = {
+    "assets/app-1a2b3c.js": SCRIPT,
+    "assets/app-1a2b3c.js.gz": gzip.compress(SCRIPT),
+    "assets/app-1a2b3c.js.br": b"as the build has compressed it",
+    "assets/face-1a2b3c.woff2": b"wOF2",
+    "icon.svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+    "manifest.webmanifest": b"{}",
+}
+ON_EVERY_ANSWER = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "strict-origin-when-cross-origin",
+}
+ON_PAGES = {
+    "content-security-policy": (
+        "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; "
+        "form-action 'self'; img-src 'self' data: blob:"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+@pytest.fixture(scope="module")
+def web_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small build with the product's own document, and a secret beside it."""
+    folder = tmp_path_factory.mktemp("web")
+    (folder / "secret.txt").write_text("not to be had")
+    dist = folder / "dist"
+    (dist / "assets").mkdir(parents=True)
+    (dist / "index.html").write_bytes((ROOT / "web" / "index.html").read_bytes())
+    for name, content in FILES.items():
+        (dist / name).write_bytes(content)
+    return dist
+
+
+@pytest.fixture(scope="module")
+def site(web_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    with InProcess(tmp_path_factory.mktemp("site"), web_dir=web_dir, contact=CONTACT) as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="module")
+def known(site: InProcess) -> str:
+    """The code of a link."""
+    return site.shorten("https://example.com/")
+
+
+def get(site: InProcess, path: str, method: str = "GET", **headers: str) -> httpx.Response:
+    """One request, its path sent as it stands and no header beside those given."""
+    url = httpx.URL(f"{site.url}/").copy_with(raw_path=path.encode())
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return site.http.request(method, url, headers={"accept-encoding": "identity", **names})
+
+
+def head_matter(document: str) -> dict[str, str]:
+    """What the document says of itself, by name."""
+    found = re.findall(
+        r'<(?:meta|link)\s+(?:name|property|rel)="([^"]+)"\s+\w+="([^"]*)"', document
+    )
+    return dict(found)
+
+
+@pytest.mark.parametrize("path", sorted(set(EDGE.pages) - EDGE.looked_up))
+def test_every_route_is_a_document_that_knows_its_address(site: InProcess, path: str) -> None:
+    response = get(site, path.replace(":code", new_code()))
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.headers["cache-control"] == "no-cache"
+    head = head_matter(response.text)
+    assert head["atajo-public-url"] == site.url
+    assert head["og:image"] == f"{site.url}/icon-512.png"
+    if path in ("/my-account", "/my-account/settings", "/links/:code", "/not-found"):
+        assert head["robots"] == "noindex"
+        assert "canonical" not in head
+        assert "og:url" not in head
+    else:
+        assert "robots" not in head
+        assert head["canonical"] == head["og:url"] == f"{site.url}{path}"
+
+
+@pytest.mark.parametrize("length", [4, 8, 32])
+def test_the_page_of_a_link_stands_under_every_code(site: InProcess, length: int) -> None:
+    assert get(site, f"/links/{(new_code() * 4)[:length]}").status_code == 200
+
+
+@pytest.mark.parametrize("ends", ["+", "%2B", "%2b", "+?a=b"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("state", LinkState)
+def test_a_preview_is_there_for_every_link_that_is_or_was(
+    site: InProcess, state: LinkState, method: str, ends: str
+) -> None:
+    code = site.shorten("https://example.com/")
+    site.links.answer(code, Resolution(state, "https://example.com/"))
+    response = get(site, f"/{code}{ends}", method)
+    assert response.status_code == 200
+    assert response.headers["cache-control"] == "no-cache"
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    if method == "GET":
+        head = head_matter(response.text)
+        assert head["robots"] == "noindex"
+        assert not {"canonical", "og:url"} & set(head)
+    assert site.analytics.visits == []
+    assert site.metric("atajo_redirects_total", result="found") == 0
+
+
+def test_a_preview_that_cannot_be_looked_up_is_asked_for_again_later(site: InProcess) -> None:
+    site.links.away = True
+    try:
+        response = get(site, f"/{new_code()}+")
+    finally:
+        site.links.away = False
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == str(EDGE.retry_after)
+    assert response.headers["cache-control"] == "private, no-store"
+
+
+def test_settings_are_escaped_in_the_document(site: InProcess) -> None:
+    text = get(site, "/").text
+    escaped = "it&#x27;s &lt;&quot;us&quot;&gt; &amp; co@example.com"
+    assert f'<meta name="atajo-contact" content="{escaped}"' in text
+    assert CONTACT not in text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        # Pages beside those listed.
+        *("/nothing-here", "/Login", "/login/", "/my-account/", "/my-account/{known}"),
+        *(
+            "/links",
+            "/links/",
+            "/links/abc",
+            f"/links/{'a' * 33}",
+            "/links/{known}/",
+            "/Links/{known}",
+        ),
+        *("/links/{known}/a", "/links/k7Qm2_x%C3%B1", "/links/{known}%0a", "/links/:code"),
+        *("//links/{known}", f"/{'a' * 3000}", "/%ff%fe"),
+        # Previews of what never was a link.
+        *("/{new}+", "/{new}%2B", "/abc+", "/register+", f"/{'a' * 33}+", "/+", "/:code+"),
+        *("/{known}++", "/{known}+/", "/{known}+%0a", "/{known}%252B", "/links/{known}+"),
+        # Files that are none, or not to be had by that name.
+        *("/index.html", "/assets/", "/assets/app-000000.js", "/assets/app-1a2b3c.js.gz"),
+        *("/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "//secret.txt"),
+        *("/assets/..%2f..%2fsecret.txt", "/assets/%2e%2e%5c%2e%2e%5csecret.txt"),
+        "/secret.txt%00.js",
+    ],
+)
+def test_what_is_no_page_and_no_file_is_404_with_the_document(
+    site: InProcess, known: str, path: str
+) -> None:
+    path = path.replace("{known}", known).replace("{new}", new_code())
+    response = get(site, path)
+    assert response.status_code == get(site, path, "HEAD").status_code == 404
+    assert "not to be had" not in response.text
+    assert '<div id="root">' in response.text
+    assert head_matter(response.text)["robots"] == "noindex"
+    assert response.headers["cache-control"] == "private, no-store"
+    assert "etag" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "cache"),
+    [
+        ("/assets/app-1a2b3c.js", "text/javascript; charset=utf-8", EDGE.cache_hashed),
+        ("/assets/face-1a2b3c.woff2", "font/woff2", EDGE.cache_hashed),
+        ("/icon.svg", "image/svg+xml", EDGE.cache_files),
+        ("/manifest.webmanifest", "application/manifest+json", EDGE.cache_files),
+        ("/robots.txt", "text/plain; charset=utf-8", EDGE.cache_files),
+        ("/sitemap.xml", "application/xml", EDGE.cache_files),
+    ],
+)
+def test_types_and_caching_of_files(
+    site: InProcess, path: str, content_type: str, cache: bytes
+) -> None:
+    response = get(site, path)
+    assert response.status_code == 200
+    assert response.headers["content-type"] == content_type
+    assert response.headers["cache-control"] == cache.decode()
+
+
+def test_a_hashed_file_is_kept_for_a_year() -> None:
+    assert EDGE.cache_hashed == b"public, max-age=31536000, immutable"
+
+
+CODINGS = json.loads(Path(__file__).with_name("codings.json").read_text(encoding="utf-8"))
+"""What is sent by what is accepted."""
+
+
+@pytest.mark.parametrize(("accepted", "coding"), [*CODINGS.items(), ("gzip" + ", x" * 300, None)])
+def test_a_compressed_file_is_sent_to_who_takes_it(
+    site: InProcess, accepted: str, coding: str | None
+) -> None:
+    url = f"{site.url}/assets/app-1a2b3c.js"
+    with site.http.stream("GET", url, headers={"accept-encoding": accepted}) as response:
+        sent = b"".join(response.iter_raw())
+    assert response.headers.get("content-encoding") == coding
+    assert response.headers["vary"] == "accept-encoding"
+    suffix = {"br": ".br", "gzip": ".gz", None: ""}[coding]
+    assert sent == FILES[f"assets/app-1a2b3c.js{suffix}"]
+    assert response.headers["content-length"] == str(len(sent))
+
+
+def test_the_document_is_sent_compressed_too(site: InProcess) -> None:
+    packed = get(site, "/login", accept_encoding="gzip")
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.text == get(site, "/login").text
+
+
+@pytest.mark.parametrize("path", ["/", "/assets/app-1a2b3c.js", "/icon.svg", "/sitemap.xml"])
+def test_what_the_client_has_already_is_304(site: InProcess, path: str) -> None:
+    full = get(site, path)
+    etag = full.headers["etag"]
+    for known in (etag, etag.removeprefix("W/"), f'"other", {etag}', "*"):
+        again = get(site, path, if_none_match=known)
+        assert again.status_code == 304, known
+        assert again.content == b""
+        for name in ("etag", "cache-control", "vary"):
+            assert again.headers[name] == full.headers[name]
+    assert get(site, path, if_none_match='"other"').status_code == 200
+
+
+def test_documents_of_two_routes_are_told_apart(site: InProcess) -> None:
+    home, login = get(site, "/"), get(site, "/login")
+    assert home.headers["etag"] != login.headers["etag"]
+
+
+@pytest.mark.parametrize("path", ["/", "/icon.svg", "/nothing-here", "/robots.txt"])
+def test_head_answers_alike_without_a_body(site: InProcess, path: str) -> None:
+    got, headed = get(site, path), get(site, path, "HEAD")
+    assert headed.status_code == got.status_code
+    assert headed.content == b""
+    told = {"date", "x-request-id"}
+    assert {name: value for name, value in headed.headers.items() if name not in told} == {
+        name: value for name, value in got.headers.items() if name not in told
+    }
+
+
+def test_robots_and_sitemap_name_the_public_address(site: InProcess) -> None:
+    robots = get(site, "/robots.txt").text.splitlines()
+    assert robots[:2] == ["User-agent: *", "Disallow:"]
+    assert f"Sitemap: {site.url}/sitemap.xml" in robots
+    tree = ElementTree.fromstring(get(site, "/sitemap.xml").content)
+    space = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+    assert tree.tag == f"{space}urlset"
+    addresses = [element.text for element in tree.iter(f"{space}loc")]
+    assert addresses == [f"{site.url}{path}" for path in EDGE.listed]
+    assert f"{site.url}/" in addresses
+    assert f"{site.url}/my-account" not in addresses
+
+
+def test_security_headers_on_every_answer(site: InProcess) -> None:
+    code = site.shorten("https://example.com/")
+    pages = [get(site, path) for path in ("/", "/assets/app-1a2b3c.js", "/nothing", "/robots.txt")]
+    pages.append(get(site, f"/{new_code()}"))
+    pages.append(get(site, "/", if_none_match=pages[0].headers["etag"]))
+    others = [
+        site.visit(code),
+        site.call("accessLink", {"code": code}),
+        site.call("accessLink", {"code": 8}),
+        site.call("noSuchFunction", {}),
+        site.http.put(f"{site.url}/accessLink"),
+    ]
+    for response in [*pages, *others]:
+        for name, value in ON_EVERY_ANSWER.items():
+            assert response.headers.get(name) == value, (response.request.url, name)
+        assert "server" not in response.headers
+    for response in pages:
+        for name, value in ON_PAGES.items():
+            assert response.headers.get(name) == value, (response.request.url, name)
+    assert "unsafe-inline" not in ON_PAGES["content-security-policy"]
+
+
+def test_an_unknown_code_and_a_failing_back_end_are_kept_by_no_cache(site: InProcess) -> None:
+    absent = get(site, f"/{new_code()}")
+    site.links.away = True
+    failing = get(site, f"/{new_code()}")
+    site.links.away = False
+    for response, status in ((absent, 404), (failing, 503)):
+        assert response.status_code == status
+        assert response.headers["cache-control"] == "private, no-store"
+        assert '<div id="root">' in response.text
+    assert failing.headers["retry-after"] == "2"
+    assert "retry-after" not in absent.headers

@@ -1,0 +1,54 @@
+"""What browsers are told where the public URL is https: never to come by http again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.in_process import InProcess
+from tests.support.processes import NO_TLS
+from tests.support.product import new_code
+from tests.support.web import BUILT, Web
+
+HSTS = "strict-transport-security"
+
+
+@pytest.mark.parametrize(
+    ("public_url", "told"),
+    [
+        ("HTTPS://atajo.example:8443", ["max-age=31536000"]),
+        ("http://localhost:8080", []),
+    ],
+)
+def test_every_answer_says_so_and_only_there(
+    tmp_path: Path, public_url: str, told: list[str]
+) -> None:
+    script = next((BUILT / "assets").glob("index-*.js")).name
+    with (
+        InProcess(tmp_path, public_url=public_url, web_dir=BUILT) as gateway,
+        Web(tmp_path, gateway.url.removeprefix("http://"), public_url) as web,
+        httpx.Client(trust_env=False, verify=NO_TLS, timeout=30) as http,
+    ):
+        code = gateway.shorten("https://example.com/")
+        call = {"data": {"code": code}}
+        for origin in (gateway.url, web.url):
+            for method, path, body in (
+                *(("GET", path, None) for path in ("/", "/login", f"/assets/{script}", "/status")),
+                *(("GET", path, None) for path in ("/robots.txt", f"/{code}", f"/{code}+")),
+                *(("GET", path, None) for path in (f"/{new_code()}", "/nothing/here")),
+                ("POST", "/accessLink", call),
+                ("POST", "/accessLink", {"data": "x" * 70_000}),
+                ("POST", "/nothing", call),
+            ):
+                answer = http.request(method, origin + path, json=body)
+                assert answer.headers.get_list(HSTS) == told, (origin, method, path)
+    with (
+        Web(tmp_path, "127.0.0.1:9", public_url) as web,
+        httpx.Client(trust_env=False, verify=NO_TLS, timeout=30) as http,
+    ):
+        for method, path in (("GET", f"/{new_code()}"), ("POST", "/accessLink")):
+            answer = http.request(method, web.url + path)
+            assert answer.status_code == 503
+            assert answer.headers.get_list(HSTS) == told, (method, path)

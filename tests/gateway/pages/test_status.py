@@ -1,0 +1,166 @@
+"""The page that tells people whether Atajo works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import pytest
+import structlog
+
+from gateway.support.edge import Edge
+from services.links.domain.link import TooManyQueries
+from tests.support.in_process import InProcess
+from tests.support.load_generator import fill_journal
+from tests.support.product import Client, Product
+from tests.support.services import Watched
+from tests.support.waiting import SETTLED, await_that
+
+ALL_WORKS = dict.fromkeys(("following", "shortening", "counting", "reading", "accounts"), "works")
+
+
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcess]:
+    """A gateway that looks at its services twenty times a second."""
+    monkeypatch.setattr("services.shared.observability.health._EVERY_SECONDS", 0.05)
+    with InProcess(tmp_path, journal_bytes=1 << 20) as gateway:
+        yield gateway
+
+
+def told(product: Client) -> dict[str, str]:
+    answer = product.http.get(f"{product.url}/status", headers={"accept": "application/json"})
+    assert answer.headers["content-type"] == "application/json"
+    works: dict[str, str] = answer.json()
+    assert answer.status_code == (200 if works["following"] == "works" else 503)
+    return works
+
+
+def page(product: Client) -> httpx.Response:
+    answer = product.http.get(f"{product.url}/status", headers={"accept": "text/html,*/*;q=0.8"})
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    return answer
+
+
+class Elements(HTMLParser):
+    """The tags of a document with their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_it_says_in_plain_words_that_everything_works(running: InProcess) -> None:
+    answer = page(running)
+    assert answer.status_code == 200
+    for words in (
+        "Everything works",
+        "Following links works.",
+        "Shortening works.",
+        "Counting visits works: the newest visits are counted within 1 second.",
+        "Lists and statistics work.",
+        "Logging in and registering work.",
+    ):
+        assert words in answer.text
+    assert told(running) == ALL_WORKS
+
+
+def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -> None:
+    code = running.shorten("https://example.com/")
+    services: tuple[tuple[Watched, dict[str, str], str], ...] = (
+        (
+            running.links,
+            {"following": "partly", "shortening": "fails", "reading": "fails"},
+            "Shortening does not work.",
+        ),
+        (
+            running.auth,
+            {"shortening": "partly", "reading": "partly", "accounts": "fails"},
+            "who are not logged in",
+        ),
+        (
+            running.analytics,
+            {"counting": "partly", "reading": "partly"},
+            "Counting visits is late: none is lost",
+        ),
+    )
+    with structlog.testing.capture_logs() as logged:
+        for service, works, words in services:
+            service.away = True
+            await_that(lambda works=works: told(running) == ALL_WORKS | works, SETTLED)  # type: ignore[misc]
+            answer = page(running)
+            assert words in answer.text
+            assert "Not everything works" in answer.text
+            if service is running.links:
+                assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+                assert running.visit(code).status_code == 302, "what was followed lately works"
+            service.away = False
+            await_that(lambda: told(running) == ALL_WORKS, SETTLED)
+    assert [line["event"] for line in logged if line["event"] == "dependency_away"]
+    told_of_itself = [line for line in logged if line.get("route") == "/status"]
+    assert told_of_itself == [], "that it tells a failure is no failure of its own"
+
+
+def test_it_says_that_reads_were_rejected(
+    running: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def reject(*_: object) -> None:
+        raise TooManyQueries("Too many searches at once.", retry_after=1)
+
+    monkeypatch.setattr(running.links, "query", reject)
+    refused = running.call("showLinks", {"guest": "g" * 43, "query": "a"})
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) >= 1
+    await_that(lambda: told(running) == ALL_WORKS | {"reading": "partly"}, SETTLED)
+    assert "some requests were rejected in the last minute" in page(running).text
+
+
+def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(running: InProcess) -> None:
+    code = running.shorten("https://example.com/")
+    running.analytics.away = True
+    fill_journal(running.url, code)
+    await_that(lambda: told(running)["counting"] == "fails", SETTLED)
+    assert "visits of now will not be counted" in page(running).text
+    running.analytics.away = False
+    await_that(lambda: told(running) == ALL_WORKS, SETTLED)
+
+
+def test_it_can_be_read_by_everyone_and_tells_strangers_nothing_more(product: Product) -> None:
+    answer = page(product)
+    document = Elements(answer.text)
+    assert ("html", {"lang": "en"}) in document.tags
+    assert ("meta", {"name": "color-scheme", "content": "light dark"}) in document.tags
+    names = [tag for tag, _ in document.tags]
+    assert [names.count(tag) for tag in ("title", "main", "h1")] == [1, 1, 1]
+    assert not {"script", "style", "link", "img"} & set(names), "the policy lets none be inline"
+    assert not any("style" in attributes for _, attributes in document.tags)
+    # No number but the seconds, no name of a part, no address.
+    assert re.findall(r"\d+", document.text) == ["1"]
+    for word in (
+        "links service",
+        "auth",
+        "analytics",
+        "mongo",
+        "sqlite",
+        "grpc",
+        "127.",
+        "version",
+    ):
+        assert word not in document.text.lower()
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["vary"] == "accept"
+    for name, value in Edge.load().page_headers:
+        assert answer.headers[name.decode()] == value.decode()
+    assert product.http.head(f"{product.url}/status").status_code == 200
+    posted = product.http.post(f"{product.url}/status")
+    assert posted.status_code == 404

@@ -1,0 +1,474 @@
+"""Short addresses at the edge, and what is counted of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import partial
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from gateway.redirects.resolution import BlockReason, LinkState, Resolution
+from tests.support.in_process import InProcess
+from tests.support.processes import ROOT
+from tests.support.product import BROWSER, Client, Product, new_code
+from tests.support.waiting import CHANGED, await_that
+
+SHORT_URLS = json.loads((ROOT / "tests/shared/short_url_cases.json").read_text(encoding="utf-8"))
+
+
+def look_ups(product: Product, outcome: str = "OK") -> float:
+    """Calls of the gateway that looked codes up."""
+    series = (
+        f'grpc_client_handling_seconds_count{{grpc_code="{outcome}",grpc_method="ResolveLinks"'
+        ',grpc_service="atajo.links.v1.LinksService"}'
+    )
+    try:
+        return product.metric(series)
+    except StopIteration:  # There was none yet.
+        return 0.0
+
+
+def test_a_known_code_is_a_302_with_the_headers_it_is_promised(product: Product) -> None:
+    code = product.shorten("https://example.com/a%20b?c=d#e")
+    response = product.visit(code)
+    assert response.status_code == 302
+    assert response.headers["location"] == "https://example.com/a%20b?c=d#e"
+    assert response.headers["cache-control"] == "private, no-store"
+    assert response.headers["x-robots-tag"] == "noindex"
+    assert response.headers["referrer-policy"] == "strict-origin-when-cross-origin"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "server" not in response.headers
+    assert response.text == "Redirecting..."
+
+
+@pytest.mark.parametrize(
+    ("url", "location"),
+    [
+        ("example.com", "http://example.com"),
+        ("https://ñandú.example/ñ?q=ü#é", "https://xn--and-6ma2c.example/%C3%B1?q=%C3%BC#%C3%A9"),
+        ("https://example.com/a b", "https://example.com/a%20b"),
+        ("https://example.com/?q=%F1%zz", "https://example.com/?q=%F1%zz"),
+        ("HTTPS://EXAMPLE.com/../x", "HTTPS://EXAMPLE.com/../x"),
+    ],
+)
+def test_the_location_is_the_url_as_given_in_ascii(
+    product: Product, url: str, location: str
+) -> None:
+    assert product.visit(product.shorten(url)).headers["location"] == location
+
+
+def test_head_answers_alike_and_counts_nothing(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    got, headed = product.visit(code), product.http.head(f"{product.url}/{code}")
+    assert headed.status_code == got.status_code
+    assert headed.content == b""
+    ignored = ("date",)
+    assert {k: v for k, v in headed.headers.items() if k not in ignored} == {
+        k: v for k, v in got.headers.items() if k not in ignored
+    }
+    product.visit(code)
+    product.await_views(token, {code: 2})
+
+
+@pytest.mark.alone
+def test_every_visit_of_one_person_counts_and_is_seen_within_two_seconds(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    for _ in range(25):
+        assert product.visit(code).status_code == 302
+    await_that(lambda: product.views(token) == {code: 25}, 2.0)
+
+
+def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    bots = product.metric('atajo_visits_total{kind="bot"}')
+    looking_ahead = [("sec-purpose", "prefetch;prerender"), ("purpose", "prefetch")]
+    for name, value in (("user-agent", "curl/8.5.0"), ("user-agent", ""), *looking_ahead):
+        assert product.visit(code, {name: value}).status_code == 302
+    assert product.visit(code, {"referer": "https://news.example/today"}).status_code == 302
+    product.await_views(token, {code: 1})
+    assert product.metric('atajo_visits_total{kind="bot"}') == bots + 2
+
+
+AGENT = f"host: x\r\nuser-agent: {BROWSER}\r\n"
+
+
+def plain(path: str) -> str:
+    """A request that may be answered at once."""
+    return f"GET /{path} HTTP/1.1\r\n{AGENT}\r\n"
+
+
+def exchange(product: Product, *requests: str) -> list[tuple[str, dict[str, str]]]:
+    """Send raw text on one connection; status line and headers of each answer, without its date."""
+    port = int(product.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall("".join(requests).encode("latin-1"))
+        text = ""
+        while text.count("Redirecting...") < len(requests):
+            received = connection.recv(65_536).decode("latin-1")
+            assert received, text
+            text += received
+    answers = []
+    for answer in text.split("Redirecting...")[:-1]:
+        status, *lines = answer.strip().split("\r\n")
+        headers = dict(line.split(": ", 1) for line in lines)
+        answers.append((status, {k: v for k, v in headers.items() if k not in OF_THE_MOMENT}))
+    return answers
+
+
+OF_THE_MOMENT = ("date", "connection")
+
+
+def test_the_shortcut_answers_as_the_application_does(product: Product) -> None:
+    """A plain GET is answered at once; closing, a body and HTTP/1.0 go through the application."""
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/ñ?a=b#c", token)
+    start = f"GET /{code} HTTP/1.1\r\n{AGENT}"
+    others = [
+        f"{start}connection: close\r\n\r\n",
+        f"{start}content-length: 5\r\n\r\nhello",
+        f"{start}transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        f"{start}connection: upgrade\r\nupgrade: h2c\r\n\r\n",
+        f"GET /{code} HTTP/1.0\r\n{AGENT}\r\n",
+        plain(f"{code}?utm=1"),
+        plain(f"%{ord(code[0]):02X}{code[1:]}"),
+    ]
+    [at_once] = exchange(product, plain(code))
+    status, headers = at_once
+    assert status == "HTTP/1.1 302 Found"
+    assert headers["location"] == "https://example.com/%C3%B1?a=b#c"
+    for other in others:
+        assert exchange(product, other) == [at_once], other
+    product.await_views(token, {code: 1 + len(others)})
+
+
+@pytest.fixture(scope="module")
+def remembering_one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with Product(tmp_path_factory.mktemp("one"), {"ATAJO_CACHE_BYTES": "700"}) as started:
+        started.start()
+        yield started
+
+
+@pytest.fixture
+def forgetful(remembering_one: Product) -> Iterator[Product]:
+    """A product whose gateway remembers one link, and any other must be looked up.
+
+    A test may stop the gateway.
+    """
+    yield remembering_one
+    remembering_one.revive()
+
+
+@pytest.mark.parametrize("looked_up", [False, True])
+def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(
+    product_with_pages: Product, forgetful: Product, looked_up: bool
+) -> None:
+    product = forgetful if looked_up else product_with_pages
+    token = product.log_in(product.register())
+    codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    asked = [codes[(n // 2) % 3] for n in range(60)]
+    # Among those answered at once, some that take the longer way.
+    requests = [plain(f"{code}?x" if n % 5 == 0 else code) for n, code in enumerate(asked)]
+    answers = exchange(product, *requests)
+    assert [headers["location"] for _, headers in answers] == [
+        f"https://example.com/{codes.index(code)}" for code in asked
+    ]
+    product.await_views(token, dict.fromkeys(codes, 20))
+
+
+def test_what_is_looked_up_is_answered_as_the_application_does(forgetful: Product) -> None:
+    token = forgetful.log_in(forgetful.register())
+    code, other = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
+    answers = []
+    for address in (code, f"{code}?x"):
+        before = look_ups(forgetful)
+        answers += exchange(forgetful, plain(address))
+        assert look_ups(forgetful) == before + 1
+        assert forgetful.visit(other).status_code == 302
+    assert answers[0] == answers[1]
+    forgetful.await_views(token, {code: 2, other: 2})
+
+
+def ask(product: Product, code: str) -> socket.socket:
+    """A connection on which a short address was asked for that is being looked up."""
+    misses = 'atajo_cache_lookups_total{result="miss"}'
+    before = product.metric(misses)
+    port = int(product.url.rpartition(":")[2])
+    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    connection.sendall(plain(code).encode())
+    await_that(lambda: product.metric(misses) > before)
+    return connection
+
+
+def test_a_look_up_in_vain_is_one(forgetful: Product) -> None:
+    before = look_ups(forgetful, "DEADLINE_EXCEEDED")
+    with forgetful.asleep("links"):
+        assert forgetful.visit(new_code()).status_code == 503
+    assert look_ups(forgetful, "DEADLINE_EXCEEDED") == before + 1
+
+
+def test_one_who_leaves_before_the_answer_was_there(forgetful: Product) -> None:
+    token = forgetful.log_in(forgetful.register())
+    code, other = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
+    with forgetful.asleep("links"):
+        ask(forgetful, code).close()
+    forgetful.await_views(token, {code: 1, other: 0})
+    assert "Traceback" not in forgetful.logs()
+
+
+def is_closed(product: Product) -> bool:
+    """Whether the gateway takes no more connections."""
+    try:
+        socket.create_connection(("127.0.0.1", int(product.url.rpartition(":")[2]))).close()
+    except ConnectionError:
+        return True
+    return False
+
+
+def test_who_waits_while_the_gateway_stops_is_answered_and_let_go(forgetful: Product) -> None:
+    code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
+    with forgetful.asleep("links"):
+        connection = ask(forgetful, code)
+        os.kill(forgetful.pid("gateway"), signal.SIGTERM)
+        await_that(lambda: is_closed(forgetful))
+    with connection:
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    # The latter where closing took longer than a look-up may.
+    assert answer.startswith((b"HTTP/1.1 302 Found\r\n", b"HTTP/1.1 503 Service Unavailable\r\n"))
+    assert b"connection: close\r\n" in answer
+    assert forgetful.stop("gateway") == 0
+
+
+def test_the_look_up_of_one_who_left_ends_before_the_gateway(forgetful: Product) -> None:
+    """Its visit would come to a journal that is closed."""
+    code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
+    before = len(forgetful.logs("gateway").splitlines())
+    with forgetful.asleep("links"):
+        ask(forgetful, code).close()
+        assert forgetful.stop("gateway") == 0
+    lines = [json.loads(line) for line in forgetful.logs("gateway").splitlines()[before:]]
+    failed = [line["reason"] for line in lines if line["event"] == "redirect_failed"]
+    assert failed == ["DEADLINE_EXCEEDED"]
+
+
+def test_what_is_asked_behind_an_answer_given_at_once_has_its_time(product: Product) -> None:
+    """Longer than the 5 s for which a connection is kept that nobody uses."""
+    code = product.shorten("https://example.com/")
+    port = int(product.url.rpartition(":")[2])
+    body = json.dumps({"data": {"code": code}})
+    requests = (
+        f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n"
+        "POST /accessLink HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", port), timeout=6) as connection:
+        connection.sendall(requests.encode())
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 302 Found\r\n")
+        with pytest.raises(TimeoutError):
+            connection.recv(65_536)
+        connection.sendall(body.encode())
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def resident_megabytes(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    assert found
+    return int(found[1]) / 1024
+
+
+def test_headers_that_are_long_and_never_the_same_leave_no_memory(forgetful: Product) -> None:
+    code = forgetful.shorten("https://example.com/")
+    for _ in range(100):
+        forgetful.visit(code)
+    before = resident_megabytes(forgetful.pid("gateway"))
+    port = int(forgetful.url.rpartition(":")[2])
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
+        connection.makefile("rb") as answers,
+    ):
+        for n in range(8192):
+            more = b"%d " % n + b"x" * 28_000
+            connection.sendall(
+                b"GET /%s HTTP/1.1\r\nhost: x\r\nuser-agent: Mozilla/5.0 %s\r\n"
+                b"referer: https://h%d.example/%s\r\n\r\n" % (code.encode(), more, n, more)
+            )
+            head = b"".join(iter(answers.readline, b"\r\n"))
+            assert head.startswith(b"HTTP/1.1 302 "), head
+            answers.read(len(b"Redirecting..."))
+    assert resident_megabytes(forgetful.pid("gateway")) - before < 30
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    """A gateway by itself, whose links the test makes what it wants."""
+    with InProcess(tmp_path_factory.mktemp("alone")) as gateway:
+        yield gateway
+
+
+LEADS_ON = "https://example.com/ñ"
+ENDED = {
+    "expired": (Resolution(LinkState.EXPIRED), 410, {"state": "expired"}),
+    "expired since": (
+        Resolution(LinkState.ACTIVE, "https://example.com/", datetime(2026, 1, 1, tzinfo=UTC)),
+        410,
+        {"state": "expired"},
+    ),
+    "expired, and leads on": (
+        Resolution(LinkState.EXPIRED, ended_url=LEADS_ON),
+        302,
+        {"state": "expired"},
+    ),
+    "removed": (Resolution(LinkState.REMOVED), 410, {"state": "removed"}),
+    "blocked": (
+        Resolution(LinkState.BLOCKED, reason=BlockReason.PHISHING),
+        451,
+        {"state": "blocked", "reason": "phishing"},
+    ),
+}
+"""Links by what became of them, with the status of their short address and what accessLink says."""
+
+
+@pytest.mark.parametrize(("resolution", "status", "said"), ENDED.values(), ids=ENDED)
+def test_a_link_that_is_not_active_says_so_and_counts_nothing(
+    alone: InProcess, resolution: Resolution, status: int, said: dict[str, str]
+) -> None:
+    code = new_code()
+    alone.links.answer(code, resolution)
+    counted = [
+        ("atajo_visits_total", {"kind": "person"}),
+        ("atajo_visits_total", {"kind": "bot"}),
+        ("atajo_redirects_total", {"result": "ended"}),
+        ("atajo_redirects_total", {"result": "not_found"}),
+    ]
+    people, bots, ended, not_found = (alone.metric(name, **labels) for name, labels in counted)
+    # A miss, from memory, and what takes the longer way.
+    paths = (code, code, f"{code}?a=b", f"{code}.", f"{code}%E2%80%9D?a=b")
+    for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
+        answer = alone.http.request(method, f"{alone.url}/{path}", headers={"user-agent": BROWSER})
+        assert answer.status_code == status, (method, path)
+        assert answer.headers["cache-control"] == "private, no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        if status == 302:
+            assert answer.headers["location"] == "https://example.com/%C3%B1"
+            assert answer.text == ("Redirecting..." if method == "GET" else "")
+        else:
+            assert "location" not in answer.headers
+            missing = alone.http.request(method, f"{alone.url}/{new_code()}")
+            assert answer.content == missing.content
+            left_out = ("date", "x-request-id")
+            assert {k: v for k, v in answer.headers.items() if k not in left_out} == {
+                k: v for k, v in missing.headers.items() if k not in left_out
+            }
+    told = alone.data("accessLink", {"code": code})
+    target = [{"long_link": LEADS_ON}] if status == 302 else []
+    assert told == {"success": True, "longUrl": target, **said}
+    asked_for_nothing = 0 if status == 302 else 10
+    assert [alone.metric(name, **labels) for name, labels in counted] == [
+        people,
+        bots,
+        ended + 10,
+        not_found + asked_for_nothing,
+    ]
+
+
+def answers(gateway: Client, code: str, status: int) -> bool:
+    return gateway.visit(code).status_code == status
+
+
+def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(alone: InProcess) -> None:
+    code = alone.shorten("https://example.com/")
+    assert alone.visit(code).status_code == 302
+    looked_up = alone.links.calls["resolve"]
+    for resolution, status in (
+        (Resolution(LinkState.BLOCKED, reason=BlockReason.SPAM), 451),
+        (Resolution.active("https://example.com/"), 302),
+        (None, 404),
+    ):
+        alone.links.answer(code, resolution)
+        await_that(partial(answers, alone, code, status), CHANGED)
+    assert alone.links.calls["resolve"] == looked_up, "it was told"
+
+
+@pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
+def test_codes_of_every_length_are_followed(alone: InProcess, code: str) -> None:
+    alone.links.answer(code, Resolution.active("https://example.com/"))
+    hits = alone.metric("atajo_cache_lookups_total", result="hit")
+    for _ in range(3):
+        assert alone.visit(code).headers["location"] == "https://example.com/"
+    assert alone.metric("atajo_cache_lookups_total", result="hit") == hits + 2
+
+
+@pytest.mark.parametrize("path", ["abc", "a" * 33, "abc+", "status", "login", "accessLink"])
+def test_what_is_no_code_or_a_route_is_never_looked_up(alone: InProcess, path: str) -> None:
+    before = alone.links.calls["resolve"]
+    for method in ("GET", "HEAD"):
+        assert alone.http.request(method, f"{alone.url}/{path}").status_code in (200, 400, 404)
+    assert alone.links.calls["resolve"] == before
+
+
+def status_of(alone: InProcess, method: str, path: str) -> tuple[int, str | None]:
+    """Status and Location of the answer to a path that is sent exactly as given."""
+    _, _, port = alone.url.rpartition(":")
+    connection = HTTPConnection("127.0.0.1", int(port), timeout=10)
+    with closing(connection):
+        connection.putrequest(method, path, skip_accept_encoding=True)
+        connection.putheader("user-agent", BROWSER)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("location")
+
+
+@pytest.mark.parametrize("path", SHORT_URLS["followed"])
+def test_punctuation_after_a_code_leads_where_the_code_leads_and_counts_once(
+    alone: InProcess, path: str
+) -> None:
+    code = SHORT_URLS["code"]
+    alone.links.answer(code, Resolution.active("https://example.com/"))
+    people = alone.metric("atajo_visits_total", kind="person")
+    for method, counted in (("GET", 1), ("HEAD", 1), ("GET", 2)):
+        answer = status_of(alone, method, path.replace("{code}", code))
+        assert answer == (302, "https://example.com/")
+        assert alone.metric("atajo_visits_total", kind="person") == people + counted
+
+
+@pytest.mark.parametrize("path", SHORT_URLS["not_followed"])
+def test_what_else_follows_a_code_leads_nowhere(alone: InProcess, path: str) -> None:
+    code = SHORT_URLS["code"]
+    alone.links.answer(code, Resolution.active("https://example.com/"))
+    looked_up = alone.links.calls["resolve"]
+    for method in ("GET", "HEAD"):
+        status, location = status_of(alone, method, path.replace("{code}", code))
+        assert (status, location) == (404, None)
+    assert alone.links.calls["resolve"] == looked_up
+
+
+def test_punctuation_after_a_scan_code_counts_as_a_scan(product: Product) -> None:
+    token = product.log_in(product.register())
+    code = product.shorten("https://example.com/", token)
+    scan_code = product.data("createScanCode", {"token": token, "code": code})["scan_code"]
+    for trailing in ("", ".", "%E2%80%8B"):
+        assert product.visit(f"{scan_code}{trailing}").status_code == 302
+    product.await_views(token, {code: 3})
+
+
+def test_punctuation_after_a_code_whose_lookup_fails_is_asked_for_again_later(
+    alone: InProcess,
+) -> None:
+    alone.links.away = True
+    try:
+        answer = alone.http.get(f"{alone.url}/{new_code()}.")
+    finally:
+        alone.links.away = False
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")

@@ -1,0 +1,99 @@
+"""The gateway put together, as the ASGI application that it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.backends.view_counts import Totals
+from gateway.bootstrap import Gateway, bootstrap
+from gateway.settings import GatewaySettings
+from tests.support import services
+from tests.support.product import BROWSER
+
+URL = "https://atajo.example"
+
+
+@pytest.fixture
+async def called(tmp_path: Path) -> AsyncIterator[services.Services]:
+    """What a gateway calls."""
+    async with services.services(tmp_path, URL) as opened:
+        yield opened
+
+
+def bootstrapped(
+    folder: Path,
+    called: services.Services | None = None,
+    web_dir: Path | None = None,
+    countries_file: Path | None = None,
+) -> Gateway:
+    """A gateway with its journal in the folder."""
+    settings = GatewaySettings(
+        public_url=URL,  # type: ignore[arg-type]
+        journal_dir=folder / "journal",
+        web_dir=web_dir,
+        countries_file=countries_file,
+        auth_address="auth:1",
+        links_address="links:1",
+        analytics_address="analytics:1",
+    )
+    parts: Any = (called.auth, called.links, called.analytics) if called else (None,) * 3
+    return bootstrap(settings, *parts)
+
+
+def visitor(gateway: Gateway) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(gateway.app), base_url=URL, headers={"user-agent": BROWSER}
+    )
+
+
+async def test_visits_of_the_last_moment_are_counted_before_it_ends(
+    tmp_path: Path, called: services.Services
+) -> None:
+    gateway = bootstrapped(tmp_path, called)
+    async with visitor(gateway) as http, gateway.at_work():
+        link = {"code": "abcdefgh", "url": "example.com/a", "token": None}
+        created = await http.post("/createShortLink", json={"data": link})
+        assert created.json()["data"]["success"]
+        followed = await http.get("/abcdefgh")
+        assert (followed.status_code, followed.headers["location"]) == (
+            302,
+            "http://example.com/a",
+        )
+    assert await called.analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(1)}
+
+
+async def test_a_journal_that_another_one_has_is_refused_in_one_line(
+    tmp_path: Path, called: services.Services
+) -> None:
+    async with bootstrapped(tmp_path, called).at_work():
+        with pytest.raises(SystemExit) as refused:
+            bootstrapped(tmp_path, called)
+    assert str(tmp_path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+async def test_a_folder_without_pages_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as refused:
+        bootstrapped(tmp_path, web_dir=tmp_path)
+    assert str(refused.value).startswith(f"Cannot read the pages in {tmp_path}: ")
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "journal").exists()
+
+
+@pytest.mark.parametrize("content", [None, b"no countries"])
+def test_a_file_without_countries_is_refused_in_one_line(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "countries.mmdb"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SystemExit) as refused:
+        bootstrapped(tmp_path, countries_file=path)
+    assert str(refused.value).startswith(f"Cannot use the countries in {path}: ")
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "journal").exists()

@@ -1,0 +1,245 @@
+"""The way from an answered visit to its batch, where strangers decide how visits look."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from pathlib import Path
+
+import pytest
+import structlog
+
+from gateway.visits.enrichment.visitors import Visitors
+from gateway.visits.journal.batch import Batch
+from gateway.visits.journal.journal import Journal
+from gateway.visits.journal.lines import Visit
+from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
+from services.shared import background
+from services.shared.errors import Unavailable
+from services.shared.ip_addresses import parse
+from tests.gateway.visits.test_journal import abandon, failing, write
+from tests.gateway.visits.test_sender import Sink
+
+
+def strangers() -> Visitors:
+    """Visitors at addresses that belong to no country, of a day that has no key yet."""
+    return Visitors(lambda host, _: parse(host), lambda _: "")
+
+
+async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_tick(
+    tmp_path: Path,
+) -> None:
+    sink = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 64 << 20), sink, strangers())
+    pipeline.start()
+    for n in range(3 * MOST_ROWS):
+        host = ".".join((f"h{n}", "x" * 60, "y" * 60, "z" * 60, "example"))
+        client = f"10.0.{n >> 8}.{n & 255}"
+        pipeline.record("abcdefgh", b"Mozilla/5.0", f"https://{host}/".encode(), host=client)
+    await pipeline.stop(5)
+    assert [batch.visits for batch in sink.batches] == [MOST_ROWS] * 3
+    assert all(len(batch.counts) * 300 < 4 << 20 for batch in sink.batches)
+
+
+async def test_visits_on_file_without_a_batch_are_sent_though_nobody_comes(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 1 << 20)
+    sink = Sink()
+    pipeline = VisitPipeline(journal, sink, strangers())
+    pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+    pipeline.flush()
+    await abandon(journal)
+    second = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+    second.start()
+    await second.stop(5)
+    assert [batch.visits for batch in sink.batches] == [1]
+
+
+async def test_a_batch_of_which_nothing_can_be_read_is_lost_and_not_sent(tmp_path: Path) -> None:
+    write(tmp_path, 1, rubbish=b"robot\n")
+    write(tmp_path, 2, "bbbbbbbb")
+    sink = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+    pipeline.start()
+    await pipeline.stop(5)
+    assert [(batch.number, batch.visits) for batch in sink.batches] == [(2, 1)]
+    assert (pipeline.lost, pipeline.batches["refused"]) == (1, 0)
+
+
+class KeepsTheFile(Sink):
+    """Takes a batch whose file the disk does not remove after that."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self._patch = patch
+
+    async def record(self, batch: Batch) -> None:
+        await super().record(batch)
+        self._patch.setattr(Path, "unlink", failing(errno.EROFS))
+
+
+async def test_a_journal_that_could_not_note_its_last_batch_sends_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        sink = KeepsTheFile(patch)
+        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+        pipeline.start()
+        pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+        await pipeline.stop(5)
+    assert len(sink.batches) == 1
+
+    again = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), again, strangers())
+    pipeline.start()
+    await pipeline.stop(5)
+    assert again.batches == sink.batches
+
+
+MIDNIGHT = 20_780 * 86_400.0
+CHROME = b"Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36"
+
+
+async def test_visitors_of_a_batch_are_told_apart_and_their_visits_are_not(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 1 << 20)
+    visitors = strangers()
+    visitors.begin(20_779)
+    visitors.use(bytes(32))
+    pipeline = VisitPipeline(journal, Sink(), visitors, lambda: MIDNIGHT - 1)
+    for code, host in (("aaaaaaaa", "192.0.2.1"), ("bbbbbbbb", "192.0.2.1")):
+        pipeline.record(code, CHROME, b"", b"es", host)
+    for host in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
+        pipeline.record("aaaaaaaa", CHROME, b"", b"es", host)
+    pipeline.record("aaaaaaaa", b"curl/8", b"", b"es", "192.0.2.4")
+    pipeline.flush()
+    await abandon(journal)
+    first, sink = Sink(), Sink()
+    for taking in (first, sink):  # It is the same batch again where nothing was noted.
+        journal = Journal(tmp_path, 1 << 20)
+        batch = await journal.first_batch()
+        assert batch is not None
+        await taking.record(batch)
+        await abandon(journal)
+    [batch] = sink.batches
+    assert first.batches == sink.batches
+    facts = " device=desktop browser=Chrome system=Linux language=es"
+    hour = 20_780 * 24 - 1
+    assert batch.counts == {
+        Visit("aaaaaaaa", hour, "person", "", facts): 4,
+        Visit("bbbbbbbb", hour, "person", "", facts): 1,
+        Visit("aaaaaaaa", hour, "bot", ""): 1,
+    }
+    assert {place: len(numbers) for place, numbers in batch.visitors.items()} == {
+        (20_779, "aaaaaaaa"): 3,
+        (20_779, "bbbbbbbb"): 1,
+    }
+    assert set(batch.visitors[20_779, "bbbbbbbb"]) <= set(batch.visitors[20_779, "aaaaaaaa"])
+
+
+async def test_a_visit_is_told_apart_under_the_key_of_its_own_day(tmp_path: Path) -> None:
+    clock = [0.0]
+    visitors = strangers()
+    visitors.begin(20_779)
+    visitors.use(b"1" * 32)
+    sink = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors, lambda: clock[0])
+    moments = {
+        "aaaaaaaa": MIDNIGHT - 3600, "bbbbbbbb": MIDNIGHT - 0.001, "cccccccc": MIDNIGHT,
+        "dddddddd": MIDNIGHT + 7200, "eeeeeeee": MIDNIGHT + 7201, "ffffffff": MIDNIGHT - 1,
+    }  # fmt: skip
+    for code, clock[0] in moments.items():
+        if code == "eeeeeeee":
+            visitors.use(b"2" * 32)
+        pipeline.record(code, CHROME, b"", b"es", "192.0.2.1")
+    pipeline.start()
+    await pipeline.stop(5)
+    [batch] = sink.batches
+    hours = {visit.code: visit.hour for visit in batch.counts}
+    assert hours == {code: int(moment) // 3600 for code, moment in moments.items()}
+    assert sorted(batch.visitors) == [
+        (20_779, "aaaaaaaa"),
+        (20_779, "bbbbbbbb"),
+        (20_780, "eeeeeeee"),
+    ]
+    first, same, other = (set(batch.visitors[place]) for place in sorted(batch.visitors))
+    assert first == same != other
+
+
+async def test_a_sender_that_breaks_stops_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "_process", background._Process())
+    stop = asyncio.Event()
+    background.stop_on_failure(stop)
+    broken = Sink(RuntimeError("unforeseen"))
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), broken, strangers())
+    pipeline.start()
+    pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+    await asyncio.wait_for(stop.wait(), 10)
+    await pipeline.stop(0.2)
+    with pytest.raises(SystemExit):
+        background.exit_if_failed()
+
+
+async def test_a_backlog_lags_since_the_start(tmp_path: Path) -> None:
+    away = Sink(*[Unavailable("Away.")] * 100)
+    first = VisitPipeline(Journal(tmp_path, 1 << 20), away, strangers())
+    first.start()
+    for _ in range(3):
+        first.record("abcdefgh", b"Mozilla/5.0", b"")
+    await first.stop(0.2)
+    now = 1_800_000_000.0
+    again = VisitPipeline(Journal(tmp_path, 1 << 20), away, strangers(), lambda: now)
+    now += 1
+    assert (again.restoring, again.pending, again.lag_seconds) == (True, 0, 1.0)
+    again.start()
+    while not again.pending:  # noqa: ASYNC110 - Nobody says so but this.
+        await asyncio.sleep(0)
+    now += 4
+    assert (again.pending, again.lag_seconds) == (3, 5.0)
+    await again.stop(0.1)
+
+
+async def test_a_full_disk_is_looked_at_until_it_has_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
+    pipeline.start()
+    with monkeypatch.context() as full, structlog.testing.capture_logs() as told:
+        full.setattr("gateway.visits.journal.folder._free_bytes", lambda _: 0)
+        with pytest.raises(Unavailable, match="full"):
+            await pipeline.check_journal()
+        for _ in range(3):
+            pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+            pipeline.flush()
+    assert pipeline.lost == 3
+    assert [line["event"] for line in told] == ["visits_lost"]
+    async with asyncio.timeout(10):
+        while pipeline.lost < 4:  # Nobody but the tick looks for room.
+            await asyncio.sleep(0.05)
+            pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+            pipeline.flush()
+            if pipeline.visits["person"]:
+                break
+    await pipeline.check_journal()
+    await pipeline.stop(5)
+
+
+async def test_a_disk_that_fails_makes_the_journal_unwritable_until_it_is_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+    pipeline.start()
+    with monkeypatch.context() as broken, structlog.testing.capture_logs() as told:
+        broken.setattr(os, "fdatasync", failing())
+        pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
+        while not told:  # noqa: ASYNC110 - Nobody says so but the log.
+            await asyncio.sleep(0.01)
+        with pytest.raises(Unavailable) as raised:
+            await pipeline.check_journal()
+        assert raised.value.reason == "JOURNAL_UNWRITABLE"
+        assert [line["event"] for line in told] == ["journal_not_synced"]
+        assert not sink.batches
+    await pipeline.stop(5)
+    assert [batch.visits for batch in sink.batches] == [1]

@@ -1,0 +1,163 @@
+"""Who visits, and what is known of people: by headers that strangers write, and by addresses."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+
+import pytest
+
+from gateway.functions.rate_limits import ClientAddresses
+from gateway.visits.enrichment.countries import registered
+from gateway.visits.enrichment.languages import ALIASES, CODES
+from gateway.visits.enrichment.visitors import Visitors, language_of
+from gateway.visits.journal import lines
+from gateway.visits.journal.lines import Facts
+from services.shared.ip_addresses import Address
+from tests.support.product import BROWSER
+
+KEY = bytes(range(32))
+UA = BROWSER.encode()
+PROXY = "10.0.0.1"
+
+
+def country(address: Address) -> str:
+    return {"192.0.2.1": "CL", "2001:db8::1": "PE"}.get(str(address), "")
+
+
+def visitors(key: bytes | None = KEY) -> Visitors:
+    """Behind a proxy at `PROXY`, which is trusted."""
+    made = Visitors(ClientAddresses([ip_network("10.0.0.0/8")]).find, country)
+    made.begin(1)
+    if key:
+        made.use(key)
+    return made
+
+
+def facts(
+    host: str, forwarded: bytes = b"", user_agent: bytes = UA, language: bytes = b""
+) -> Facts:
+    kind, text, _ = visitors()[host, forwarded, user_agent, language]
+    assert kind == "person"
+    return lines.facts_of(text)
+
+
+def test_a_person_is_known_by_what_their_browser_says_and_where_they_are() -> None:
+    known = facts("192.0.2.1", language=b"es-CL,es;q=0.9,en;q=0.8")
+    assert known == Facts("desktop", "Chrome", "Linux", "es", "CL", "", known.visitor)
+    assert len(known.visitor) == 8
+
+
+def test_of_a_bot_nothing_is_known() -> None:
+    assert visitors()["192.0.2.1", b"", b"curl/8.5.0", b"es"] == ("bot", "", b"")
+
+
+@pytest.mark.parametrize("host", ["", "/run/atajo.sock"])
+def test_who_has_no_address_is_nobody_in_particular(host: str) -> None:
+    assert facts(host, b"192.0.2.1") == Facts("desktop", "Chrome", "Linux")
+
+
+def test_of_many_hops_the_last_ones_are_looked_at() -> None:
+    chain = b"192.0.2.1" + b",10.0.0.2" * 5_000
+    assert facts(PROXY, chain) == facts("10.0.0.2")
+    long = b"6192.0.2.1," * 5_000 + b"192.0.2.1"
+    assert facts(PROXY, long) == facts("192.0.2.1")
+    assert facts(PROXY, b"1" * 600 + b".0.2.1") == facts(PROXY)
+    padded = (b"," + b"10.0.0.2".rjust(62)) * 7 + b"," + b"10.0.0.2".rjust(59)
+    assert facts(PROXY, b"210.20.30.40" + padded) == facts("10.0.0.2"), "10.20.30.40 is none"
+
+
+LANGUAGES = json.loads(Path(__file__).with_name("languages.json").read_text(encoding="utf-8"))
+"""What is counted by Accept-Language."""
+
+
+@pytest.mark.parametrize(("header", "language"), [*LANGUAGES.items(), (" " * 600 + "es", "")])
+def test_the_language_is_the_first_that_is_listed(header: str, language: str) -> None:
+    assert language_of(header.encode()) == language
+    assert facts("192.0.2.1", language=header.encode()).language == language
+
+
+def test_a_stranger_chooses_among_the_languages_that_are_listed() -> None:
+    letters = string.ascii_lowercase
+    codes = [a + b + c for a in letters for b in letters for c in ["", *letters]]
+    told = {language_of(code.encode()) for code in codes}
+    assert told == {"", *CODES}
+    assert len(CODES) < 400
+    assert CODES.isdisjoint(ALIASES)
+    assert CODES.issuperset(ALIASES.values())
+
+
+def test_without_a_key_people_are_not_told_apart() -> None:
+    kind, text, _ = visitors(key=None)["192.0.2.1", b"", UA, b"es"]
+    assert (kind, lines.facts_of(text)) == (
+        "person",
+        Facts("desktop", "Chrome", "Linux", "es", "CL"),
+    )
+
+
+def test_a_key_changes_who_was_remembered_without_one() -> None:
+    known = visitors(key=None)
+    client = ("192.0.2.1", b"", UA, b"es")
+    assert known[client][1] == visitors(key=None)[client][1]
+    known.use(KEY)
+    assert known[client] == visitors()[client]
+    known.begin(1)
+    assert known[client] == visitors()[client], "it is the same day still"
+    known.begin(2)
+    assert known[client] == visitors(key=None)[client]
+
+
+def test_a_visitor_is_told_by_address_and_user_agent_alone() -> None:
+    one = facts("192.0.2.1", language=b"es").visitor
+    assert facts(PROXY, b"192.0.2.1", language=b"en").visitor == one
+    assert facts("192.0.2.2").visitor != one
+    assert facts("192.0.2.1", user_agent=UA + b" ").visitor != one
+    other = visitors(key=KEY[::-1])["192.0.2.1", b"", UA, b"es"]
+    assert lines.facts_of(other[1]).visitor != one
+
+
+def test_numbers_are_spread_over_32_bits() -> None:
+    known = visitors()
+    numbers = set()
+    for n in range(10_000):
+        _, text, _ = known[f"198.51.{n >> 8}.{n & 255}", b"", UA, b""]
+        numbers.add(lines.without_visitor(text)[1])
+    assert len(numbers) >= 9_998
+    assert None not in numbers
+    assert abs(sum(number or 0 for number in numbers) / len(numbers) / 2**31 - 1) < 0.05
+
+
+def test_strangers_fill_a_bounded_room_with_no_long_header() -> None:
+    chance = random.Random(7)
+    known = visitors()
+    for n in range(10_000):
+        tail = b"x" * chance.choice([0, 600, 28_000])
+        host = f"192.0.{n >> 8 & 255}.{n & 255}"
+        known[host, b"192.0.2.1" + tail, b"Mozilla/5.0 %d" % n + tail, b"es-%d" % n + tail]
+        if n % 1000 == 0:
+            assert len(known) <= 8192
+            assert all(len(header) <= 512 for client in known for header in client[1:])
+    assert facts("192.0.2.1", user_agent=UA.ljust(600) + b"a") == facts(
+        "192.0.2.1", user_agent=UA.ljust(600) + b"b"
+    )
+
+
+def test_registries_tell_countries_of_both_kinds_of_address() -> None:
+    found = {text: registered(ip_address(text)) for text in COUNTRIES}
+    assert found == COUNTRIES
+
+
+COUNTRIES = {
+    "8.8.8.8": "US",
+    "193.0.0.1": "NL",
+    "2001:67c:2e8::1": "NL",
+    "127.0.0.1": "",
+    "10.0.0.1": "",
+    "192.0.2.1": "",
+    "::1": "",
+    "2001:db8::1": "",
+    "fe80::1%eth0": "",
+}

@@ -1,0 +1,340 @@
+"""What the gateway asks of links, and what it is answered, over gRPC."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from gateway.backends.clients import LinksClient
+from gateway.backends.owners import Account, Guest, Owner
+from gateway.backends.ports import FormerUrl, Link, LinkChanges, LinkOrder, Page, Query
+from gateway.redirects.resolution import BlockReason, Changes, LinkState, Resolution
+from services.shared.errors import AlreadyExists, AppError, InvalidArgument, NotFound
+from tests.support import services
+
+ONE, TWO = Account("one"), Account("two")
+GUEST = Guest(bytes(range(32)))
+OWNERS: tuple[Account | Guest, ...] = (ONE, GUEST)
+EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+LATER = datetime(2086, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+async def links(tmp_path: Path) -> AsyncIterator[LinksClient]:
+    async with services.links(tmp_path, "https://atajo.example") as client:
+        yield client
+
+
+async def test_a_link_is_found_as_it_was_stored_and_as_it_is_now(links: LinksClient) -> None:
+    await links.check()
+    stored = Resolution.active("http://xn--and-6ma2c.example/x?y=%C3%B1#z")
+    made = await links.create("abcdefgh", " ñandú.example/x?y=%C3%B1#z", ONE)
+    assert made == stored
+    found = await links.resolve(["abcdefgh", "ABCDEFGH", "unknown-", "malformed"])
+    assert found == {"abcdefgh": stored}
+    await links.change(ONE, "abcdefgh", {"url": "b.example", "expires_at": LATER})
+    now = Resolution(LinkState.ACTIVE, "http://b.example", LATER)
+    assert await links.create("abcdefgh", stored.url, ONE) == now, "a creation that is repeated"
+
+
+async def test_of_links_made_at_once_each_ends_as_it_would_alone(links: LinksClient) -> None:
+    await links.create("taken---", "b.example", ONE)
+    wanted: tuple[tuple[str, str, Owner | None], ...] = (
+        ("abcdefgh", "a.example", ONE),
+        ("taken---", "a.example", GUEST),
+        ("abcdefg/", "a.example", None),
+        ("refused-", "javascript:alert(1)", None),
+        ("abcdefgh", "a.example", ONE),
+        ("nobodys-", "a.example", None),
+    )
+    ends = await asyncio.gather(*(links.create(*one) for one in wanted), return_exceptions=True)
+    made = Resolution.active("http://a.example")
+    assert [end.reason if isinstance(end, AppError) else end for end in ends] == [
+        *(made, "CODE_TAKEN", "INVALID_CODE", "INVALID_URL", made, made)
+    ]
+    assert (await links.get(ONE, "abcdefgh"))[0].url == "http://a.example"
+
+
+async def test_who_leaves_takes_no_link_from_those_beside_them(links: LinksClient) -> None:
+    leaving, *staying = (
+        asyncio.create_task(links.create(code, "a.example", ONE))
+        for code in ("leaving-", "staying1", "staying2")
+    )
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert await asyncio.gather(*staying) == [Resolution.active("http://a.example")] * 2
+
+
+@pytest.mark.parametrize("owner", OWNERS, ids=["account", "guest"])
+async def test_what_changes_is_what_was_named(links: LinksClient, owner: Owner) -> None:
+    await links.create("abcdefgh", "a.example", owner)
+    expected, history = await links.get(owner, "abcdefgh")
+    assert expected == Link("abcdefgh", "http://a.example", expected.created_at)
+    assert history == []
+    steps: tuple[tuple[LinkChanges, dict[str, object]], ...] = (
+        ({"title": " Ñandú "}, {"title": "Ñandú"}),
+        ({"tags": ["b", "a", "b"]}, {"tags": ("b", "a")}),
+        ({"expires_at": LATER.replace(microsecond=999_999)}, {"expires_at": LATER}),
+        ({"ended_url": "ended.example"}, {"ended_url": "http://ended.example"}),
+        ({"public_statistics": True}, {"public_statistics": True}),
+        ({"title": "", "tags": []}, {"title": "", "tags": ()}),
+        ({"ended_url": None}, {"ended_url": ""}),
+        ({"public_statistics": False}, {"public_statistics": False}),
+        ({"expires_at": EARLIER}, {"expires_at": EARLIER, "state": LinkState.EXPIRED}),
+        ({"expires_at": None}, {"expires_at": None, "state": LinkState.ACTIVE}),
+    )
+    for changes, shown in steps:
+        expected = replace(expected, **shown)  # type: ignore[arg-type]
+        assert (await links.change(owner, "abcdefgh", changes))[0] == expected, changes
+        assert await links.get(owner, "abcdefgh") == (expected, [])
+
+    link, _ = await links.change(owner, "abcdefgh", {"url": "b.example"})
+    assert link.changed_at
+    former = FormerUrl("http://a.example", link.changed_at)
+    assert await links.get(owner, "abcdefgh") == (link, [former])
+
+
+async def test_the_years_at_the_rim_are_ends_like_others(links: LinksClient) -> None:
+    await links.create("abcdefgh", "a.example", ONE)
+    for year, state in ((1, LinkState.EXPIRED), (9999, LinkState.ACTIVE)):
+        end = datetime(year, 12, 31, 23, 59, 59, tzinfo=UTC)
+        link, _ = await links.change(ONE, "abcdefgh", {"expires_at": end})
+        assert (link.expires_at, link.state) == (end, state)
+        assert (await links.get(ONE, "abcdefgh"))[0] == link
+        assert (await links.resolve(["abcdefgh"]))["abcdefgh"].expires_at == end
+
+
+async def test_anybody_may_know_a_link_before_following_it(links: LinksClient) -> None:
+    await links.create("abcdefgh", "a.example", ONE)
+    changes: LinkChanges = {"url": "b.example", "title": "A title", "tags": ["mine"]}
+    changed, _ = await links.change(ONE, "abcdefgh", changes)
+    assert await links.preview("abcdefgh") == replace(changed, tags=())
+    scan_code, _ = await links.create_scan_code(ONE, "abcdefgh")
+    assert await links.preview(scan_code) == await links.preview("abcdefgh")
+    await links.change(ONE, "abcdefgh", {"expires_at": EARLIER})
+    ended = await links.preview("abcdefgh")
+    assert (ended.state, ended.url) == (LinkState.EXPIRED, "http://b.example")
+    await links.remove(ONE, ["abcdefgh"])
+    assert (await links.preview("abcdefgh")).state is LinkState.REMOVED
+    await links.create("nobodys-", "a.example", None)
+    assert (await links.preview("nobodys-")).url == "http://a.example"
+
+
+async def test_a_query_is_asked_in_all_its_parts(links: LinksClient) -> None:
+    codes = ("oldest--", "expired-", "removed-", "newest--")
+    for code in codes:
+        await links.create(code, "a.example", GUEST)
+    await links.create("another-", "a.example", ONE)
+    await links.change(GUEST, "expired-", {"expires_at": EARLIER})
+    await links.remove(GUEST, ["removed-"])
+
+    async def listed(query: Query) -> list[str]:
+        """The codes of all pages."""
+        page = await links.query(GUEST, query)
+        rest = await listed(replace(query, cursor=page.cursor)) if page.cursor else []
+        return [*(link.code for link in page.links), *rest]
+
+    for order in LinkOrder:
+        expected = ["newest--", "expired-", "oldest--"]
+        found = await listed(Query(order=order, limit=2))
+        assert found == expected[:: -1 if order is LinkOrder.OLDEST else 1]
+    for state, one in (
+        (LinkState.ACTIVE, ["newest--", "oldest--"]),
+        (LinkState.EXPIRED, ["expired-"]),
+        (LinkState.REMOVED, ["removed-"]),
+        (LinkState.BLOCKED, []),
+    ):
+        assert await listed(Query(state=state)) == one
+    assert await listed(Query(text="OLD")) == ["oldest--"]
+    [link] = (await links.query(GUEST, Query(text="old"))).links
+    assert await links.query(GUEST, Query(text="old")) == Page([link], 1, "")
+    assert len((await links.query(GUEST, Query(limit=200, with_total=False))).links) == 3
+    assert (await links.query(GUEST, Query(limit=1, with_total=False))).total == 0
+
+
+Call = Callable[[LinksClient], Awaitable[object]]
+
+
+@pytest.mark.parametrize(
+    ("reason", "call"),
+    [
+        ("INVALID_CODE", lambda links: links.create("abcdefg/", "a.example", None)),
+        ("INVALID_URL", lambda links: links.create("abcdefgh", "javascript:alert(1)", None)),
+        ("TOO_MANY_CODES", lambda links: links.resolve(["unknown-"] * 1001)),
+        ("NO_CHANGES", lambda links: links.change(ONE, "mine----", {})),
+        ("INVALID_TITLE", lambda links: links.change(ONE, "mine----", {"title": "a" * 101})),
+        ("INVALID_TAGS", lambda links: links.change(ONE, "mine----", {"tags": [" "]})),
+        (
+            "INVALID_ENDED_URL",
+            lambda links: links.change(ONE, "mine----", {"ended_url": "ftp://a.example"}),
+        ),
+        ("TOO_MANY_CODES", lambda links: links.remove(ONE, ["mine----"] * 101)),
+        ("TOO_MANY_CODES", lambda links: links.restore(ONE, ["mine----"] * 101)),
+        ("INVALID_LIMIT", lambda links: links.query(ONE, Query(limit=101))),
+        ("INVALID_LIMIT", lambda links: links.query(ONE, Query(limit=201, with_total=False))),
+        ("INVALID_QUERY", lambda links: links.query(ONE, Query(text="a" * 1000))),
+        ("INVALID_CURSOR", lambda links: links.query(ONE, Query(cursor="a" * 5000))),
+        (
+            "INVALID_DETAILS",
+            lambda links: links.report("mine----", BlockReason.SPAM, "a" * 1001, ""),
+        ),
+        (
+            "INVALID_CONTACT",
+            lambda links: links.report("mine----", BlockReason.SPAM, "", "nobody"),
+        ),
+    ],
+)
+async def test_what_can_never_be_right_has_a_reason(
+    links: LinksClient, reason: str, call: Call
+) -> None:
+    await links.create("mine----", "a.example", ONE)
+    before = await links.get(ONE, "mine----")
+    with pytest.raises(InvalidArgument) as refused:
+        await call(links)
+    assert refused.value.reason == reason
+    assert await links.get(ONE, "mine----") == before
+
+
+@pytest.mark.parametrize("code", ["theirs--", "unknown-", "no code", "", "a\0b"])
+async def test_what_is_not_there_is_not_found(links: LinksClient, code: str) -> None:
+    await links.create("theirs--", "a.example", TWO)
+    calls: list[Call] = [
+        lambda links: links.get(ONE, code),
+        lambda links: links.change(ONE, code, {"title": "mine"}),
+        lambda links: links.remove(ONE, [code]),
+        lambda links: links.restore(ONE, [code]),
+        lambda links: links.create_scan_code(ONE, code),
+        lambda links: links.check_statistics_access(ONE, code),
+    ]
+    if code != "theirs--":
+        calls += [
+            lambda links: links.preview(code),
+            lambda links: links.report(code, BlockReason.SPAM, "", ""),
+        ]
+    for call in calls:
+        with pytest.raises(NotFound) as refused:
+            await call(links)
+        assert refused.value.reason == "NO_LINK"
+
+
+async def test_codes_of_many_links_come_all_together(
+    links: LinksClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.links.api.links._CODES_PER_MESSAGE", 4)
+    codes = [f"page{n:04}" for n in range(11)]
+    for code in codes:
+        await links.create(code, "a.example", GUEST)
+    assert sorted(await links.owned_codes(GUEST)) == codes
+    assert await links.owned_codes(ONE) == []
+
+
+async def test_an_owner_of_too_many_links_is_told_so(
+    links: LinksClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("domain", "application.queries"):
+        monkeypatch.setattr(f"services.links.{module}.MAX_OWNED_CODES", 3)
+    for n in range(4):
+        assert len(await links.owned_codes(ONE)) == n
+        await links.create(f"page{n:04}", "a.example", ONE)
+    with pytest.raises(InvalidArgument) as refused:
+        await links.owned_codes(ONE)
+    assert refused.value.reason == "TOO_MANY_LINKS"
+    await links.remove(ONE, ["page0000"])
+    assert len(await links.owned_codes(ONE)) == 3
+
+
+@pytest.mark.parametrize("owner", OWNERS, ids=["account", "guest"])
+async def test_statistics_are_their_owners_unless_they_are_public(
+    links: LinksClient, owner: Owner
+) -> None:
+    await links.create("abcdefgh", "a.example", owner)
+    await links.create("nobodys-", "a.example", None)
+    others = (None, TWO, Guest(bytes(32)))
+
+    async def may_see(caller: Owner | None, code: str = "abcdefgh") -> bool:
+        try:
+            await links.check_statistics_access(caller, code)
+        except NotFound:
+            return False
+        return True
+
+    async def seen() -> list[bool]:
+        return [await may_see(caller) for caller in (owner, *others)]
+
+    assert await seen() == [True, False, False, False]
+    await links.change(owner, "abcdefgh", {"public_statistics": True})
+    assert await seen() == [True] * 4
+    await links.change(owner, "abcdefgh", {"expires_at": EARLIER})
+    assert await seen() == [True] * 4
+    await links.remove(owner, ["abcdefgh"])
+    assert await seen() == [True, False, False, False]
+    await links.restore(owner, ["abcdefgh"])
+    assert await seen() == [True] * 4
+    await links.change(owner, "abcdefgh", {"public_statistics": False})
+    assert await seen() == [True, False, False, False]
+    assert not await may_see(None, "nobodys-")
+
+
+async def test_an_edit_returns_what_its_short_addresses_answer_now(links: LinksClient) -> None:
+    codes = ("abcdefgh", "zyxwvuts")
+    first = await links.changes(None)
+    for code in codes:
+        await links.create(code, "a.example", ONE)
+    assert await links.changes(first.cursor) == first, "a new link is no change"
+    scan_code, resolutions = await links.create_scan_code(ONE, "abcdefgh")
+    assert (await links.create_scan_code(ONE, "abcdefgh"))[0] == scan_code
+    assert (await links.get(ONE, "abcdefgh"))[0].scan_code == scan_code
+    scanned = Resolution.active("http://a.example")._replace(link_code="abcdefgh")
+    assert resolutions == await links.resolve([scan_code]) == {scan_code: scanned}
+    with pytest.raises(AlreadyExists):
+        await links.create(scan_code, "b.example", ONE)
+
+    async def answers(*codes: str) -> dict[str, Resolution]:
+        found = await links.resolve(codes)
+        assert found.keys() == set(codes)
+        return dict(found)
+
+    edits: list[LinkChanges] = [
+        {"url": "b.example"},
+        {"title": "The same destination"},
+        {"expires_at": LATER, "ended_url": "c.example"},
+        {"expires_at": EARLIER},
+    ]
+    for edit in edits:
+        _, resolutions = await links.change(ONE, "abcdefgh", edit)
+        assert resolutions == await answers("abcdefgh", scan_code), edit
+    assert (await links.create_scan_code(ONE, "abcdefgh"))[1] == await answers(scan_code)
+    assert await links.remove(ONE, codes) == await answers(*codes, scan_code)
+    assert await links.restore(ONE, codes) == await answers(*codes, scan_code)
+
+    changes = await links.changes(first.cursor)
+    now = await answers(*codes, scan_code)
+    assert changes == Changes(changes.cursor, now, frozenset(), more=False, truncated=False)
+    assert now[scan_code] == now["abcdefgh"]._replace(link_code="abcdefgh")
+
+
+async def test_a_claim_says_how_many_links_moved_and_whether_there_are_more(
+    links: LinksClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.links.application.links.MAX_BATCH", 3)
+    for code in ("one-----", "two-----", "three---", "four----"):
+        await links.create(code, "a.example", GUEST)
+    assert [await links.claim(GUEST, ONE) for _ in range(2)] == [(3, True), (1, False)]
+    assert len(await links.owned_codes(ONE)) == 4
+
+
+async def test_reports_of_a_link_for_one_reason_have_one_id(links: LinksClient) -> None:
+    await links.create("abcdefgh", "a.example", ONE)
+    scan_code, _ = await links.create_scan_code(ONE, "abcdefgh")
+    ids = [
+        await links.report(code, reason, "Ñ" * 1000, "ana@b.example")
+        for reason in BlockReason
+        for code in ("abcdefgh", scan_code)
+    ]
+    assert ids[::2] == ids[1::2]
+    assert len(set(ids)) == len(BlockReason)

@@ -1,0 +1,310 @@
+"""The gate of URLs over real files, read by the reader's own process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
+
+from services.links.domain.block import BlockReason, Refusal
+from services.links.domain.url import UrlPolicy, UrlRefused
+from services.links.storage.blocklists import reader
+from services.links.storage.blocklists.blocklists import Blocklists
+from services.shared.errors import Unavailable
+from tests.support.processes import PATIENCE, ROOT
+from tests.support.procfs import children_of, read
+
+FILE = json.loads((ROOT / "tests/links/blocklist_tricks.json").read_text(encoding="utf-8"))
+HTML = "<html>\n<head><title>502 Bad Gateway</title></head>\n<body>\nnginx\n</body>\n</html>\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "lists").mkdir()
+    return tmp_path / "lists"
+
+
+def write(folder: Path, name: str, text: str | bytes) -> None:
+    """Put a list in its place whole, as who fetches lists should."""
+    beside = folder / f".{name}"
+    beside.write_bytes(text.encode() if isinstance(text, str) else text)
+    beside.rename(folder / name)
+
+
+def refused(gate: Blocklists, url: str) -> Refusal | None:
+    """What names a URL that a visitor gives."""
+    try:
+        UrlPolicy("https://atajo.example", gate).normalize(url)
+    except UrlRefused as error:
+        return error.refusal
+    return None
+
+
+def metric(name: str, **labels: str) -> float | None:
+    return REGISTRY.get_sample_value(name, labels)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Return once something holds that goes on beside the test."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 - Nobody says so but this.
+            await asyncio.sleep(0)
+
+
+async def opened(folder: Path) -> Blocklists:
+    gate = Blocklists(folder)
+    await gate.look()
+    return gate
+
+
+@pytest.fixture(scope="module")
+def tricks(tmp_path_factory: pytest.TempPathFactory) -> Blocklists:
+    folder = tmp_path_factory.mktemp("lists")
+    for name, lines in FILE["lists"].items():
+        write(folder, name, "".join(f"{line}\n" for line in lines))
+    return asyncio.run(opened(folder))
+
+
+TRICKS = [
+    pytest.param(url, case, id=f"{case['name']}: {url!a}")
+    for case in FILE["refused"]
+    for url in case["urls"]
+]
+
+
+@pytest.mark.parametrize(("url", "case"), TRICKS)
+def test_no_spelling_of_what_is_listed_passes(
+    tricks: Blocklists, url: str, case: dict[str, Any]
+) -> None:
+    reason = BlockReason(FILE["classes"][case["list"]])
+    assert refused(tricks, url) == Refusal(reason, case["list"], case["line"])
+
+
+@pytest.mark.parametrize("url", FILE["taken"], ids=ascii)
+def test_what_only_looks_like_it_passes(tricks: Blocklists, url: str) -> None:
+    assert refused(tricks, url) is None
+
+
+async def test_nothing_is_taken_before_the_lists_are_read(folder: Path) -> None:
+    write(folder, "spam", "listed.example\n")
+    gate = Blocklists(folder)
+    with pytest.raises(Unavailable) as unread:
+        refused(gate, "https://innocent.example/")
+    assert unread.value.reason == "BLOCKLISTS_UNREAD"
+
+    async with gate.kept():
+        await until(lambda: metric("atajo_blocklist_broken", list="spam") == 0)
+    await gate.look()
+    assert refused(gate, "https://listed.example/") == Refusal(BlockReason.SPAM, "spam", 1)
+    assert refused(gate, "https://innocent.example/") is None
+
+
+async def test_lists_are_the_plain_files_that_are_not_hidden(folder: Path, tmp_path: Path) -> None:
+    (folder / ".hidden").write_text("hidden.example\n")
+    (folder / "folder").mkdir()
+    (folder / "folder" / "inner").write_text("inner.example\n")
+    (folder / "nowhere").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "mounted").write_text("mounted.example\n")
+    (folder / "illegal").symlink_to(tmp_path / "mounted")  # As a ConfigMap is mounted.
+    gate = await opened(folder)
+    assert refused(gate, "mounted.example") == Refusal(BlockReason.ILLEGAL, "illegal", 1)
+    assert refused(gate, "hidden.example") is None
+    assert refused(gate, "inner.example") is None
+    assert metric("atajo_blocklists") == 1
+
+
+async def test_a_name_may_be_no_text(folder: Path) -> None:
+    (folder / os.fsdecode(b"spam-\xff")).write_text("one.example\n")
+    gate = await opened(folder)
+    assert refused(gate, "one.example") == Refusal(BlockReason.SPAM, "spam-?", 1)
+    assert metric("atajo_blocklist_entries", list="spam-?") == 1
+    await gate.look()
+    (folder / os.fsdecode(b"spam-\xff")).unlink()
+    await gate.look()
+    assert refused(gate, "one.example") is None
+
+
+async def test_a_list_that_changes_comes_and_goes(folder: Path) -> None:
+    gate = await opened(folder)
+    assert refused(gate, "one.example") is None
+    write(folder, "spam", "one.example\n")
+    await gate.look()
+    assert refused(gate, "one.example")
+    write(folder, "spam", "# now another\ntwo.example\n")
+    await gate.look()
+    assert refused(gate, "one.example") is None
+    assert refused(gate, "two.example") == Refusal(BlockReason.SPAM, "spam", 2)
+    (folder / "spam").unlink()
+    await gate.look()
+    assert refused(gate, "two.example") is None
+    assert metric("atajo_blocklist_entries", list="spam") is None
+
+
+async def test_a_file_that_stays_as_it_is_is_read_once(folder: Path) -> None:
+    write(folder, "spam", "one.example\n")
+    gate = await opened(folder)
+    with capture_logs() as told:
+        await gate.look()
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ("two.example\n".encode("utf-16"), "NOT_UTF8"),
+        (b"two.example\ncaf\xe9.example\n", "NOT_UTF8"),
+        (HTML.encode(), "UNREADABLE_LINES"),
+        (b"two.example\n||ads.example^\n||more.example^\n", "UNREADABLE_LINES"),
+        (b"\x00" * 9000, "UNREADABLE_LINES"),
+        (b"two.example\n" + 2 * (b"a" * 100_000 + b"\n"), "UNREADABLE_LINES"),
+    ],
+    ids=["UTF-16", "Latin-1", "a page", "another format", "no text", "endless lines"],
+)
+async def test_a_broken_file_keeps_the_last_good_one_and_is_said(
+    folder: Path, broken: bytes, reason: str
+) -> None:
+    write(folder, "phishing", "one.example\n")
+    gate = await opened(folder)
+    write(folder, "phishing", broken)
+    with capture_logs() as told:
+        await gate.look()
+        await gate.look()
+    (line,) = told
+    assert (line["event"], line["list"], line["reason"]) == ("blocklist_broken", "phishing", reason)
+    assert line["in_use"] == 1
+    assert metric("atajo_blocklist_broken", list="phishing") == 1
+    assert refused(gate, "one.example")
+    assert refused(gate, "two.example") is None
+
+    write(folder, "phishing", "two.example\n")
+    await gate.look()
+    assert metric("atajo_blocklist_broken", list="phishing") == 0
+    assert refused(gate, "one.example") is None
+    assert refused(gate, "two.example")
+
+
+async def test_what_tells_lists_from_others_is_known_once_each_was_read(folder: Path) -> None:
+    write(folder, "spam", "one.example\ntwo.example\n")
+    gate = await opened(folder)
+    first = gate.contents
+    assert first is not None
+    write(folder, "spam", "# the same in another order\ntwo.example\none.example\n")
+    await gate.look()
+    assert gate.contents == first
+    write(folder, "other", HTML)
+    await gate.look()
+    assert gate.contents is None
+    write(folder, "other", "three.example\n")
+    await gate.look()
+    assert gate.contents not in (None, first)
+    write(folder, "other", HTML)  # What it named is known.
+    other = gate.contents
+    await gate.look()
+    assert gate.contents == other
+
+
+async def test_half_of_the_lines_may_be_unreadable(folder: Path) -> None:
+    write(folder, "spam", "\n# a comment\none.example\n<html>\n\n")
+    gate = await opened(folder)
+    assert refused(gate, "one.example")
+
+
+async def test_byte_order_mark_and_line_ends_of_other_systems_are_no_trouble(folder: Path) -> None:
+    write(folder, "spam", b"\xef\xbb\xbfone.example\r\ntwo.example\r\nthree.example")
+    gate = await opened(folder)
+    for line, name in enumerate(("one", "two", "three"), 1):
+        assert refused(gate, f"{name}.example") == Refusal(BlockReason.SPAM, "spam", line)
+
+
+async def test_an_endless_line_is_one_line(folder: Path) -> None:
+    write(folder, "spam", b"one.example\n" + b"a" * 10_000 + b"\ntwo.example\n")
+    gate = await opened(folder)
+    assert refused(gate, "two.example") == Refusal(BlockReason.SPAM, "spam", 3)
+
+
+async def test_what_a_folder_that_is_away_had_goes_on_being_used(
+    folder: Path, tmp_path: Path
+) -> None:
+    write(folder, "spam", "one.example\n")
+    gate = await opened(folder)
+    looked = metric("atajo_blocklists_look_timestamp_seconds")
+    away = tmp_path / "away"
+    os.rename(folder, away)
+    with capture_logs() as told:
+        await gate.look()
+    assert [line["event"] for line in told] == ["blocklists_not_looked_through"]
+    assert metric("atajo_blocklists_look_timestamp_seconds") == looked
+    assert refused(gate, "one.example")
+    os.rename(away, folder)
+    await gate.look()
+    assert metric("atajo_blocklists_look_timestamp_seconds") != looked
+
+
+async def test_without_its_folder_everything_is_taken(tmp_path: Path) -> None:
+    gate = await opened(tmp_path / "nowhere")
+    assert refused(gate, "one.example") is None
+
+
+async def test_a_reader_that_is_killed_is_tried_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, "spam", "one.example\n")
+    with monkeypatch.context() as patched, capture_logs() as told:
+        patched.setattr(reader, "__name__", "no_such_module")
+        gate = await opened(folder)
+    assert [line["event"] for line in told] == ["blocklist_broken"]
+    assert metric("atajo_blocklist_broken", list="spam") == 1
+    await gate.look()
+    assert metric("atajo_blocklist_broken", list="spam") == 0
+    assert refused(gate, "one.example")
+
+
+async def test_a_file_that_cannot_be_opened_is_tried_again(folder: Path) -> None:
+    (folder / "spam").symlink_to("/proc/self/mem")  # Plain, and not to be read from its start.
+    with capture_logs() as told:
+        gate = await opened(folder)
+    assert [line["reason"] for line in told] == ["NOT_READ"]
+    write(folder, "spam", "one.example\n")
+    await gate.look()
+    assert refused(gate, "one.example")
+
+
+async def test_a_list_is_read_while_others_go_on(folder: Path) -> None:
+    write(folder, "spam", "one.example\n")
+    gate = await opened(folder)
+    write(folder, "spam", "".join(f"host{n}.example\n" for n in range(20_000)))
+    looking = asyncio.create_task(gate.look())
+    turns = 0
+    while not looking.done():
+        # Whole: the list before or the list after.
+        assert bool(refused(gate, "one.example")) != bool(refused(gate, "host19999.example"))
+        turns += 1
+        await asyncio.sleep(0)
+    await looking
+    assert turns > 1
+    assert refused(gate, "host0.example") == Refusal(BlockReason.SPAM, "spam", 1)
+    assert refused(gate, "host19999.example") == Refusal(BlockReason.SPAM, "spam", 20_000)
+
+
+async def test_no_reader_is_left_behind(folder: Path) -> None:
+    write(folder, "spam", "".join(f"host{n}.example\n" for n in range(200_000)))
+    gate = Blocklists(folder)
+    async with gate.kept():
+        await until(lambda: bool(_readers()))
+    assert not _readers()
+
+
+def _readers() -> list[int]:
+    """The reader processes that this process has started and that still run."""
+    return [
+        pid
+        for pid in children_of(os.getpid())
+        if "blocklists.reader" in read(Path(f"/proc/{pid}/cmdline"))
+    ]

@@ -1,0 +1,460 @@
+"""The rules of a link, as far as they need no store."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import string
+from base64 import urlsafe_b64encode
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import ada_url
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.links.domain.block import BlockReason, InvalidAddress
+from services.links.domain.code import (
+    MAX_DRAWN,
+    CodeTaken,
+    InvalidCode,
+    check_code,
+    drawn_scan_codes,
+    may_be_scan_code,
+)
+from services.links.domain.edit import Expiry, LinkChanges, NoChanges, block, removal, restoration
+from services.links.domain.lease import InvalidLease, check_lease
+from services.links.domain.link import (
+    NOBODY,
+    Account,
+    Guest,
+    InvalidOwner,
+    Link,
+    LinkState,
+    Owner,
+    Resolution,
+)
+from services.links.domain.pattern import address_of
+from services.links.domain.query import (
+    InvalidCursor,
+    InvalidQuery,
+    LinkOrder,
+    Listing,
+    Place,
+    Position,
+    Wanted,
+    text_of,
+)
+from services.links.domain.report import InvalidContact, InvalidDetails, Statement, statement_of
+from services.links.domain.text import InvalidTags, InvalidTitle, folded, tags_of, title_of
+from services.links.domain.url import InvalidEndedUrl, InvalidUrl, UrlPolicy
+from services.links.domain.url_cleaning import clean_url
+from services.shared.text import BLANKS
+from tests.support.processes import ROOT
+
+CASES = json.loads((ROOT / "tests/links/link_cases.json").read_text(encoding="utf-8"))
+FILE = json.loads((ROOT / "tests/links/url_cases.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", [pytest.param(given, id=given["name"]) for given in FILE["cases"]])
+def test_a_url_is_stored_as_the_shared_cases_say(case: dict[str, Any]) -> None:
+    policy = UrlPolicy(case.get("public_url", FILE["public_url"]))
+    try:
+        stored = policy.normalize(case["input"])
+    except InvalidUrl:
+        stored = None
+
+    assert stored == case["stored"]
+
+
+@pytest.mark.parametrize(("public_host", "hosts"), CASES["own_hosts"].items())
+def test_a_short_url_is_recognized_however_its_ip_address_is_spelled(
+    public_host: str, hosts: list[str]
+) -> None:
+    policy = UrlPolicy(f"http://{public_host}:8080")
+    for host in hosts:
+        with pytest.raises(InvalidUrl):
+            policy.normalize(f"http://{host}:8080/abcdefgh")
+        assert policy.normalize(f"http://{host}:8081/abcdefgh")
+    for host in ("203.0.113.6", "[2001:db8::cb00:7105]", "[64:ff9b:2::203.0.113.5]", "[::2]"):
+        assert policy.normalize(f"http://{host}:8080/abcdefgh")
+
+
+@given(st.text(max_size=1100))
+def test_any_text_is_stored_or_refused_and_what_is_stored_stays_as_it_is(text: str) -> None:
+    policy = UrlPolicy(FILE["public_url"])
+    try:
+        stored = policy.normalize(text)
+    except InvalidUrl:
+        return
+
+    assert stored.lower().startswith(("http://", "https://"))
+    if len(stored) <= 999:  # A scheme and punycode may make it longer.
+        assert policy.normalize(stored) == stored
+
+
+AROUND = st.text(
+    "\u201c\u201d\"'`\u00ab\u00bb()[]{}<>\u2022*-+ \t\n\u200b\u00ad\u202a\u2069\u00a0\u2014",
+    max_size=8,
+)
+PASTED = st.builds(
+    "".join, st.tuples(AROUND, st.text("abc:/.?#()[]\"'*-", max_size=30) | st.text(), AROUND)
+)
+
+
+@given(PASTED)
+def test_cleaning_removes_at_the_ends_alone_and_nothing_the_second_time(text: str) -> None:
+    cleaned = clean_url(text)
+
+    assert cleaned in text
+    assert clean_url(cleaned) == cleaned
+    assert cleaned.strip(f"{BLANKS}\u200b\u00ad\u202a\u2069\u2022") == cleaned
+
+
+@given(AROUND, AROUND)
+def test_a_url_is_found_in_whatever_surrounds_it(before: str, after: str) -> None:
+    url = "https://ex.example/a(b)?c='d'#e"
+    cleaned = clean_url(f"{before}{url}{after}")
+
+    assert url in cleaned
+    if before.strip(BLANKS) == after.strip(BLANKS) == "":
+        assert cleaned == url
+
+
+@given(PASTED)
+def test_what_is_stored_leads_where_the_cleaned_text_leads(text: str) -> None:
+    try:
+        stored = UrlPolicy(FILE["public_url"]).normalize(text)
+    except InvalidUrl:
+        return
+
+    cleaned = clean_url(text)
+    has_scheme = cleaned.lower().startswith(("http://", "https://"))
+    full = cleaned if has_scheme else f"http://{cleaned}"
+    assert ada_url.URL(stored).href == ada_url.URL(full).href
+    assert (
+        re.fullmatch(r"https?[^a-z0-9]*", ada_url.URL(stored).hostname) is None or ":" in full[8:]
+    )
+
+
+@pytest.mark.parametrize("sign", ["(", ")", "[", '"', "*", "\u2022", "\u200b", "([", "[:"])
+def test_cleaning_takes_time_in_proportion_to_the_text(sign: str) -> None:
+    """Quadratic time would be minutes."""
+    text = sign * 30_000
+    assert clean_url(text) in text
+
+
+@pytest.mark.parametrize("code", ["", "abcdefg\n", "abcdefgñ", "abcd/fgh", "abc", "a" * 33])
+@pytest.mark.parametrize("owner", [Account("one"), Guest(bytes(32)), NOBODY])
+def test_other_shapes_of_a_code_are_refused(code: str, owner: Owner) -> None:
+    with pytest.raises(InvalidCode) as refused:
+        check_code(code, owner)
+    assert refused.value.reason == "INVALID_CODE"
+
+
+@pytest.mark.parametrize("code", ["abcd", "abcdefg", "abcdefghi", "a" * 32])
+def test_an_account_alone_has_codes_of_other_lengths_than_eight(code: str) -> None:
+    check_code(code, Account("one"))
+    for other in (Guest(bytes(32)), NOBODY):
+        with pytest.raises(InvalidCode):
+            check_code(code, other)
+        check_code("abcdefgh", other)
+
+
+@pytest.mark.parametrize("name", ["register", "Register", "accounts", "ACCOUNTS", "api", "www"])
+@pytest.mark.parametrize("owner", [Account("one"), Guest(bytes(32)), NOBODY])
+def test_a_reserved_name_is_refused_like_a_taken_one_however_long(name: str, owner: Owner) -> None:
+    with pytest.raises(CodeTaken) as refused:
+        check_code(name, owner)
+    assert refused.value.reason == "CODE_TAKEN"
+
+
+def test_scan_codes_are_drawn_of_what_makes_a_small_symbol(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = [code for _ in range(20) for code in drawn_scan_codes()]
+    assert len(drawn) == len(set(drawn)) == 20 * MAX_DRAWN
+    assert all(re.fullmatch("[0-9A-Z][0-9A-Z-]{6}[0-9A-Z]", code) for code in drawn)
+    assert set("".join(drawn)) == {*string.digits, *string.ascii_uppercase, "-"}
+    assert all(may_be_scan_code(code) for code in drawn)
+    # Every other one is a page of the product, in capitals.
+    letters = iter("REGISTERABCDEFGH" * MAX_DRAWN)
+    monkeypatch.setattr(secrets, "choice", lambda _: next(letters))
+    assert [*drawn_scan_codes()] == ["ABCDEFGH"] * (MAX_DRAWN // 2)
+
+
+def test_a_creation_is_repeated_whenever_it_was_made() -> None:
+    then, now = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+    link = Link("abcdefgh", "http://a.example", Account("one"), then)
+
+    assert link.repeats(Link("abcdefgh", "http://a.example", Account("one"), now))
+    assert not link.repeats(Link("abcdefgh", "http://a.example", Account("two"), then))
+    assert not link.repeats(Link("abcdefgh", "http://a.example", NOBODY, then))
+    guest = Guest(b"o" * 32)
+    assert not link.repeats(Link("abcdefgh", "http://a.example", guest, then))
+    assert not link.repeats(Link("abcdefgh", "http://b.example", Account("one"), then))
+    changed = replace(link, url="http://b.example", created_url="http://a.example")
+    assert link.repeats(changed)
+    assert not replace(link, url="http://b.example").repeats(changed)
+    assert not link.repeats(replace(link, removed_at=now))
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_guest_is_the_hash_of_a_key_and_nothing_else(size: int) -> None:
+    assert Guest(bytes(32)) == Guest(bytes(32)) != Guest(b"1" * 32)
+    with pytest.raises(InvalidOwner):
+        Guest(bytes(size))
+
+
+def test_an_account_without_an_id_is_none() -> None:
+    with pytest.raises(InvalidOwner):
+        Account("")
+
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+LINK = Link("abcdefgh", "http://a.example", Account("one"), NOW)
+URLS = UrlPolicy("https://atajo.example")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("", ""),
+        ("Año nuevo 😀", "Año nuevo 😀"),
+        ("\t\u00a0 a  b\u3000\n", "a  b"),
+        ("😀" * 100, "😀" * 100),
+        (f" {'x' * 100} ", "x" * 100),
+        (" ", ""),
+    ],
+)
+def test_a_title_is_kept_without_the_blanks_around_it(given: str, kept: str) -> None:
+    assert title_of(given) == kept
+
+
+@pytest.mark.parametrize("given", ["x" * 101, "a\nb", "a\x00b", "a\x7f", "a\x85b", "\ud800"])
+def test_a_title_that_is_too_long_or_has_control_characters_is_refused(given: str) -> None:
+    with pytest.raises(InvalidTitle) as refused:
+        title_of(given)
+    assert refused.value.reason == "INVALID_TITLE"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([], ()),
+        (["b", "a", "B"], ("b", "a", "B")),
+        (["a", "b", "a"], ("a", "b")),
+        ([" a ", "a", "a\u00a0b"], ("a", "a\u00a0b")),
+        (["😀" * 30], ("😀" * 30,)),
+        ([str(n) for n in range(10)], tuple(str(n) for n in range(10))),
+    ],
+)
+def test_tags_are_kept_in_their_order_none_twice(given: list[str], kept: tuple[str, ...]) -> None:
+    assert tags_of(given) == kept
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[""], ["a", " "], ["x" * 31], ["a\nb"], ["\x9f"], ["a"] * 11, [str(n) for n in range(11)]],
+)
+def test_tags_that_are_empty_too_long_or_too_many_are_refused(given: list[str]) -> None:
+    with pytest.raises(InvalidTags) as refused:
+        tags_of(given)
+    assert refused.value.reason == "INVALID_TAGS"
+
+
+@pytest.mark.parametrize(("one", "other"), CASES["one_when_folded"])
+def test_a_folded_text_makes_no_difference_between_cases(one: str, other: str) -> None:
+    assert folded(one) == folded(other)
+
+
+@given(st.text())
+def test_a_folded_text_stays_as_it_is(text: str) -> None:
+    assert folded(folded(text)) == folded(text)
+
+
+def test_a_text_to_look_for_has_bounds() -> None:
+    assert text_of("É" * 999) == "é" * 999
+    for text in ("x" * 1000, "a\nb", "\x00"):
+        with pytest.raises(InvalidQuery):
+            text_of(text)
+
+
+def changed(changes: LinkChanges, link: Link = LINK, now: datetime = NOW) -> Link:
+    return changes.edit(URLS, now).of(link)
+
+
+def test_what_is_not_to_change_stays_as_it_is() -> None:
+    whole = replace(
+        LINK, title="t", tags=("a",), changed_at=NOW, created_url="http://z.example",
+        expires_at=NOW, ended_url="http://e.example", public_statistics=True,
+    )  # fmt: skip
+    each: list[tuple[LinkChanges, dict[str, Any]]] = [
+        (LinkChanges(title=" x "), {"title": "x"}),
+        (LinkChanges(title=""), {"title": ""}),
+        (LinkChanges(tags=[]), {"tags": ()}),
+        (LinkChanges(tags=["b", "b"]), {"tags": ("b",)}),
+        (LinkChanges(expiry=Expiry(None)), {"expires_at": None}),
+        (LinkChanges(ended_url=""), {"ended_url": ""}),
+        (LinkChanges(ended_url="f.example"), {"ended_url": "http://f.example"}),
+        (LinkChanges(public_statistics=False), {"public_statistics": False}),
+        (LinkChanges(url=" a.example "), {}),
+    ]
+    for changes, expected in each:
+        assert changed(changes, whole) == replace(whole, **expected)
+    with pytest.raises(NoChanges):
+        changed(LinkChanges())
+
+
+def test_a_changed_url_is_of_its_moment_and_the_first_one_is_kept() -> None:
+    later, last = NOW + timedelta(days=1), NOW + timedelta(days=2)
+    one = changed(LinkChanges(url="b.example"), now=later)
+    assert (one.url, one.created_url, one.changed_at) == (
+        "http://b.example", "http://a.example", later,
+    )  # fmt: skip
+    assert changed(LinkChanges(url="http://b.example"), one, last) == one
+    back = changed(LinkChanges(url="a.example"), one, last)
+    assert (back.url, back.created_url, back.changed_at) == (LINK.url, LINK.url, last)
+    assert LINK.repeats(back)
+
+
+def test_an_end_is_a_whole_second_in_the_past_too() -> None:
+    offset = timezone(timedelta(hours=5, minutes=30))
+    for end in (NOW, datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC), NOW.astimezone(offset)):
+        ends = changed(LinkChanges(expiry=Expiry(end))).expires_at
+        assert ends == end.replace(microsecond=0)
+    assert changed(LinkChanges(expiry=Expiry(NOW))).state_at(NOW) is LinkState.EXPIRED
+
+
+@pytest.mark.parametrize("given", [" ", "x", "javascript:a", "https://atajo.example/abcdefgh"])
+def test_where_an_ended_link_leads_obeys_the_rules_of_a_url(given: str) -> None:
+    with pytest.raises(InvalidEndedUrl) as refused:
+        changed(LinkChanges(ended_url=given))
+    assert refused.value.reason == "INVALID_ENDED_URL"
+    with pytest.raises(InvalidUrl):
+        changed(LinkChanges(url=given))
+
+
+def test_of_several_states_the_first_counts() -> None:
+    expired = replace(LINK, expires_at=NOW, ended_url="http://e.example")
+    removed = removal(NOW).of(expired)
+    blocked = block(BlockReason.MALWARE).of(removed)
+    states = [one.state_at(NOW) for one in (blocked, removed, expired, LINK)]
+    assert states == [LinkState.BLOCKED, LinkState.REMOVED, LinkState.EXPIRED, LinkState.ACTIVE]
+    assert expired.state_at(NOW - timedelta(microseconds=1)) is LinkState.ACTIVE
+    assert blocked.resolution() == Resolution(
+        "abcdefgh", LinkState.BLOCKED, reason=BlockReason.MALWARE
+    )
+    assert block(None).of(restoration().of(blocked)) == replace(expired, spared=True)
+
+
+def test_a_removal_can_be_undone_for_thirty_days() -> None:
+    removed = removal(NOW).of(LINK)
+    end = NOW + timedelta(days=30)
+    assert not removed.is_gone_at(end - timedelta(microseconds=1))
+    assert removed.is_gone_at(end)
+    assert not LINK.is_gone_at(end)
+
+
+LISTINGS = [
+    Listing(owner, Wanted(text, state), order)
+    for owner in (Account("one"), Account("two"), Guest(bytes(32)), Account(bytes(32).hex()))
+    for text in ("", "a", 'a", "b')
+    for state in (None, LinkState.ACTIVE, LinkState.REMOVED)
+    for order in LinkOrder
+]
+
+
+def test_a_cursor_is_read_for_its_own_listing_alone() -> None:
+    for listing in LISTINGS:
+        is_ranked = listing.order is LinkOrder.MOST_VIEWED
+        end: Position | Place = Place("key", 7) if is_ranked else Position(NOW, "abcdefgh")
+        cursor = listing.cursor(end)
+        assert listing.end(cursor) == end
+        for other in LISTINGS:
+            if other != listing:
+                with pytest.raises(InvalidCursor):
+                    other.end(cursor)
+
+
+@pytest.mark.parametrize("order", LinkOrder)
+@given(st.text() | st.binary().map(lambda b: b.hex()))
+def test_any_other_text_is_no_cursor(order: LinkOrder, text: str) -> None:
+    with pytest.raises(InvalidCursor):
+        Listing(Account("one"), Wanted(), order).end(text)
+
+
+@given(st.integers() | st.integers(-3, 3), st.text(max_size=20))
+def test_a_cursor_that_somebody_made_up_is_read_or_refused(number: int, name: str) -> None:
+    """The digest is no secret: who knows the program can make one of anything."""
+    for order in LinkOrder:
+        listing = Listing(Account("one"), Wanted(), order)
+        payload = f"{number} {name}".encode()
+        made_up = urlsafe_b64encode(listing._digest(payload) + payload).decode().rstrip("=")
+        try:
+            end = listing.end(made_up)
+        except InvalidCursor:
+            continue
+        if isinstance(end, Place):
+            assert 0 < end.start < 2**31
+        assert listing.cursor(end) == made_up
+
+
+@pytest.mark.parametrize(
+    ("job", "holder", "seconds"),
+    [
+        ("", "a", 1),
+        ("a" * 65, "a", 1),
+        ("Purge", "a", 1),
+        ("purge\n", "a", 1),
+        ("purge", "", 1),
+        ("purge", "a" * 65, 1),
+        ("purge", "a b", 1),
+        ("purge", "a", -1),
+        ("purge", "a", 3601),
+    ],
+)
+def test_what_is_no_lease_is_refused(job: str, holder: str, seconds: int) -> None:
+    check_lease("purge-links", "A-z_09", timedelta(hours=1))
+    check_lease("purge", "a", timedelta(0))
+    with pytest.raises(InvalidLease):
+        check_lease(job, holder, timedelta(seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    ("details", "contact"),
+    [
+        ("", ""),
+        ("Ñ" * 1000, "ana@b.example"),
+        (" \n" + "a" * 1000 + "\t ", " ana@b.example "),
+        ("Two\r\nlines\tof it", " "),
+    ],
+)
+def test_what_a_reporter_wrote_is_kept_without_the_blanks_around_it(
+    details: str, contact: str
+) -> None:
+    assert statement_of(details, contact, NOW) == Statement(details.strip(), contact.strip(), NOW)
+
+
+@pytest.mark.parametrize("details", ["a" * 1001, "a\x1b[2Jb"])
+def test_details_of_a_report_are_refused(details: str) -> None:
+    with pytest.raises(InvalidDetails):
+        statement_of(details, "", NOW)
+
+
+@pytest.mark.parametrize("contact", ["nobody", "@b.example", "a" * 250 + "@b.example"])
+def test_contacts_of_a_report_are_refused(contact: str) -> None:
+    with pytest.raises(InvalidContact):
+        statement_of("", contact, NOW)
+
+
+@pytest.mark.parametrize("given", [*CASES["no_addresses"], "a." * 500 + "example"])
+def test_what_is_no_address_is_refused(given: str) -> None:
+    with pytest.raises(InvalidAddress):
+        address_of(given)
+
+
+@pytest.mark.parametrize(("given", "address"), CASES["addresses"].items())
+def test_an_address_has_one_form(given: str, address: str) -> None:
+    assert address_of(given) == address_of(address) == address

@@ -1,0 +1,118 @@
+"""A page of links costs the same however many links an owner has, in every state."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from services.links.__main__ import ADAPTERS
+from services.links.application.queries import LinkQueries, Page
+from services.links.domain.link import Account, LinkState
+from services.links.domain.query import LinkOrder
+from services.links.storage.sqlite import MIGRATIONS
+from services.shared import sqlite
+from services.shared.timestamps import micros_of
+from tests.performance.fill import opened
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+FEW, MANY = 1_000, 6_000
+PER_STEP = 100
+"""Instructions of SQLite's machine that count as one step."""
+
+Case = tuple[timedelta | None, timedelta | None, str | None]
+"""How long before and after now a link was removed and expires, and why it is blocked."""
+CASES: dict[str, Case] = {
+    "active": (None, None, None),
+    "expiring": (None, DAY, None),
+    "expired": (None, -DAY, None),
+    "removed": (DAY, None, None),
+    "blocked": (None, None, "spam"),
+}
+STATE_OF = {
+    "active": LinkState.ACTIVE,
+    "expiring": LinkState.ACTIVE,
+    "expired": LinkState.EXPIRED,
+    "removed": LinkState.REMOVED,
+    "blocked": LinkState.BLOCKED,
+}
+
+
+def fill(path: Path, mostly: str) -> None:
+    """An owner with few and one with many links: a hundred in each case, and the rest in one."""
+    rows = []
+    for owner, count in (("few", FEW), ("many", MANY)):
+        for n in range(count):
+            case = [*CASES][n] if n < len(CASES) else mostly
+            removed, expires, blocked = CASES[case]
+            made = micros_of(NOW - 9 * DAY + timedelta(seconds=n))
+            rows.append(
+                (
+                    *(f"{owner}{n:06}", "https://example.com/", owner, made),
+                    removed and micros_of(NOW - removed),
+                    expires and micros_of(NOW + expires),
+                    blocked,
+                )
+            )
+    with closing(opened(path, MIGRATIONS)) as connection:
+        connection.executemany(
+            "INSERT INTO links (code, url, creator, created_at, removed_at, expires_at, blocked) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        connection.commit()
+
+
+class Steps:
+    """Counts what SQLite does on every connection that is made from now on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        connect = sqlite3.connect
+
+        def counted(*args: object, **named: object) -> sqlite3.Connection:
+            connection: sqlite3.Connection = connect(*args, **named)  # type: ignore[call-overload]
+            connection.set_progress_handler(self._step, PER_STEP)
+            return connection
+
+        monkeypatch.setattr(sqlite3, "connect", counted)
+
+    def _step(self) -> None:
+        self.count += 1
+
+
+@pytest.mark.parametrize("order", [LinkOrder.NEWEST, LinkOrder.OLDEST])
+@pytest.mark.parametrize("mostly", CASES)
+async def test_a_page_of_a_state_costs_the_same_for_few_links_and_for_many(
+    mostly: str, order: LinkOrder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await asyncio.to_thread(fill, tmp_path / "store", mostly)
+    steps = Steps(monkeypatch)
+    async with sqlite.opened(f"sqlite:///{tmp_path}/store", ADAPTERS.migrations) as database:
+        store = ADAPTERS.on_sqlite(database)
+        queries = LinkQueries(store, lambda: NOW)
+        while await store.lists.mark_expired(NOW, 1000):
+            pass
+        for state in (None, *LinkState):
+            taken: dict[str, int] = {}
+            for owner, count in (("few", FEW), ("many", MANY)):
+                before = steps.count
+                page = await queries.query(Account(owner), "", state, order, 100, "")
+                taken[owner] = steps.count - before
+                check(page, state, mostly, count)
+            assert taken["many"] <= 1.5 * taken["few"] + 10, (state, taken)
+
+
+def check(page: Page, state: LinkState | None, mostly: str, count: int) -> None:
+    """What is shown is right, not only cheap."""
+    cases = [*CASES, *[mostly] * (count - len(CASES))]
+    states = [STATE_OF[case] for case in cases]
+    total = sum(one is state or (state is None and one is not LinkState.REMOVED) for one in states)
+    assert (page.total, len(page.links)) == (total, min(100, total))
+    for link in page.links:
+        assert state is None or STATE_OF[cases[int(link.code[-6:])]] is state

@@ -1,0 +1,204 @@
+"""Which indexes MongoDB uses for a query, and what its TTL index deletes."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from services.analytics.application.ports import Names
+from services.analytics.domain import visits as analytics_domain
+from services.analytics.storage.mongo import store as analytics
+from services.auth.domain.account import Account
+from services.auth.storage import mongo as auth
+from services.links.domain import link as owners
+from services.links.domain.link import Link
+from services.links.domain.query import LinkOrder, Position, Wanted
+from services.links.storage import mongo as links
+from services.shared import mongo
+from tests.analytics.cases import maintained
+from tests.support import units
+from tests.support.mongo import server
+from tests.support.stores import add_all
+
+NOW = datetime.now(UTC)
+PERSON = analytics_domain.VisitKind.PERSON
+
+
+@asynccontextmanager
+async def opened(url: str, schema: mongo.Schema) -> AsyncIterator[mongo.Database]:
+    async with mongo.opened(url, "", schema) as database:
+        await database.prepared()
+        yield database
+
+
+@asynccontextmanager
+async def profiled(database: mongo.Database, names: str) -> AsyncIterator[list[dict[str, Any]]]:
+    """Yield a list that has the block's operations on these collections afterwards."""
+    chosen = {"ns": {"$regex": rf"\.({names})$"}}
+    seen: list[dict[str, Any]] = []
+    await database.write("", lambda db: db.command("profile", 2))
+    yield seen
+    await database.write("", lambda db: db.command("profile", 0))
+    seen += await database.read("", lambda db: db["system.profile"].find(chosen).to_list(None))
+
+
+async def test_attempts_whose_window_is_long_over_are_cleared_away() -> None:
+    with server.single(*server.SMALL, "--setParameter", "ttlMonitorSleepSecs=1") as url:
+        async with opened(f"{url}atajo", auth.SCHEMA) as database:
+            attempts = auth.MongoAttemptStore(database)
+            await attempts.take("old", 1, timedelta(minutes=15), NOW - timedelta(days=1))
+            await attempts.take("live", 1, timedelta(minutes=15), NOW)
+            deadline = time.monotonic() + 60
+            while await database.read("", lambda db: db.attempts.find_one({"_id": "old"})):
+                assert time.monotonic() < deadline
+                await asyncio.sleep(0.1)
+            assert await database.read("", lambda db: db.attempts.find_one({"_id": "live"}))
+
+
+async def test_a_page_of_an_account_reads_its_own_links_alone(mongo_url: str) -> None:
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
+        made = []
+        for n in range(200):
+            owner = (owners.Account("one"), owners.Account("two"), owners.NOBODY)[n % 3]
+            at = NOW + timedelta(microseconds=n)
+            made.append(Link(f"code{n:04}", "http://a.example", owner, at))
+        await add_all(store, made)
+        async with profiled(database, "links") as seen:
+            assert len(await store.links.newest(owners.Account("one"), 20)) == 20
+        [query] = seen
+        assert "IXSCAN" in query["planSummary"]
+        assert not query.get("hasSortStage")
+        assert query["docsExamined"] <= 21
+
+
+async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None:
+    """Of 300 links of an owner every third is removed, every fifth expired."""
+    owner, nobody = owners.Account("one"), owners.NOBODY
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
+        made = [Link(f"free{n:04}", "http://a.example", nobody, NOW) for n in range(300)]
+        for n in range(300):
+            link = Link(f"code{n:04}", "http://a.example", owner, NOW + timedelta(seconds=n))
+            removed_at = NOW if n % 3 == 0 else None
+            expires_at = NOW.replace(microsecond=0) if n % 5 == 0 else None
+            made.append(replace(link, removed_at=removed_at, expires_at=expires_at))
+        await add_all(store, made)
+        await store.views.note({f"code{n:04}": n % 7 for n in range(300)}, None)
+        newest, oldest = LinkOrder.NEWEST, LinkOrder.OLDEST
+        all_of_them = Wanted()
+        removed = Wanted(state=owners.LinkState.REMOVED)
+        expired = Wanted(state=owners.LinkState.EXPIRED)
+
+        async with profiled(database, "links") as seen:
+            for wanted, order in ((all_of_them, newest), (all_of_them, oldest), (removed, newest)):
+                page = await store.lists.page(owner, wanted, order, None, 20, NOW)
+                after = Position(page[-1].created_at, page[-1].code)
+                assert len(await store.lists.page(owner, wanted, order, after, 20, NOW)) == 20
+            assert len(await store.lists.page(owner, expired, newest, None, 100, NOW)) == 40
+            for text, found in (("code0007", 1), ("code001", 7), ("nowhere", 0)):
+                for order in (newest, oldest):
+                    page = await store.lists.page(owner, Wanted(text), order, None, 100, NOW)
+                    assert len(page) == found
+            assert await store.lists.count(owner, all_of_them, NOW) == 200
+            assert len(await store.lists.ranking(owner, all_of_them, NOW)) == 200
+            assert len(await store.links.owned_codes(owner, 500)) == 200
+            assert len(await store.links.codes_after("", 500)) == 300
+            assert len(await store.links.removed_before(NOW, 50)) == 50
+        assert len(seen) == 12 + 2 * 3
+        for query in seen:
+            assert re.match("IXSCAN|COUNT_SCAN", query["planSummary"]), query["planSummary"]
+            assert not query.get("hasSortStage")
+            # What it passes over is not read, and for codes or a number no document is.
+            of_links = "title" in query["command"].get("projection", {})
+            assert query["docsExamined"] <= (query["nreturned"] + 1 if of_links else 0)
+
+
+async def test_links_of_a_host_are_found_by_it_however_many_it_has(mongo_url: str) -> None:
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
+        for name, url in (("code", "http://a.example"), ("free", "http://b.example")):
+            made = [Link(f"{name}{n:04}", url, owners.NOBODY, NOW) for n in range(200)]
+            await add_all(store, made)
+        async with profiled(database, "links") as seen:
+            found, place = await store.hosts.at_or_below("a.example", None, 50)
+            found, place = await store.hosts.at_or_below("a.example", place, 50)
+            assert len(found) == 50
+            assert len(await store.hosts.at("a.example", "", 50)) == 50
+            assert len(await store.links.resolve([link.code for link in found])) == 50
+            assert await store.hosts.hosts_after("", 500) == ["a.example", "b.example"]
+            assert await store.hosts.listed_after("", 50) == []
+        assert len(seen) == 12
+        for query in seen:
+            assert "COLLSCAN" not in query["planSummary"]
+            assert not query.get("hasSortStage")
+            assert query["docsExamined"] <= query["nreturned"]
+
+
+async def test_days_of_links_are_found_by_their_ids(mongo_url: str) -> None:
+    codes = [f"code{n:04}" for n in range(60)]
+    day = 20_512
+    visits = [
+        analytics_domain.VisitCount(code, (day + n) * 24, PERSON, {}, 1)
+        for n in range(40)
+        for code in codes
+    ]
+    told: list[int] = []
+    async with opened(mongo_url, analytics.SCHEMA) as database:
+        store = analytics.store(database)
+        await store.apply(analytics_domain.Batch("one", 1, tuple(visits)), NOW)
+        async with profiled(database, "days|totals|aggregates") as seen:
+            await store.days(
+                codes, day + 10, day + 14, lambda _, found: told.append(found.day), Names.BY_DAY
+            )
+            assert await store.first_day(codes) == day
+            await maintained(store, day + 40, day + 20)
+        assert len(told) == 5 * len(codes)
+        assert len(seen) > 5
+        for query in seen:
+            plan = query.get("planSummary", "IDHACK")
+            for part in plan.split(", "):
+                # EOF is that of a collection without documents.
+                assert re.match(r"IXSCAN \{ _id: 1|IDHACK|EOF", part), plan
+            assert not query.get("hasSortStage")
+            if query["op"] == "query":
+                assert query["docsExamined"] <= query["nreturned"]
+
+
+async def test_a_withdrawal_reads_the_links_of_its_account_alone(mongo_url: str) -> None:
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
+        one, two = owners.Account("one"), owners.Account("two")
+        made = []
+        for n in range(200):
+            removed_at = NOW if n % 3 else None
+            link = Link(f"code{n:04}", "http://a.example", (one, two)[n % 2], NOW)
+            made.append(replace(link, removed_at=removed_at))
+        await add_all(store, made)
+        async with profiled(database, "links") as seen:
+            assert await units.withdraw(store, one, 1000, NOW) == 100
+            assert await units.withdraw(store, one, 1000, NOW) == 0
+        assert len(seen) == 3
+        for query in seen:
+            assert re.fullmatch(r"(IXSCAN \{[^}]*\}(, )?)+", query["planSummary"])
+            assert query["docsExamined"] <= 100
+
+
+async def test_closed_accounts_are_found_by_their_index(mongo_url: str) -> None:
+    async with opened(mongo_url, auth.SCHEMA) as database:
+        store = auth.MongoAccountStore(database)
+        for n in range(20):
+            email = f"{n}@example.com"
+            await store.add(Account(f"{n}", email, email, "Ana", "hash", "salt", NOW))
+        await store.close("7@example.com")
+        async with profiled(database, "accounts") as seen:
+            assert await store.closed(100) == ["7"]
+        (query,) = seen
+        assert "IXSCAN" in query["planSummary"]
+        assert query["docsExamined"] <= 1

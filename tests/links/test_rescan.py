@@ -1,0 +1,229 @@
+"""Links that are there already are blocked and freed as blocklists change, on every store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+import pytest
+
+from services.links.application import enforcement, rescan
+from services.links.application.ports import LinkStore, Transactions, UnitOfWork
+from services.links.application.rescan import Rescanner
+from services.links.domain.block import BlockReason
+from services.links.domain.edit import LinkChanges, removal, restoration
+from services.links.domain.link import NOBODY, RESTORABLE_FOR, Account, Link, Resolution
+from services.links.domain.url import UrlPolicy
+from tests.support import units
+from tests.support.units import FakeLists
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+ONE = Account("one")
+T = TypeVar("T")
+
+
+class Clock:
+    """Seconds and moments that go on by themselves a little with each look."""
+
+    def __init__(self, each: float = 0.0) -> None:
+        self.seconds = 0.0
+        self._each = each
+
+    def __call__(self) -> float:
+        self.seconds += self._each
+        return self.seconds
+
+    def now(self) -> datetime:
+        return NOW + timedelta(seconds=self.seconds)
+
+
+CLOCK = Clock()
+
+
+async def swept(store: LinkStore, lists: FakeLists, clock: Clock = CLOCK) -> None:
+    """Look all links through, each step by another process, as if each one were killed."""
+    more = True
+    while more:
+        more = await Rescanner(store, lists, clock.now, clock).step()
+        clock.seconds += rescan.LEASE.total_seconds()
+    sweep = await store.sweep.get()
+    assert sweep is not None
+    assert sweep.contents == lists.contents
+
+
+def link(code: str, url: str, **more: object) -> Link:
+    return Link(code, url, ONE, NOW, **more)  # type: ignore[arg-type]
+
+
+async def blocked(store: LinkStore) -> dict[str, str]:
+    """The codes that are blocked, each with the list that did it."""
+    links = await store.links.newest(ONE, 100)
+    return {one.code: one.listed for one in links if one.blocked}
+
+
+async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(store: LinkStore) -> None:
+    await store.links.add(link("badhost1", "http://bad.example/a"))
+    await store.links.add(link("badhost2", "https://bad.example:8443/b"))
+    await store.links.add(link("badpage1", "http://pages.example/bad"))
+    await store.links.add(link("goodpage", "http://pages.example/good"))
+    await store.links.add(link("goodhost", "http://good.example/"))
+    cursor = (await store.changes.read_since(None)).cursor
+    await swept(store, FakeLists(one={"bad.example", "http://pages.example/bad"}))
+    assert await blocked(store) == {"badhost1": "one", "badhost2": "one", "badpage1": "one"}
+    assert set((await store.changes.read_since(cursor)).keys) == {
+        "badhost1",
+        "badhost2",
+        "badpage1",
+    }
+    assert {
+        one.code: one.reason for one in await store.links.resolve(["badhost1", "goodhost"])
+    } == {"badhost1": BlockReason.PHISHING, "goodhost": None}
+
+    both = FakeLists(one={"bad.example"}, two={"bad.example"})
+    await swept(store, both)
+    assert await blocked(store) == {"badhost1": "one", "badhost2": "one"}
+    cursor = (await store.changes.read_since(None)).cursor
+    del both.lists["one"]
+    await swept(store, both)
+    assert await blocked(store) == {"badhost1": "two", "badhost2": "two"}
+    await swept(store, FakeLists())
+    assert await blocked(store) == {}
+    assert set((await store.changes.read_since(cursor)).keys) == {"badhost1", "badhost2"}
+    assert await store.links.resolve(["badpage1"]) == [
+        Resolution.active("badpage1", "http://pages.example/bad")
+    ]
+
+
+async def test_a_link_that_leads_elsewhere_now_is_free(store: LinkStore) -> None:
+    lists = FakeLists(one={"bad.example"})
+    policy = UrlPolicy("https://atajo.example", lists)
+    await store.links.add(link("changed1", "http://bad.example/", ended_url="http://bad.example/e"))
+    await swept(store, lists)
+    for changes, listed in (
+        (LinkChanges(title="other"), "one"),
+        (LinkChanges(url="http://good.example/"), "one"),
+        (LinkChanges(ended_url=""), None),
+    ):
+        assert await units.edit(store, ["changed1"], changes.edit(policy, NOW), NOW)
+        assert (await blocked(store)).get("changed1") == listed
+    await swept(store, FakeLists(one={"good.example"}))
+    assert await blocked(store) == {"changed1": "one"}
+
+
+async def test_removed_and_purged_links_stand_in_nobodys_way(store: LinkStore) -> None:
+    for code in ("gone0001", "removed1", "purged01", "stays001"):
+        await store.links.add(link(code, "http://bad.example/"))
+    await units.edit(store, ["gone0001"], removal(NOW - RESTORABLE_FOR), NOW)
+    await units.edit(store, ["removed1"], removal(NOW), NOW)
+    await units.purge(store, ["purged01"], NOW)
+    await swept(store, FakeLists(one={"bad.example"}))
+    assert await units.edit(store, ["removed1"], restoration(), NOW)
+    assert (await blocked(store)).keys() == {"removed1", "stays001"}
+    assert await units.purge(store, ["stays001"], NOW) == ["stays001"]
+    assert await store.hosts.at("bad.example", "purged01", 10) == [
+        one for one in await store.hosts.at("bad.example", "", 10) if one.code == "removed1"
+    ]
+
+
+@pytest.mark.parametrize("each", [0.0, 0.4])
+async def test_all_are_found_in_whatever_steps(
+    store: LinkStore, monkeypatch: pytest.MonkeyPatch, each: float
+) -> None:
+    """Each step by another process; with a clock that leaves a step the time for little."""
+    monkeypatch.setattr(rescan, "_HOSTS", 7)
+    monkeypatch.setattr(enforcement, "LINKS", 3)
+    clock = Clock(each)
+    for n in range(60):
+        ended = f"http://h{(7 * n) % 20:02}.example/" if n % 3 else ""
+        await store.links.add(
+            link(f"code{n:04}", f"http://h{n % 20:02}.example/{n}", ended_url=ended)
+        )
+    await store.links.add(Link("nobody00", "http://h03.example/", NOBODY, NOW))
+    await swept(store, FakeLists(one={"h03.example", "h11.example"}), clock)
+    wanted = {
+        f"code{n:04}" for n in range(60) if n % 20 in (3, 11) or (n % 3 and (7 * n) % 20 in (3, 11))
+    }
+    assert (await blocked(store)).keys() == wanted
+    (nobodys,) = await store.links.resolve(["nobody00"])
+    assert nobodys.reason is BlockReason.PHISHING
+    await swept(store, FakeLists(), clock)
+    assert await blocked(store) == {}
+
+
+async def test_one_process_at_a_time_and_another_goes_on(store: LinkStore) -> None:
+    clock, lists = Clock(0.6), FakeLists(one={"bad.example"})
+    await store.links.add(link("badhost1", "http://bad.example/"))
+    first = Rescanner(store, lists, clock.now, clock)
+    second = Rescanner(store, lists, clock.now, clock)
+    assert await first.step()
+    noted = await store.sweep.get()
+    assert not await second.step()
+    assert await store.sweep.get() == noted
+    clock.seconds += rescan.LEASE.total_seconds()
+    while await second.step():
+        pass
+    assert await blocked(store) == {"badhost1": "one"}
+
+
+class Killed(Exception):
+    """The process ended."""
+
+
+class Dying:
+    """Transactions of a process that is killed after some of them."""
+
+    def __init__(self, transactions: Transactions, left: int) -> None:
+        self._transactions = transactions
+        self._left = left
+
+    async def run(self, name: str, work: Callable[[UnitOfWork], T]) -> T:
+        if not self._left:
+            raise Killed
+        self._left -= 1
+        return await self._transactions.run(name, work)
+
+
+@pytest.mark.parametrize("transactions", range(5))
+async def test_a_rescan_that_a_kill_breaks_off_is_finished_by_another(
+    store: LinkStore, monkeypatch: pytest.MonkeyPatch, transactions: int
+) -> None:
+    lists, others = FakeLists(one={"bad.example"}), FakeLists(one={"worse.example"})
+    monkeypatch.setattr(enforcement, "LINKS", 2)
+    for n in range(3):
+        await store.links.add(link(f"badhost{n}", f"http://bad.example/{n}"))
+        await store.links.add(link(f"worse00{n}", f"http://worse.example/{n}"))
+    await units.give_scan_code(store, "worse000", "SCAN0001", NOW)
+    await swept(store, lists, Clock())
+    cursor = (await store.changes.read_since(None)).cursor
+    killed = replace(store, transactions=Dying(store.transactions, transactions))
+    clock = Clock()
+    clock.seconds = 1000.0
+    with suppress(Killed):
+        while await Rescanner(killed, others, clock.now, clock).step():
+            pass
+    clock.seconds += rescan.LEASE.total_seconds()
+    await swept(store, others, clock)
+    assert (await blocked(store)).keys() == {"worse000", "worse001", "worse002"}
+    changed = set((await store.changes.read_since(cursor)).keys)
+    assert changed == {f"{host}{n}" for host in ("badhost", "worse00") for n in range(3)} | {
+        "SCAN0001"
+    }
+
+
+async def test_what_another_process_made_meanwhile_is_found(store: LinkStore) -> None:
+    clock, lists = Clock(), FakeLists(one={"bad.example"})
+    lists.settled_at = 60.0
+    rescanner = Rescanner(store, lists, clock.now, clock)
+    while await rescanner.step():
+        pass
+    await store.links.add(link("late0001", "http://bad.example/"))
+    assert not await rescanner.step()
+    assert await blocked(store) == {}
+    clock.seconds = 60.0
+    while await rescanner.step():
+        pass
+    assert await blocked(store) == {"late0001": "one"}
+    assert not await rescanner.step()

@@ -1,0 +1,189 @@
+"""What a blocklist of a million hosts takes: `make bench-blocklists`.
+
+One links process over SQLite with an empty folder of lists is sent creations, one after the other
+and a pause between two, as over a quiet day: first for a while with no list, then in turn while a
+list of a million hosts is read and while none is, then while it is in use. Prints the time of a
+creation and what the process computed for it, the time that reading took, and what the process and
+its reader have resident, and writes `reports/bench-blocklists.json`. Turns that follow each other
+are a pair, so that what else the machine does is in both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import httpx
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.shared.rpc import client
+from tests.support.processes import ROOT, Process
+from tests.support.procfs import read, threads_of
+from tests.support.product import new_code
+
+HOSTS = 1_000_000
+CREATIONS = 2_000
+"""Least creations that a figure is made of."""
+PAUSE = 0.002
+TURNS = 4
+"""How often a list is read."""
+TAKEN_UP = 0.5
+"""Seconds after a reader's end that are counted in: the process takes up what was read."""
+_SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
+
+
+class Bench:
+    """A links process, and what is asked of it."""
+
+    def __init__(self, process: Process, stub: pb_grpc.LinksServiceAsyncStub) -> None:
+        self._process = process
+        self._caller = client.Caller(_SERVICE)
+        self._stub = stub
+        self._number = 0
+        self.read: list[float] = []
+        """Seconds that each reader ran."""
+        self.reader_peak = 0
+        self._is_reading = False
+
+    async def creations(self) -> dict[str, float]:
+        """Milliseconds of a creation, of `CREATIONS` that are made while no list is read."""
+        return await self._creations(lambda taken: len(taken) >= CREATIONS, reading=False)
+
+    async def creations_while_read(self) -> dict[str, float]:
+        """The same of those that are made while a list is read, which is to come."""
+        lists = len(self.read)
+        return await self._creations(lambda _: len(self.read) > lists, reading=True)
+
+    async def _creations(
+        self, over: Callable[[Sequence[float]], bool], *, reading: bool
+    ) -> dict[str, float]:
+        taken: list[float] = []
+        computed = 0.0
+        watching = asyncio.create_task(self._watch())
+        while not over(taken):
+            self._number += 1
+            url = f"https://www{self._number}.innocent.example/path"
+            request = pb.CreateLinkRequest(code=new_code(), url=url)
+            began, had_computed = time.perf_counter(), self._computed()
+            await self._caller.unary("CreateLink", self._stub.CreateLink, request, 20)
+            took = time.perf_counter() - began
+            await asyncio.sleep(PAUSE)
+            if self._is_reading == reading:
+                taken.append(1000 * took)
+                computed += 1000 * (self._computed() - had_computed)
+        watching.cancel()
+        cuts = statistics.quantiles(taken, n=100)
+        return {
+            "p50": cuts[49],
+            "p99": cuts[98],
+            "most": max(taken),
+            "cpu": computed / len(taken),
+            "of": len(taken),
+        }
+
+    async def _watch(self) -> None:
+        """Look for readers, whether or not there are any: what that costs is in every figure."""
+        began = ended = 0.0
+        while True:
+            readers, now = self._readers(), time.monotonic()
+            if readers:
+                began, ended = began or now, now
+            elif began and now - ended >= TAKEN_UP:
+                self.read.append(ended - began)
+                began = 0.0
+            self._is_reading = bool(began)
+            self.reader_peak = max([self.reader_peak, *map(_resident, readers)])
+            await asyncio.sleep(0.05)
+
+    def _computed(self) -> float:
+        """Seconds for which the process had a core so far, without its readers."""
+        told = Path(f"/proc/{self._process.popen.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
+    def resident(self) -> int:
+        """Bytes of the process."""
+        return _resident(self._process.popen.pid)
+
+    def metric(self, series: str) -> float:
+        text = httpx.get(f"http://{self._process.addresses['metrics']}/metrics").text
+        return sum(float(li.split()[-1]) for li in text.splitlines() if li.startswith(series + " "))
+
+    def _readers(self) -> list[int]:
+        # Cheaper than `children_of`, whose cost would show in the latencies.
+        pid = self._process.popen.pid
+        tasks = (Path(f"/proc/{pid}/task/{thread}/children") for thread in threads_of(pid))
+        return [int(child) for task in tasks for child in read(task).split()]
+
+
+def _resident(pid: int) -> int:
+    status = read(Path(f"/proc/{pid}/status"))
+    found = [line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")]
+    return 1024 * int(found[0]) if found else 0
+
+
+async def _measure(folder: Path) -> dict[str, object]:
+    lists = folder / "lists"
+    lists.mkdir()
+    for turn in range(TURNS):  # Ahead of all figures: to write them takes this process's time.
+        hosts = (f"host{number:07}-{turn}.phish.example\n" for number in range(HOSTS))
+        (lists / f".{turn}").write_text("".join(hosts))
+    settings = {
+        "ATAJO_STORE": f"sqlite:///{folder}/links.sqlite3",
+        "ATAJO_PUBLIC_URL": "https://atajo.example",
+        "ATAJO_ADMIN_LISTEN": "127.0.0.1:0",
+        "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
+        "ATAJO_BLOCKLIST_DIR": str(lists),
+    }
+    with Process.start("services.links", settings, folder / "log") as process:
+        async with client.open_channel(process.grpc, _SERVICE) as channel:
+            bench = Bench(process, pb_grpc.LinksServiceStub(channel))
+            await bench.creations()  # Caches and files are warm from here on.
+            without = await bench.creations()
+            before = bench.resident()
+
+            calm, while_read = [without], []
+            for turn in range(TURNS):
+                (lists / f".{turn}").rename(lists / "phishing.txt")
+                while_read.append(await bench.creations_while_read())
+                calm.append(await bench.creations())
+            after = bench.resident()
+            # What is before a turn and what is after it were made with a list more or less.
+            more = {
+                figure: statistics.median(
+                    turn[figure] - (calm[number][figure] + calm[number + 1][figure]) / 2
+                    for number, turn in enumerate(while_read)
+                )
+                for figure in ("p50", "p99", "cpu")
+            }
+            return {
+                "hosts": bench.metric('atajo_blocklist_entries{list="phishing.txt"}'),
+                "creation, ms": {
+                    "without a list": without,
+                    "while it is read": while_read,
+                    "with the list": calm[1:],
+                },
+                "more while it is read, ms": more,
+                "reading, s": bench.read,
+                "more resident, MB": (after - before) / 1e6,
+                "reader at its peak, MB": bench.reader_peak / 1e6,
+            }
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="atajo-bench-") as folder:
+        told = json.dumps(asyncio.run(_measure(Path(folder))), indent=2)
+    print(told)
+    report = ROOT / "reports" / "bench-blocklists.json"
+    report.parent.mkdir(exist_ok=True)
+    report.write_text(told + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

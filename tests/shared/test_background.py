@@ -1,0 +1,159 @@
+"""Background work that breaks is noticed, by the process and by who looks at it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
+
+from services.shared import background
+from services.shared.errors import Unavailable
+from services.shared.observability import logs
+from tests.support.processes import Process
+
+MAIN = """
+import asyncio
+from services.shared import background
+from services.shared.observability import logs
+from services.shared import supervision
+
+async def serve() -> None:
+    stop = supervision.stop_requested()
+    background.stop_on_failure(stop)
+    task = background.run(work(), "work")
+    supervision.announce({})
+    await stop.wait()
+    task.cancel()
+    logs.get("main").info("stopped")
+
+logs.configure("test", "info")
+asyncio.run(serve())
+background.exit_if_failed()
+"""
+BREAKS = "async def work() -> None:\n    {}['nothing']\n"
+LASTS = "async def work() -> None:\n    await asyncio.Event().wait()\n"
+RETURNS = "async def work() -> None:\n    pass\n"
+THREAD = """
+async def work() -> None:
+    def broken() -> None:
+        background.failed("thread", ValueError("why"))
+    await asyncio.to_thread(broken)
+"""
+
+
+def failures(task: str) -> float:
+    return REGISTRY.get_sample_value("atajo_background_failures_total", {"task": task}) or 0.0
+
+
+@pytest.fixture(autouse=True)
+def process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in which nothing broke yet."""
+    monkeypatch.setattr(background, "_process", background._Process())
+
+
+async def test_an_error_is_logged_with_its_trace_counted_and_stops_the_process() -> None:
+    async def work() -> None:
+        raise KeyError("nothing")
+
+    before = failures("work")
+    stop = asyncio.Event()
+    background.stop_on_failure(stop)
+    with capture_logs() as lines:
+        background.run(work(), "work")
+        await stop.wait()
+    (line,) = lines
+    assert (line["event"], line["task"]) == ("background_task_failed", "work")
+    assert isinstance(line["exc_info"], KeyError)
+    assert failures("work") == before + 1
+    with pytest.raises(SystemExit) as ended:
+        background.exit_if_failed()
+    assert ended.value.code == 1
+
+
+async def test_work_that_never_broke_is_counted_with_zero() -> None:
+    async def work() -> None:
+        pass
+
+    await background.run(work(), "flawless")
+    counted = REGISTRY.get_sample_value("atajo_background_failures_total", {"task": "flawless"})
+    assert counted == 0
+
+
+async def test_a_failure_before_anybody_waits_for_it_stops_the_process_too() -> None:
+    background.failed("work", ValueError("why"))
+    stop = asyncio.Event()
+    background.stop_on_failure(stop)
+    assert stop.is_set()
+
+
+async def test_an_end_and_a_cancellation_that_was_asked_for_are_no_failures() -> None:
+    async def ends() -> None:
+        await asyncio.sleep(0)
+
+    async def lasts() -> None:
+        await asyncio.Event().wait()
+
+    stop = asyncio.Event()
+    background.stop_on_failure(stop)
+    ended, lasting, unstarted = (background.run(work(), "work") for work in (ends, lasts, lasts))
+    unstarted.cancel()
+    await ended
+    lasting.cancel()
+    await asyncio.wait([lasting, unstarted])
+    await asyncio.sleep(0)
+    assert not stop.is_set()
+    background.exit_if_failed()
+
+
+async def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
+    waited_for: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def work() -> None:
+        await waited_for
+
+    stop = asyncio.Event()
+    background.stop_on_failure(stop)
+    background.run(work(), "work")
+    await asyncio.sleep(0)
+    waited_for.cancel()
+    await stop.wait()
+
+
+async def test_a_turn_that_breaks_is_told_and_the_next_one_comes() -> None:
+    stop = asyncio.Event()
+    background.stop_on_failure(stop)
+    errors = iter([Unavailable("away", "STORE_UNAVAILABLE"), KeyError("nothing"), None])
+    log = logs.Throttled("test")
+    with capture_logs() as lines:
+        for error in errors:
+            with background.each_turn(log, "work"):
+                if error:
+                    raise error
+    assert [(line["log_level"], line["event"], line.get("reason")) for line in lines] == [
+        ("warning", "work_failed", "STORE_UNAVAILABLE"),
+        ("error", "work_broke", None),
+    ]
+    assert isinstance(lines[1]["exc_info"], KeyError)
+    assert not stop.is_set()
+    with pytest.raises(asyncio.CancelledError), background.each_turn(log, "work"):
+        raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize(("work", "status"), [(BREAKS, 1), (THREAD, 1), (LASTS, 0), (RETURNS, 0)])
+def test_a_process_ends_in_good_order_with_a_status_that_tells(
+    tmp_path: Path, work: str, status: int
+) -> None:
+    (tmp_path / "product.py").write_text(
+        MAIN.replace("async def serve", work + "\nasync def serve")
+    )
+    env = {"PYTHONPATH": f"{tmp_path}:{':'.join(path for path in sys.path if path)}"}
+    with Process.start("product", env, tmp_path / "log") as process:
+        if status == 0:
+            process.terminate()
+        assert process.wait() == status
+        events = [line["event"] for line in process.log_lines()]
+    assert events == (["background_task_failed"] if status else []) + ["stopped"]

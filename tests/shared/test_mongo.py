@@ -1,0 +1,614 @@
+"""The connection to MongoDB: what its settings may be, and what happens while it is away."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self, cast
+from urllib.parse import urlsplit
+
+import httpx
+import pymongo
+import pytest
+from motor.motor_asyncio import AsyncIOMotorCollection, AsyncIOMotorDatabase
+from pymongo import IndexModel
+from pymongo.collection import Collection
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    DuplicateKeyError,
+    ExecutionTimeout,
+    NetworkTimeout,
+    NotPrimaryError,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+    WriteConcernError,
+    WTimeoutError,
+)
+
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.links.domain import link as owners
+from services.links.domain.link import Link
+from services.links.storage import mongo as links_store
+from services.shared import mongo
+from services.shared.errors import AppError, Unavailable
+from services.shared.mongo import database as database_module
+from services.shared.mongo import migrations
+from services.shared.mongo.transactions import Transaction
+from services.shared.rpc import client
+from tests.support.mongo import server
+from tests.support.mongo.gate import Gate
+from tests.support.processes import NO_TLS, PATIENCE, Process
+from tests.support.product import free_port
+from tests.support.waiting import SETTLED, await_that
+
+LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
+PASSWORD = "s3cret-Camino"
+SCHEMA: mongo.Schema = ({"things": [IndexModel("name", name="by_name", unique=True)]},)
+
+
+@pytest.fixture
+def gate(mongo_url: str) -> Iterator[Gate]:
+    port = urlsplit(mongo_url).port
+    assert port
+    with Gate(port) as shut:
+        yield shut
+
+
+@asynccontextmanager
+async def links(process: Process) -> AsyncIterator[Any]:
+    """Calls ResolveLinks."""
+    caller = client.Caller(LINKS)
+    async with client.open_channel(process.grpc, LINKS) as channel:
+        stub = pb_grpc.LinksServiceStub(channel)
+
+        async def resolve(code: str) -> dict[str, str]:
+            request = pb.ResolveLinksRequest(codes=[code])
+            reply = await caller.unary("ResolveLinks", stub.ResolveLinks, request, 10)
+            return {one.code: one.url for one in reply.resolutions}
+
+        yield resolve
+
+
+async def resolved(process: Process) -> dict[str, str]:
+    async with links(process) as resolve:
+        return dict(await resolve("abcdefgh"))
+
+
+async def answers(resolve: Any, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            await resolve("abcdefgh")
+        except AppError:
+            await asyncio.sleep(0.05)
+        else:
+            return True
+    return False
+
+
+def process_env(url: str) -> dict[str, str]:
+    return {"ATAJO_STORE": url, "ATAJO_PUBLIC_URL": "http://localhost:1"}
+
+
+def start(url: str, folder: Path) -> Process:
+    return Process.start("services.links", process_env(url), folder / "log")
+
+
+async def test_a_service_starts_without_its_server_and_finds_it_again_whenever_it_is_back(
+    gate: Gate, mongo_url: str, tmp_path: Path
+) -> None:
+    with start(gate.through(mongo_url), tmp_path) as process:
+        async with links(process) as resolve:
+            with pytest.raises(Unavailable) as away:
+                await resolve("abcdefgh")
+            assert away.value.reason == "STORE_UNAVAILABLE"
+            for _ in range(2):
+                gate.open()
+                assert await answers(resolve, 5)
+                gate.shut()
+                with pytest.raises(Unavailable):
+                    await resolve("abcdefgh")
+        assert process.stop() == 0
+    events = [line["event"] for line in process.log_lines()]
+    assert (events.count("store_away"), events.count("store_back")) == (1, 1), "once a minute"
+
+
+async def test_a_server_that_is_slow_is_away(gate: Gate, mongo_url: str, tmp_path: Path) -> None:
+    gate.open()
+    with start(gate.through(mongo_url), tmp_path) as process:
+        async with links(process) as resolve:
+            assert await answers(resolve, 5)
+            gate.hold()
+            # As long as the gateway waits for a call, its retries included.
+            started = time.monotonic()
+            slow = await asyncio.gather(
+                *(resolve("abcdefgh") for _ in range(50)), return_exceptions=True
+            )
+            assert time.monotonic() - started < 5
+            assert {type(error) for error in slow} == {Unavailable}
+            gate.let_go()
+            assert await answers(resolve, 5)
+        assert process.stop() == 0
+
+
+def test_nothing_of_the_url_is_logged(tmp_path: Path) -> None:
+    """Nobody listens there; at the level `debug` libraries say what they do, too."""
+    env = {
+        "ATAJO_STORE": f"mongodb://walker:{PASSWORD}@127.0.0.1:9/atajo",
+        "ATAJO_PUBLIC_URL": "http://localhost:1",
+        "ATAJO_LOG_LEVEL": "debug",
+    }
+    with Process.start("services.links", env, tmp_path / "log") as process:
+        assert process.stop() == 0
+        assert "store_away" in process.stderr()
+        for part in (PASSWORD, "walker", "127.0.0.1:9/"):
+            assert part not in process.stderr()
+
+
+async def test_a_log_in_that_is_refused_ends_with_one_line(mongo_url: str) -> None:
+    async with mongo.opened(mongo_url, "", ()) as database:
+        created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
+        await database.write("", lambda db: db.command("createUser", "walker", **created))
+        try:
+            parts = urlsplit(mongo_url)
+            own = f"mongodb://walker:{{}}@{parts.netloc.rpartition('@')[2]}{parts.path}"
+            async with mongo.opened(own.format("Camino-42"), "", ()) as known:
+                await known.read("", lambda db: db.things.find_one())
+            with pytest.raises(SystemExit) as refused:
+                async with mongo.opened(own.format("camino"), "", ()):
+                    pass
+            assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
+        finally:
+            await database.write("", lambda db: db.command("dropUser", "walker"))
+
+
+def test_a_standalone_server_is_refused_with_one_line(tmp_path: Path) -> None:
+    with server.nodes(1) as (node,):
+        node.start()
+        url = f"mongodb://127.0.0.1:{node.port}/"
+        with pymongo.MongoClient[dict[str, Any]](url) as connected:
+            connected.admin.command("ping")
+        with Process.launch("services.links", process_env(url), tmp_path / "log") as process:
+            assert process.wait() == 1
+            (line,) = process.stderr().splitlines()
+    assert "--replSet" in line
+    assert "rs.initiate(" in line
+
+
+async def test_a_replica_set_may_be_initiated_after_the_start() -> None:
+    with server.nodes(1, "--replSet", server.SET) as (node,):
+        node.start()
+        url = f"mongodb://127.0.0.1:{node.port}/?directConnection=true"
+        with pymongo.MongoClient[dict[str, Any]](url) as connected:
+            await asyncio.to_thread(connected.admin.command, "ping")
+        async with mongo.opened(url, "atajo", SCHEMA) as database:
+            with pytest.raises(Unavailable):
+                await database.check()
+            await asyncio.to_thread(server.initiate, [node.port])
+            await until_well(database)
+
+
+@pytest.mark.parametrize(
+    ("hello", "refusal"),
+    [
+        ({"maxWireVersion": 13, "setName": "rs0"}, "older than 6.0"),
+        ({"maxWireVersion": 13, "msg": "isdbgrid"}, "older than 6.0"),
+        ({"maxWireVersion": 17, "msg": "isdbgrid"}, None),
+    ],
+)
+async def test_a_server_older_than_6_is_refused_and_a_router_is_not(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch, hello: dict[str, Any], refusal: str | None
+) -> None:
+    async def answer(_database: object, _command: str) -> dict[str, Any]:
+        return hello
+
+    monkeypatch.setattr(AsyncIOMotorDatabase, "command", answer)
+    with pytest.raises(SystemExit, match=refusal) if refusal else nullcontext():
+        async with mongo.opened(mongo_url, "", ()):
+            pass
+
+
+UNSURE = {"writeErrors": [{"code": 11000}], "writeConcernErrors": [{"code": 64}]}
+MIXED = {"writeErrors": [{"code": 11000}, {"code": 10107}], "writeConcernErrors": []}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AutoReconnect("away"),
+        NetworkTimeout("slow"),
+        NotPrimaryError("failover"),
+        ServerSelectionTimeoutError("nobody"),
+        ExecutionTimeout("slow", 50),
+        OperationFailure("stepping down", 11602),
+        OperationFailure("log-in changed", 18),
+        WTimeoutError("no majority", 64),
+        WriteConcernError("no majority", 91),
+        BulkWriteError(UNSURE),
+        BulkWriteError(MIXED),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_whatever_the_driver_meets_is_unavailable(
+    mongo_url: str, error: PyMongoError
+) -> None:
+    async def fail(_documents: mongo.Documents) -> None:
+        raise error
+
+    async with mongo.opened(mongo_url, "", ()) as database:
+        with pytest.raises(Unavailable) as away:
+            await database.write("test", fail)
+        assert away.value.reason == "STORE_UNAVAILABLE"
+        await database.read("test", lambda db: db.things.find_one())
+
+
+async def test_replicas_make_the_indexes_at_once_and_duplicates_never_come_in(
+    mongo_url: str,
+) -> None:
+    """Also where many write before anybody looked whether the indexes are there."""
+
+    async def replica(number: int) -> int:
+        async with mongo.opened(mongo_url, "", SCHEMA) as database:
+            await database.prepared()
+            new = [{"_id": f"{number}-{n}", "name": "same"} for n in range(5)]
+            ends = await asyncio.gather(
+                *(database.write("test", inserting(one)) for one in new),
+                return_exceptions=True,
+            )
+            assert all(
+                isinstance(end, DuplicateKeyError) for end in ends if isinstance(end, BaseException)
+            ), ends
+            return sum(not isinstance(end, BaseException) for end in ends)
+
+    assert sum(await asyncio.gather(*(replica(number) for number in range(5)))) == 1
+
+
+async def test_what_is_acknowledged_is_journaled_by_a_majority_and_nothing_waits_for_ever(
+    mongo_url: str,
+) -> None:
+    """Whatever the URL says of the first; of the second it may say something else."""
+    weak = "w=0&journal=false&readConcernLevel=available&readPreference=primary&timeoutMS=700"
+    async with mongo.opened(server.with_options(mongo_url, weak), "", ()) as database:
+        documents = await database.read("test", _itself)
+        assert documents.write_concern.document == {"w": "majority", "j": True}
+        assert documents.read_concern.level == "local"
+        options = cast("Any", documents.client).delegate.options
+        assert options.timeout == 0.7
+        assert options.pool_options.max_pool_size == 32
+
+
+class Building:
+    """An index that a server takes its time to make; what it is asked to make comes to an end."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked = 0
+        self.answers: list[Exception] = []
+        self.is_made = threading.Event()
+        make = Collection.create_indexes
+
+        def create_indexes(collection: Any, models: Any) -> Any:
+            self.asked += 1
+            if self.answers:
+                raise self.answers.pop()
+            assert self.is_made.wait(30)
+            return make(collection, models)
+
+        monkeypatch.setattr(Collection, "create_indexes", create_indexes)
+
+
+async def until_well(database: mongo.Database) -> None:
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            await database.check()
+        except Unavailable:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.02)
+        else:
+            return
+
+
+async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(database_module, "_SOON_SECONDS", 1.0)
+    building = Building(monkeypatch)
+    building.answers = [AutoReconnect("cut off"), NotPrimaryError("failover")]
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        for use in (
+            database.check(),
+            database.write("test", inserting({"name": "same"})),
+            database.read("test", lambda db: db.things.find_one()),
+        ):
+            with pytest.raises(Unavailable) as unready:
+                async with asyncio.timeout(PATIENCE):  # It would wait for ever.
+                    await use
+            assert unready.value.reason == "SCHEMA_UPGRADING"
+        assert building.asked == 3, "again after each cut, and then it is waited for"
+        building.is_made.set()
+        await until_well(database)
+        await database.write("test", inserting({"name": "same"}))
+        with pytest.raises(DuplicateKeyError):
+            await database.write("test", inserting({"name": "same"}))
+        assert await database.read("test", version) == 1
+
+
+async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "_SOON_SECONDS", 1.0)
+    building = Building(monkeypatch)
+    building.is_made.set()
+    building.answers = [OperationFailure("a key is there twice", 11000)]
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        with pytest.raises(Unavailable) as failed:
+            await database.check()
+        assert failed.value.reason == "SCHEMA_FAILED"
+    monkeypatch.setattr(migrations, "REFUSED_SECONDS", 0.01)
+    building.answers = [OperationFailure("a key is there twice", 11000)]
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        await until_well(database)
+
+
+class Late:
+    """A links service whose index takes its time, as long as it does: nothing of it is ready."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self._is_made = folder / "made"
+        os.mkfifo(self._is_made)
+        self.ports = {name: free_port() for name in ("grpc", "admin", "metrics")}
+        env = process_env(url) | {
+            "ATAJO_LISTEN": f"127.0.0.1:{self.ports['grpc']}",
+            "ATAJO_ADMIN_LISTEN": f"127.0.0.1:{self.ports['admin']}",
+            "ATAJO_METRICS_LISTEN": f"127.0.0.1:{self.ports['metrics']}",
+            "BROKEN_PART": "schema",
+            "SCHEMA_UNTIL": str(self._is_made),
+        }
+        self.process = Process.launch("tests.system.broken", env, folder / "log")
+        try:
+            await_that(self._is_looked_at)
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def look(self, path: str) -> httpx.Response:
+        return httpx.get(f"http://127.0.0.1:{self.ports['metrics']}{path}", verify=NO_TLS)
+
+    def _is_looked_at(self) -> bool:
+        try:
+            upgrading = {"ready": False, "dependencies": {"store": "SCHEMA_UPGRADING"}}
+            return bool(self.look("/readyz").json() == upgrading)
+        except httpx.ConnectError:
+            assert self.process.popen.poll() is None, self.process.stderr()
+            return False
+
+    def make(self) -> None:
+        """Let the index come to its end."""
+        self._is_made.write_bytes(b"")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+
+
+@pytest.fixture
+def late(mongo_url: str, tmp_path: Path) -> Iterator[Late]:
+    with Late(mongo_url, tmp_path) as process:
+        yield process
+
+
+def test_a_process_listens_once_its_schema_is_made_and_can_be_looked_at_before(late: Late) -> None:
+    """gRPC passes over a replica that refuses its connection, not over one that refuses calls."""
+    for port in ("grpc", "admin"):
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", late.ports[port]), timeout=10).close()
+    assert late.look("/livez").status_code == 200
+    assert late.look("/readyz").status_code == 503
+    metrics = late.look("/metrics").text.splitlines()
+    assert "atajo_ready 0.0" in metrics
+    assert "serving" not in [line["event"] for line in late.process.log_lines()]
+    late.make()
+    late.process.await_ready()
+    assert late.process.grpc == f"127.0.0.1:{late.ports['grpc']}"
+    for port in ("grpc", "admin"):
+        socket.create_connection(("127.0.0.1", late.ports[port]), timeout=10).close()
+    await_that(lambda: late.look("/readyz").status_code == 200, SETTLED)
+    assert asyncio.run(resolved(late.process)) == {}
+    assert late.process.stop() == 0
+
+
+@pytest.mark.parametrize("end", [Process.terminate, Process.cut_lifeline])
+def test_the_making_of_an_index_keeps_no_process(
+    late: Late, end: Callable[[Process], None]
+) -> None:
+    end(late.process)
+    assert late.process.wait() == 0
+    events = [line["event"] for line in late.process.log_lines()]
+    assert events[-1] == "stopped"
+    assert "serving" not in events
+
+
+async def test_the_schema_that_is_waited_for_has_no_deadline(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor has it one by the URL: the server would give the index up with it."""
+    found: list[Any] = []
+    make = Collection.create_indexes
+
+    def create_indexes(collection: Any, models: Any) -> Any:
+        found.append(collection.database.client.options)
+        return make(collection, models)
+
+    monkeypatch.setattr(Collection, "create_indexes", create_indexes)
+    url = server.with_options(mongo_url, "timeoutMS=700&socketTimeoutMS=700")
+    async with mongo.opened(url, "", SCHEMA) as database:
+        await until_well(database)
+    (options,) = found
+    assert options.timeout is None
+    assert options.pool_options.socket_timeout is None
+
+
+async def test_a_newer_schema_that_shows_late_ends_the_process(
+    gate: Gate, mongo_url: str, tmp_path: Path
+) -> None:
+    refusal = f"has schema version 99; this program knows up to {len(links_store.SCHEMA)}."
+    with pymongo.MongoClient[dict[str, Any]](mongo_url) as connected:
+        connected.get_default_database().schema.insert_one({"_id": "version", "version": 99})
+    with start(gate.through(mongo_url), tmp_path) as process:
+        gate.open()
+        assert await asyncio.to_thread(process.wait) == 1
+    (failure,) = (line for line in process.log_lines() if line["event"] == "background_task_failed")
+    assert refusal in str(failure["exception"])
+    assert process.log_lines()[-1]["event"] == "stopped"
+    with Process.launch("services.links", process_env(mongo_url), tmp_path / "again") as again:
+        assert again.wait() == 1
+        (line,) = again.stderr().splitlines()
+        assert refusal in line
+
+
+async def test_a_server_that_takes_no_writes_is_not_well_and_is_read_all_the_same(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A secondary, or a primary without its majority: it answers a ping."""
+
+    async def refuse(*_: object, **__: object) -> None:
+        raise NotPrimaryError("not primary")
+
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        await until_well(database)
+        with monkeypatch.context() as patched:
+            patched.setattr(AsyncIOMotorCollection, "update_one", refuse)
+            with pytest.raises(Unavailable) as unwritable:
+                await database.check()
+            assert unwritable.value.reason == "STORE_UNWRITABLE"
+            assert await database.read("test", version) == 1
+        await until_well(database)
+
+
+async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look takes no longer for it: the try before decides. One that takes for ever is none."""
+    monkeypatch.setattr(database_module, "_LOOK_SECONDS", 0.01)
+    update_one = AsyncIOMotorCollection.update_one
+    majority = asyncio.Event()
+    tries = 0
+
+    async def look_on() -> None:
+        while True:
+            await database.check()
+
+    async def slow(*arguments: Any, **options: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        await majority.wait()
+        return await update_one(*arguments, **options)
+
+    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+        monkeypatch.setattr(AsyncIOMotorCollection, "update_one", slow)
+        for _ in range(20):
+            await database.check()
+        assert tries == 1, "all looks share it"
+        with pytest.raises(Unavailable) as unwritable:
+            await asyncio.wait_for(look_on(), 10)
+        assert unwritable.value.reason == "STORE_UNWRITABLE"
+        majority.set()
+        await until_well(database)
+
+
+async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a failover undoes holds nothing: it must not make a creation a repetition."""
+    link = Link(
+        "abcdefgh", "http://a.example", owners.Account("one"), datetime(2026, 3, 1, tzinfo=UTC)
+    )
+    find_one = AsyncIOMotorCollection.find_one
+    undecided = 0
+
+    async def find(collection: Any, *query: Any) -> Any:
+        nonlocal undecided
+        if collection.read_concern.level == "majority" and undecided:
+            undecided -= 1
+            return None
+        return await find_one(collection, *query)
+
+    async with mongo.opened(mongo_url, "", links_store.SCHEMA) as of:
+        store = links_store.open_store(of)
+        assert await store.links.add(link) == link
+        with monkeypatch.context() as patched:
+            patched.setattr(AsyncIOMotorCollection, "find_one", find)
+            undecided = 2
+            assert await store.links.add(link) == link, "soon after, a majority has it"
+            assert undecided == 0
+            undecided = 1000
+            with pytest.raises(Unavailable):
+                await store.links.add(link)
+
+
+async def test_conflicts_past_the_deadline_are_refused_as_overload(mongo_url: str) -> None:
+    async with conflicting(mongo_url, "another application") as database:
+        with pytest.raises(Unavailable) as refused:
+            await database.transaction("", _count)
+        assert refused.value.reason == "STORE_OVERLOADED"
+
+
+async def test_a_transaction_of_a_killed_process_is_aborted_within_ten_seconds(
+    mongo_url: str,
+) -> None:
+    async with asyncio.timeout(10), conflicting(mongo_url, "atajo") as database:
+        with pytest.raises(Unavailable):
+            await database.transaction("", _count)
+        while True:
+            try:
+                await database.transaction("", _count)
+                break
+            except Unavailable:
+                pass  # After two seconds; the timeout ends the loop.
+        found = await database.read("", lambda db: db.things.find_one({"_id": "one"}))
+        assert found == {"_id": "one", "n": 1}
+
+
+@asynccontextmanager
+async def conflicting(url: str, application: str) -> AsyncIterator[mongo.Database]:
+    """A database with a document that a transaction of another process has changed.
+
+    That process does nothing more until the end of the block.
+    """
+    async with mongo.opened(url, "", ()) as database:
+        await database.write("", lambda db: db.things.insert_one({"_id": "one"}))
+        other = pymongo.MongoClient[Any](url, appName=application)
+        with other, other.start_session() as session:
+            session.start_transaction()
+            _count(Transaction(other.get_default_database(), session))
+            yield database
+
+
+def _count(tx: Transaction) -> None:
+    tx.db.things.update_one({"_id": "one"}, {"$inc": {"n": 1}}, session=tx.session)
+
+
+async def version(documents: mongo.Documents) -> Any:
+    found = await documents.schema.find_one({"_id": "version"})
+    return found and found["version"]
+
+
+def inserting(one: mongo.Document) -> mongo.Operation[object]:
+    return lambda documents: documents.things.insert_one(one)
+
+
+async def _itself(documents: mongo.Documents) -> mongo.Documents:
+    return documents

@@ -1,0 +1,46 @@
+"""A service whose name leads nowhere for a while, as where all of its pods are gone."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from gateway.backends.clients import LinksClient
+from services.shared.errors import AppError, Unavailable
+from services.shared.rpc import client as runtime_client
+from tests.support.name_server import name_server
+from tests.support.product import Product
+
+
+async def test_a_service_is_found_soon_however_long_its_name_led_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_client, "ANEW_SECONDS", 1.0)
+    with name_server() as names, Product(tmp_path) as product:
+        product.start("links")
+        port = product.address("links").rpartition(":")[2]
+        client = LinksClient(f"dns://{names.listens}/links.test:{port}")
+
+        async def is_ready() -> bool:
+            await asyncio.sleep(0.1)
+            try:
+                await client.check()
+            except AppError:
+                return False
+            return True
+
+        # A channel left alone has asked so often after three quarters of a minute.
+        async with asyncio.timeout(25):
+            while names.asked < 16:
+                assert not await is_ready()
+        with pytest.raises(Unavailable):
+            await client.resolve(["abcdefgh"])
+
+        names.address = "127.0.0.1"
+        async with asyncio.timeout(10):
+            while not await is_ready():
+                pass
+        assert await client.resolve(["abcdefgh"]) == {}
+        await client.close()

@@ -1,0 +1,75 @@
+"""Which store a setting names, and what a process loads for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from services.auth.__main__ import ADAPTERS
+from services.shared import stores
+from tests.support.processes import ROOT
+
+PASSWORD = "s3cret-Camino"
+
+
+@pytest.mark.parametrize("service", ["auth", "links", "analytics", "reconciler"])
+def test_a_service_over_sqlite_loads_no_driver_of_another_database(service: str) -> None:
+    look = f"import sys, services.{service}.__main__; print('pymongo' in sys.modules)"
+    path = f"{ROOT}:{ROOT}/proto/gen"
+    run = [sys.executable, "-c", look]
+    done = subprocess.run(
+        run, cwd=ROOT, env={"PYTHONPATH": path}, capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "mysql://nowhere",
+        "sqlite:///",
+        "sqlite:////dev/null/store.db",
+        "mongodb://host/?tls=true&tlsCAFile=/nowhere",
+        f"mongodb://walker:{PASSWORD}",
+        f"mongodb://walker:{PASSWORD}@/",
+        f"mongodb://walker:{PASSWORD}@host:port/",
+        f"mongodb://walker:a/{PASSWORD}@host/",
+        f"mongodb://walker:{PASSWORD}@host/{'x' * 70}",
+        "mongodb://",
+        "mongodb+srv://host:1/",
+        f"postgres://walker:{PASSWORD}@host/",
+    ],
+)
+async def test_a_store_that_cannot_be_used_is_one_line(setting: str) -> None:
+    with pytest.raises(SystemExit) as refused:
+        async with stores.opened(setting, "auth", ADAPTERS):
+            pass
+    line = str(refused.value)
+    assert "\n" not in line
+    assert PASSWORD not in line
+    assert line.startswith("ATAJO_STORE ") or setting.removeprefix("sqlite:///") in line
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(f"readPreference={mode}" for mode in ("secondary", "primaryPreferred", "nearest")),
+        "w=1&READPREFERENCE=secondaryPreferred",
+        "readPreference=%73econdary",
+        "readPreference=nearest&readPreferenceTags=dc:ny&maxStalenessSeconds=120",
+        "readPreferenceTags=",
+        "replicaSet=rs0;readPreferenceTags=dc:ny",
+        "maxStalenessSeconds=120",
+    ],
+)
+async def test_a_url_that_reads_from_secondaries_is_refused(options: str) -> None:
+    url = f"mongodb://walker:{PASSWORD}@127.0.0.1:9/atajo?{options}"
+    with pytest.raises(SystemExit) as refused:
+        async with stores.opened(url, "auth", ADAPTERS):
+            pass
+    line = str(refused.value)
+    assert line.startswith("ATAJO_STORE must not have a readPreference")
+    assert "\n" not in line
+    assert PASSWORD not in line

@@ -1,0 +1,112 @@
+"""The gateway in the test's own process, with the services beside it: there in milliseconds.
+
+What a process does (signals, its end, what is left after a kill) is tested on a
+`tests.support.product.Product`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from concurrent.futures import Future
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import uvicorn
+import uvloop
+from prometheus_client import CollectorRegistry
+
+from gateway.__main__ import server_config
+from gateway.bootstrap import bootstrap
+from gateway.settings import GatewaySettings
+from tests.support import services
+from tests.support.processes import PATIENCE
+from tests.support.product import Client
+
+_NOWHERE = dict.fromkeys(("auth_address", "links_address", "analytics_address"), "nowhere:1")
+
+
+class InProcess(Client):
+    """A gateway that serves from a thread with a loop of its own, for as long as it is entered.
+
+    `settings` are those of `GatewaySettings`, by their names there.
+    """
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        super().__init__(f"http://localhost:{self._socket.getsockname()[1]}")
+        self._settings = GatewaySettings(
+            **{
+                "environment": "local",
+                "public_url": self.url,
+                "journal_dir": folder / "journal",
+                **_NOWHERE,
+                **settings,
+            }
+        )
+        self._folder = folder
+        self.auth: services.Watched
+        self.links: services.WatchedLinks
+        self.analytics: services.WatchedAnalytics
+        self._registry = CollectorRegistry()
+        self._serving: Future[uvicorn.Server] = Future()
+        self._thread = threading.Thread(target=self._run, name="gateway")
+
+    def metric(self, name: str, **labels: str) -> float:
+        """What is counted of redirects, links in memory and visits."""
+        value = self._registry.get_sample_value(name, labels)
+        assert value is not None, name
+        return value
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            try:
+                runner.run(self._serve())
+            except BaseException as error:
+                if self._serving.done():
+                    raise
+                self._serving.set_exception(error)
+
+    async def _serve(self) -> None:
+        async with AsyncExitStack() as ending:
+            opening = services.services(self._folder, self.url)
+            opened = await ending.enter_async_context(opening)
+            self.auth, self.links, self.analytics = opened.auth, opened.links, opened.analytics
+            called: tuple[Any, Any, Any] = (opened.auth, opened.links, opened.analytics)
+            gateway = bootstrap(self._settings, *called)
+            self._registry.register(gateway.metrics)
+            ending.callback(gateway.health.close)
+            await ending.enter_async_context(gateway.at_work())
+            await gateway.health.start()
+            ending.push_async_callback(gateway.health.stop)
+            server = _Server(server_config(gateway, self._settings), self._serving)
+            await server.serve([self._socket])
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._server = self._serving.result(PATIENCE)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.http.close()
+        self._server.should_exit = True  # It looks ten times a second.
+        self._thread.join(PATIENCE)
+        self._socket.close()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, serving: Future[uvicorn.Server]) -> None:
+        super().__init__(config)
+        self._serving = serving
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._serving.set_result(self)

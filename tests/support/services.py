@@ -1,0 +1,201 @@
+"""The services in the test's own process, behind gRPC as in theirs, over SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gateway.backends.clients import AnalyticsClient, AuthClient, LinksClient
+from gateway.redirects.resolution import Changes, Resolution
+from gateway.visits.journal import lines
+from gateway.visits.journal.batch import Batch
+from services.analytics.__main__ import opened as analytics_opened
+from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
+from services.analytics.settings import AnalyticsSettings
+from services.auth.__main__ import opened as auth_opened
+from services.auth.settings import AuthSettings
+from services.links.__main__ import ADAPTERS
+from services.links.__main__ import opened as links_opened
+from services.links.application.ports import LinkStore
+from services.links.domain.edit import Edit
+from services.links.settings import LinksSettings
+from services.shared import stores
+from services.shared.errors import Unavailable
+from services.shared.rpc.server import Listener, Opening
+from tests.support import units
+
+SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
+
+
+@asynccontextmanager
+async def auth(folder: Path, limits: str = "on") -> AsyncIterator[AuthClient]:
+    """A client of an auth service that keeps its accounts in the folder."""
+    settings = AuthSettings.model_validate(
+        {"store": _file(folder, "auth"), "token_secret": SECRET, "limits": limits}
+    )
+    async with _served(auth_opened(settings)) as address, _closing(AuthClient(address)) as client:
+        yield client
+
+
+@asynccontextmanager
+async def links(folder: Path, public_url: str) -> AsyncIterator[LinksClient]:
+    """A client of a links service of a product that is reached at `public_url`."""
+    settings = LinksSettings.model_validate(
+        {"store": _file(folder, "links"), "public_url": public_url}
+    )
+    async with _served(links_opened(settings)) as address, _closing(LinksClient(address)) as client:
+        yield client
+
+
+@asynccontextmanager
+async def analytics(folder: Path) -> AsyncIterator[AnalyticsClient]:
+    """A client of an analytics service."""
+    settings = AnalyticsSettings.model_validate({"store": _file(folder, "analytics")})
+    opening = analytics_opened(settings)
+    async with _served(opening) as address, _closing(AnalyticsClient(address)) as client:
+        yield client
+
+
+class Watched:
+    """A client of a service that counts calls and can be cut off from the service."""
+
+    def __init__(self, client: object) -> None:
+        self.away = False
+        """Whether the service cannot be reached: each call then raises Unavailable."""
+        self.calls: Counter[str] = Counter()
+        """Calls by name, including those that failed."""
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._client, name)
+
+        async def watched(*args: Any, **named: Any) -> Any:
+            self._reach(name)
+            return await call(*args, **named)
+
+        return watched
+
+    def _reach(self, call: str) -> None:
+        self.calls[call] += 1
+        if self.away:
+            raise Unavailable("The service is away.")
+
+
+class WatchedLinks(Watched):
+    """The links service, whose answers tests can change."""
+
+    def __init__(self, client: LinksClient, store: LinkStore) -> None:
+        super().__init__(client)
+        self._links = client
+        self._store = store
+        self._loop = asyncio.get_running_loop()
+        self._answers: dict[str, Resolution | None] = {}
+        self._changed: list[str] = []
+
+    def answer(self, code: str, resolution: Resolution | None) -> None:
+        """Have a short address answer this; None is no link."""
+        self._answers[code] = resolution
+        self._changed.append(code)
+
+    def do(self, code: str, edit: Edit) -> None:
+        """Edit a link as the operator or time does. Not for the loop that serves."""
+        call = units.edit(self._store, [code], edit, datetime.now(UTC))
+        asyncio.run_coroutine_threadsafe(call, self._loop).result()
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+        self._reach("resolve")
+        found: dict[str, Resolution | None] = {**await self._links.resolve(codes)}
+        found |= {code: self._answers[code] for code in codes if code in self._answers}
+        return {code: resolution for code, resolution in found.items() if resolution}
+
+    async def changes(self, cursor: str | None) -> Changes:
+        """Changes of the service, then of answers. A cursor counts the answers before it."""
+        self._reach("changes")
+        seen, _, at = (cursor or "").partition(" ")
+        changes = await self._links.changes(at if cursor else None)
+        changed = self._changed[int(seen) :] if cursor else []
+        answers = {code: self._answers[code] for code in changed}
+        return replace(
+            changes,
+            cursor=f"{len(self._changed)} {changes.cursor}",
+            resolutions={**changes.resolutions, **{c: one for c, one in answers.items() if one}},
+            gone=changes.gone | {code for code, one in answers.items() if one is None},
+        )
+
+
+class WatchedAnalytics(Watched):
+    """The analytics service, with all that was sent to it."""
+
+    def __init__(self, client: AnalyticsClient) -> None:
+        super().__init__(client)
+        self._analytics = client
+        self.visits: list[VisitCount] = []
+        """Every row that was recorded."""
+        self.visitors: dict[tuple[int, str], set[int]] = {}
+        """Numbers of visitors by day and code."""
+
+    async def record(self, batch: Batch) -> None:
+        self._reach("record")
+        await self._analytics.record(batch)
+        for visit, count in batch.counts.items():
+            known = lines.facts_of(visit.facts)._asdict()
+            known.pop("visitor")
+            names = {Dimension[name.upper()]: value for name, value in known.items() if value}
+            names[Dimension.REFERRER] = visit.referrer_host
+            kind = VisitKind(visit.kind)
+            self.visits.append(VisitCount(visit.code, visit.hour, kind, names, count))
+        for place, numbers in batch.visitors.items():
+            self.visitors.setdefault(place, set()).update(numbers)
+
+
+@dataclass(frozen=True)
+class Services:
+    """All that a gateway calls."""
+
+    auth: Watched
+    links: WatchedLinks
+    analytics: WatchedAnalytics
+
+
+@asynccontextmanager
+async def services(folder: Path, public_url: str) -> AsyncIterator[Services]:
+    """All services of a product that is reached at `public_url`; log-ins may fail without limit."""
+    async with AsyncExitStack() as stack:
+        store, _ = await stack.enter_async_context(
+            stores.opened(_file(folder, "links"), "links", ADAPTERS)
+        )
+        yield Services(
+            Watched(await stack.enter_async_context(auth(folder, limits="off"))),
+            WatchedLinks(await stack.enter_async_context(links(folder, public_url)), store),
+            WatchedAnalytics(await stack.enter_async_context(analytics(folder))),
+        )
+
+
+def _file(folder: Path, service: str) -> str:
+    return f"sqlite:///{folder}/{service}.sqlite3"
+
+
+@asynccontextmanager
+async def _closing(client: Any) -> AsyncIterator[Any]:
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def _served(opening: Opening) -> AsyncIterator[str]:
+    """The address of an opened service."""
+    async with opening as (servicers, store):
+        await store.prepared()
+        listener = Listener([servicers.calls], "127.0.0.1:0")
+        await listener.start()
+        await listener.health.tell(True)
+        yield listener.address
+        await listener.server.stop(None)

@@ -1,0 +1,210 @@
+"""Browsers as Debian has them, driven by WebDriver: Firefox (BiDi) and WebKitGTK (classic)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from selenium.webdriver import WebKitGTK
+from selenium.webdriver.webkitgtk.options import Options
+from selenium.webdriver.webkitgtk.service import Service
+
+from tests.support.processes import PATIENCE, ROOT
+from tests.support.waiting import await_that
+
+
+class Window(ABC):
+    """A window of a browser. `downloads` is the folder in which files land."""
+
+    def __init__(self, downloads: Path) -> None:
+        self.downloads = downloads
+
+    @abstractmethod
+    def go(self, url: str) -> None:
+        """Open an address."""
+
+    @abstractmethod
+    def run(self, script: str, *arguments: object) -> Any:
+        """Run the body of a function in the page; returns what that returns."""
+
+    @abstractmethod
+    def click(self, script: str, *arguments: object) -> bool:
+        """Click the element that a script returns; whether it returned one."""
+
+    @abstractmethod
+    def type(self, text: str, script: str, *arguments: object) -> bool:
+        """Type into the field that a script returns, in the place of what is in it; as `click`."""
+
+    def fill(self, label: str, text: str) -> None:
+        """Type a text into the field whose label begins so, once there is one."""
+        await_that(lambda: self.type(text, _FIELD, label))
+
+    def press(self, name: str) -> None:
+        """Click the first button whose name begins so, once there is one."""
+        await_that(lambda: self.click(_BUTTON, name))
+
+    @property
+    def url(self) -> str:
+        return str(self.run("return location.href"))
+
+    @property
+    def text(self) -> str:
+        """What can be read in the page, without line breaks."""
+        return str(self.run("return document.body?.innerText ?? ''")).replace("\n", "")
+
+    def await_text(self, text: str) -> None:
+        """Wait until a text stands in the page."""
+        await_that(lambda: text in self.text)
+
+    def await_title(self, text: str) -> None:
+        """Wait until a text stands in the page's title: its fields are there then, and no others.
+
+        The path is the new page's already while the code of that is loaded.
+        """
+        await_that(lambda: text in self.run("return document.title"))
+
+    def await_path(self, path: str) -> None:
+        """Wait until the page is at a path."""
+        await_that(lambda: self.run("return location.pathname") == path)
+
+
+_FIELD = """
+const named = (field) => field.labels?.[0]?.textContent ?? field.ariaLabel ?? '';
+return [...document.querySelectorAll('input, textarea')]
+  .find((field) => named(field).trim().startsWith(arguments[0]) && field.checkVisibility());
+"""
+_BUTTON = """
+return [...document.querySelectorAll('button')]
+  .find((one) => (one.ariaLabel ?? one.innerText).trim().startsWith(arguments[0])
+    && one.checkVisibility());
+"""
+
+
+class _Firefox(Window):
+    def __init__(self, process: subprocess.Popen[str], downloads: Path) -> None:
+        super().__init__(downloads)
+        self._process = process
+
+    def _ask(self, act: str, **what: object) -> Any:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps({"do": act, **what}) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        assert "error" not in answer, answer
+        return answer["value"]
+
+    def go(self, url: str) -> None:
+        self._ask("go", url=url)
+
+    def run(self, script: str, *arguments: object) -> Any:
+        return self._ask("run", script=script, args=arguments)
+
+    def click(self, script: str, *arguments: object) -> bool:
+        is_there: bool = self._ask("find", script=script, args=arguments)
+        if is_there:
+            self._ask("click")
+        return is_there
+
+    def type(self, text: str, script: str, *arguments: object) -> bool:
+        is_there: bool = self._ask("find", script=script, args=arguments)
+        if is_there:
+            self._ask("type", text=text)
+        return is_there
+
+
+@contextmanager
+def firefox(folder: Path) -> Iterator[Window]:
+    """Firefox of the PATH. Raises FileNotFoundError with the line that installs it."""
+    program = _program("firefox-esr", "firefox", package="firefox-esr")
+    command = ["node", str(ROOT / "web" / "test" / "firefox.mjs"), program, str(folder)]
+    with (
+        (folder / "firefox.log").open("wb") as log,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        try:
+            yield _Firefox(process, folder)
+        finally:
+            assert process.stdin
+            process.stdin.close()
+            _end(process)
+
+
+class _WebKit(Window):
+    def __init__(self, driver: WebKitGTK, downloads: Path) -> None:
+        super().__init__(downloads)
+        self._driver = driver
+
+    def go(self, url: str) -> None:
+        self._driver.get(url)
+
+    def run(self, script: str, *arguments: object) -> Any:
+        return self._driver.execute_script(script, *arguments)
+
+    def click(self, script: str, *arguments: object) -> bool:
+        if element := self.run(script, *arguments):
+            element.click()
+        return bool(element)
+
+    def type(self, text: str, script: str, *arguments: object) -> bool:
+        if element := self.run(script, *arguments):
+            element.clear()
+            element.send_keys(text)
+        return bool(element)
+
+
+@contextmanager
+def webkit(folder: Path) -> Iterator[Window]:
+    """WebKitGTK, on a screen of its own. Raises FileNotFoundError like the other."""
+    program = _program("WebKitWebDriver", package="webkit2gtk-driver")
+    with _screen() as display:
+        # It saves what is downloaded in the user's home, where no other folder is named.
+        env = {**os.environ, "DISPLAY": display, "HOME": str(folder), "GDK_BACKEND": "x11"}
+        service = Service(program, log_output=str(folder / "webkit.log"), env=env)
+        driver = WebKitGTK(options=Options(), service=service)
+        try:
+            yield _WebKit(driver, folder)
+        finally:
+            driver.quit()
+
+
+@contextmanager
+def _screen() -> Iterator[str]:
+    """The name of an X display that nobody sees."""
+    told, tells = os.pipe()
+    command = [_program("Xvfb", package="xvfb"), "-displayfd", str(tells), "-nolisten", "tcp"]
+    command += ["-screen", "0", "1280x1000x24"]
+    with subprocess.Popen(command, pass_fds=[tells], stderr=subprocess.DEVNULL) as server:
+        os.close(tells)
+        with os.fdopen(told) as line:
+            number = line.readline().strip()
+        try:
+            yield f":{number}"
+        finally:
+            server.terminate()
+            _end(server)
+
+
+def _end(process: subprocess.Popen[Any]) -> None:
+    """Wait for the end of one that was asked for it; one that does not end is killed, and told."""
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+def _program(*names: str, package: str) -> str:
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        raise FileNotFoundError(f"There is no {names[0]}; on Debian: apt-get install {package}")
+    return found

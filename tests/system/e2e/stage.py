@@ -1,0 +1,58 @@
+"""The built product on a free port with a folder of its own, for as long as something needs it.
+
+    python -m tests.system.e2e.stage <command> [argument]...
+
+runs a command with `{url}` in its arguments replaced by the product's address and CHROME_PATH set.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.browsers import chromium
+from tests.support.processes import ROOT
+from tests.support.product import Product, free_port
+from tests.support.web import BUILT, Web
+
+
+def built_product(folder: Path, *, store: str = "", **settings: str) -> Product:
+    """The product with its built pages, not started yet."""
+    if not (BUILT / "index.html").exists():
+        raise FileNotFoundError("The pages are not built: make web/dist/index.html")
+    return Product(folder, {"ATAJO_WEB_DIR": str(BUILT), **settings}, store=store)
+
+
+@contextmanager
+def behind_nginx(folder: Path, *, store: str = "", **settings: str) -> Iterator[Product]:
+    """The product with its built pages in nginx, which runs; its own processes do not yet."""
+    port = free_port()
+    inside = {"ATAJO_TRUSTED_PROXIES": "127.0.0.1/32", **settings}
+    with (
+        Product(folder, inside, store=store, front=port) as product,
+        Web(folder, product.address("gateway"), product.url, port=port, settings=settings),
+    ):
+        yield product
+
+
+def main(command: list[str]) -> int:
+    """Run the command on the product; returns its exit code."""
+    env = dict(os.environ)
+    if path := chromium():
+        env.setdefault("CHROME_PATH", path)
+    with (
+        tempfile.TemporaryDirectory(prefix="atajo-") as folder,
+        built_product(Path(folder), ATAJO_CONTACT="hello@atajo.example") as product,
+    ):
+        product.start()
+        arguments = [argument.replace("{url}", product.url) for argument in command]
+        return subprocess.run(arguments, env=env, cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""The main ways in the supported browsers beside Chromium, which the other tests drive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from tests.support.product import Product, new_code
+from tests.support.waiting import await_that
+from tests.support.webdriver import Window, firefox, webkit
+from tests.system.e2e.acts import PASSWORD
+
+_SHORT = re.compile(r"localhost:\d+/[\w-]{8}(?=.*Copy)")
+
+
+@pytest.fixture
+def site(product_with_pages: Product) -> Product:
+    return product_with_pages
+
+
+def shorten(window: Window, url: str) -> str:
+    """Shorten a link on the page that is open; returns its short address."""
+    window.fill("Link to shorten", url)
+    window.press("Shorten")
+    await_that(lambda: _SHORT.search(window.text) is not None)
+    found = _SHORT.search(window.text)
+    assert found
+    return f"http://{found.group()}"
+
+
+# selenium's own start of WebKitGTK calls what selenium gives up.
+@pytest.mark.filterwarnings("ignore:setting remote_server_addr:DeprecationWarning")
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("browser", [firefox, webkit])
+def test_the_main_ways(
+    browser: Callable[[Path], AbstractContextManager[Window]],
+    site: Product,
+    target: str,
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "browser"
+    home.mkdir()
+    with browser(home) as window:
+        window.go(f"{site.url}/")
+        address = shorten(window, f"{target}/of-nobody")
+        window.go(address)
+        window.await_text("The target")
+        assert window.url == f"{target}/of-nobody"
+
+        email = f"{new_code()}@example.com"
+        window.go(f"{site.url}/register")
+        window.fill("Email", email)
+        window.fill("Password", PASSWORD)
+        window.fill("Username", "Caminante")
+        window.press("REGISTER")
+        window.await_path("/login")
+        window.await_title("Login")
+        window.fill("Email", email)
+        window.fill("Password", PASSWORD)
+        window.press("LOGIN")
+        window.await_path("/")
+        assert window.run("return localStorage.getItem('userToken')")
+
+        followed = shorten(window, f"{target}/of-an-account")
+        window.go(followed)
+        window.await_text("The target")
+        token = site.log_in(email, PASSWORD)
+        await_that(lambda: site.views(token) == {followed.rpartition("/")[2]: 1})
+        window.go(f"{site.url}/my-account")
+        window.await_text(f"{target}/of-an-account")
+
+        window.go(f"{site.url}/custom-qr-generator")
+        window.fill("URL", followed)
+        window.press("DOWNLOAD QR")
+        saved = window.downloads / "my-qr-code.png"
+        await_that(lambda: saved.exists() and saved.read_bytes().endswith(b"IEND\xaeB`\x82"))
+
+        window.go(f"{site.url}/privacy-policies")
+        window.await_title("Privacy policies")
+        window.await_text("Contents")

@@ -1,0 +1,377 @@
+"""Every route in a real browser: what it shows, at every width, in both themes, for everyone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.processes import ROOT
+from tests.support.product import Product, new_code
+from tests.system.e2e.acts import (
+    hold_back,
+    keep_token,
+    let_go_on,
+    plates,
+    shorten,
+    sideways,
+    spinner,
+    submit,
+)
+from tests.system.e2e.conftest import Visitors
+
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+WIDTHS = (320, 390, 768, 1100, 1440, 1920)
+ROUTES = {
+    "/": ("Long links, cut short.", "HOME"),
+    "/short-link": ("Shorten a link", "SHORTENER"),
+    "/custom-qr-generator": ("CUSTOM QR CODE GENERATOR", "QR CODE"),
+    "/login": ("Login", "LOGIN"),
+    "/register": ("Register", "REGISTER"),
+    "/terms-of-use": ("Terms of use", None),
+    "/privacy-policies": ("Privacy policies", None),
+    "/not-found": ("PAGE NOT FOUND", None),
+    "/my-account": ("Your links", "MY ACCOUNT"),
+}
+LONG = "https://example.com/" + "a" * 979
+WIDE_NAME = "\N{FULLWIDTH LATIN CAPITAL LETTER W}" * 30
+
+
+@pytest.fixture(scope="module")
+def member(site: Product) -> str:
+    """The token of an account with a few links, one of them as long as can be."""
+    token = site.log_in(site.register())
+    for url in (LONG, "https://example.com/short", "https://example.com/مسار/طويل"):
+        site.shorten(url, token)
+    return token
+
+
+def visit(page: Page, path: str, member: str) -> None:
+    """Open a route and wait until it shows what it is for."""
+    if path == "/my-account":
+        page.goto("/terms-of-use")
+        keep_token(page, member, 3600)
+        page.evaluate("name => localStorage.setItem('username', name)", WIDE_NAME)
+    page.goto(path)
+    expect(page.get_by_role("heading", level=1)).to_have_text(ROUTES[path][0])
+    if path == "/my-account":
+        expect(page.get_by_role("row")).to_have_count(4)
+    page.evaluate("document.fonts.ready.then(() => undefined)")
+
+
+def axe_violations(page: Page) -> list[str]:
+    """What axe finds wrong with the page as it stands, colours and all.
+
+    What is fading in has paler colours than it will have, so its end is awaited.
+    """
+    page.evaluate(
+        "() => Promise.allSettled(document.getAnimations()"
+        ".filter(({effect}) => Number.isFinite(effect.getComputedTiming().endTime))"
+        ".map(({finished}) => finished))"
+    )
+    page.evaluate(f"() => {{ if (!window.axe) {{ {AXE.read_text()} }} }}")
+    found: list[str] = page.evaluate(
+        "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map("
+        "({id, nodes}) => `${id}: ${nodes.map(({html}) => html).join(' ')}`)"
+    )
+    return found
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(
+    visitor: Visitors, path: str, member: str
+) -> None:
+    page = visitor(reduced_motion="reduce").new_page()
+    visit(page, path, member)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        assert axe_violations(page) == [], theme
+    # The last is a desk that is zoomed to 200 %, which halves the width in CSS pixels.
+    for width in (*WIDTHS, 640):
+        page.set_viewport_size({"width": width, "height": 400 if width == 640 else 800})
+        assert sideways(page) == 0, f"{path} at {width} px"
+    # Larger type alone doubles the letters.
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert sideways(page) == 0, f"{path} with letters of 200 %"
+
+
+def test_axe_finds_nothing_in_the_page_that_tells_whether_atajo_works(visitor: Visitors) -> None:
+    page = visitor().new_page()
+    page.goto("/status")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Everything works")
+    # Its colours are the browser's own; of its dark ones axe takes the ground for white.
+    assert axe_violations(page) == []
+
+
+def test_axe_finds_nothing_in_what_pages_become(visitor: Visitors, site: Product) -> None:
+    """With plates, errors, toasts, an open menu, an open picker, unmet rules."""
+    page = visitor(reduced_motion="reduce", viewport={"width": 390, "height": 844}).new_page()
+    states: list[str] = []
+
+    def look(state: str) -> None:
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            states.extend(f"{state}, {theme}: {found}" for found in axe_violations(page))
+
+    page.goto("/")
+    shorten(page, LONG)
+    submit(page, "example.com")
+    look("plates and an error")
+    page.get_by_role("button", name="Menu").click()
+    look("menu")
+    page.goto("/custom-qr-generator")
+    page.get_by_role("button", name="DOWNLOAD QR").click()
+    expect(page.locator(".Toastify__toast")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Background color")).click()
+    look("picker and a toast")
+    page.goto("/register")
+    page.get_by_label("Password", exact=True).fill("Camino")
+    page.get_by_role("button", name="REGISTER").click()
+    look("unmet rules")
+    assert states == []
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+def test_very_long_content_stays_inside(visitor: Visitors, width: int) -> None:
+    page = visitor(viewport={"width": width, "height": 800}).new_page()
+    page.goto("/")
+    shorten(page, LONG)
+    shorten(page, "https://example.com/مسار/طويل")
+    assert sideways(page) == 0
+    for plate in plates(page).all():
+        box = plate.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+    page.goto("/register")
+    page.get_by_label("Username").fill(WIDE_NAME)
+    assert sideways(page) == 0
+
+
+def test_head_matter_follows_the_way_through_the_pages(page: Page, site: Product) -> None:
+    page.goto("/")
+    canonical = page.locator('link[rel="canonical"]')
+    expect(canonical).to_have_attribute("href", f"{site.url}/")
+    page.get_by_role("link", name="SHORTENER").click()
+    expect(canonical).to_have_attribute("href", f"{site.url}/short-link")
+    expect(page.locator('meta[property="og:url"]')).to_have_attribute(
+        "content", f"{site.url}/short-link"
+    )
+    expect(page).to_have_title(re.compile("^Shortener"))
+
+
+def test_every_page_has_its_own_head_and_stands_in_the_frame(page: Page, member: str) -> None:
+    titles, descriptions = set(), set()
+    main = page.get_by_role("navigation", name="Main")
+    footer = page.get_by_role("contentinfo")
+    for path, (_heading, active) in ROUTES.items():
+        visit(page, path, member)
+        titles.add(page.title())
+        descriptions.add(page.locator('meta[name="description"]').get_attribute("content"))
+        assert page.title().endswith(" · Atajo")
+        assert page.locator('meta[property="og:title"]').get_attribute("content") == page.title()
+
+        wanted = ["HOME", "SHORTENER", "QR CODE"]
+        wanted += ["MY ACCOUNT"] if path == "/my-account" else ["LOGIN", "REGISTER"]
+        expect(main.get_by_role("link")).to_have_text(wanted)
+        expect(main.locator("[aria-current=page]")).to_have_text([active] if active else [])
+        for text, href in (
+            ("TERMS OF USE", "/terms-of-use"),
+            ("PRIVACY POLICIES", "/privacy-policies"),
+        ):
+            expect(footer.get_by_role("link", name=text)).to_have_attribute("href", href)
+        assert page.get_by_role("heading", level=1).count() == 1
+    assert len(titles) == len(descriptions) == len(ROUTES)
+
+
+def test_back_and_forward_go_through_the_pages(page: Page) -> None:
+    page.goto("/")
+    for name in ("SHORTENER", "QR CODE", "LOGIN"):
+        page.get_by_role("link", name=name).click()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Login")
+    expect(heading).to_be_focused()
+    for text in ("CUSTOM QR CODE GENERATOR", "Shorten a link", "Long links, cut short."):
+        page.go_back()
+        expect(heading).to_have_text(text)
+    page.go_forward()
+    expect(heading).to_have_text("Shorten a link")
+
+
+def test_an_unknown_code_leaves_no_trap_in_the_history(page: Page) -> None:
+    page.goto("/terms-of-use")
+    page.goto(f"/{new_code()}")
+    expect(page).to_have_url(re.compile("/not-found$"))
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Terms of use")
+
+
+def test_without_javascript_the_page_says_what_to_do(
+    visitor: Visitors, site: Product, target: str
+) -> None:
+    page = visitor(java_script_enabled=False).new_page()
+    page.goto("/")
+    words = page.locator("noscript p")
+    expect(words).to_be_visible()
+    expect(words).to_contain_text("needs JavaScript")
+    expect(words).to_contain_text("Short links themselves work without it")
+    page.goto(f"/{site.shorten(f'{target}/without')}")
+    expect(page).to_have_url(f"{target}/without")
+
+
+def test_the_policy_stops_what_is_not_of_the_product(browser: Browser, site: Product) -> None:
+    page = browser.new_page()
+    page.goto(f"{site.url}/")
+    stopped = page.evaluate(
+        """async () => {
+            const seen = new Set();
+            document.addEventListener('securitypolicyviolation',
+                event => seen.add(event.effectiveDirective));
+            const script = document.createElement('script');
+            script.textContent = 'window.ran = true';
+            document.head.append(script);
+            document.body.insertAdjacentHTML('beforeend',
+                '<p style="color: red" id="styled"></p><img src="https://example.com/x.png">'
+                + '<form action="https://example.com/"><button id="send"></button></form>');
+            await fetch('https://example.com/').catch(() => undefined);
+            await new Promise(resolve => setTimeout(resolve));
+            document.getElementById('send').click();
+            while (seen.size < 5) await new Promise(resolve => setTimeout(resolve, 10));
+            return {seen: [...seen], ran: window.ran === true};
+        }"""
+    )
+    page.close()
+    assert stopped["ran"] is False
+    assert sorted(stopped["seen"]) == [
+        "connect-src",
+        "form-action",
+        "img-src",
+        "script-src-elem",
+        "style-src-attr",
+    ]
+
+
+def test_nothing_moves_for_who_asks_for_stillness(visitor: Visitors, site: Product) -> None:
+    page = visitor(reduced_motion="reduce").new_page()
+    page.goto("/")
+    page.route("**/createShortLink", lambda route: None)  # Never answered: the spinner stays.
+    submit(page, "https://example.com/")
+    expect(spinner(page, "Shortening")).to_be_visible()
+    page.wait_for_function("() => document.getAnimations().length === 0")
+    page.unroute_all(behavior="ignoreErrors")
+
+
+@pytest.mark.parametrize("stored", ["light", "dark"])
+def test_a_chosen_theme_is_there_before_the_first_paint(visitor: Visitors, stored: str) -> None:
+    other = "dark" if stored == "light" else "light"
+    context = visitor(color_scheme=other)
+    page = context.new_page()
+    page.goto("/")
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    before = page.evaluate(ground)
+    page.get_by_label("Theme").select_option(stored)
+    chosen = page.evaluate(ground)
+    assert chosen != before
+    # The document alone, its script and pictures still on their way.
+    page.route("**/assets/index-*.js", lambda route: None)
+    page.goto("/", wait_until="commit")
+    # No style sheet, no paint: the first colour there is must be the chosen one.
+    page.wait_for_function(f"() => {ground} !== 'rgba(0, 0, 0, 0)'")
+    assert page.evaluate(ground) == chosen
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_page_that_is_slow_to_come_says_so_after_a_moment(page: Page) -> None:
+    page.goto("/")
+    held = hold_back(page, re.compile("/assets/QrPage-[^/]*[.]js$"))
+    page.get_by_role("link", name="QR CODE").click()
+    expect(spinner(page, "Loading")).to_be_visible()
+    # The page before does not stand there half-left, nor does a footer that would jump.
+    expect(page.get_by_role("contentinfo")).to_be_hidden()
+    let_go_on(page, held)
+    expect(page.get_by_role("heading", level=1)).to_have_text("CUSTOM QR CODE GENERATOR")
+    expect(page.get_by_role("contentinfo")).to_be_visible()
+
+
+def test_icons_and_the_manifest_are_where_the_document_says(page: Page, site: Product) -> None:
+    page.goto("/")
+    for selector, attribute in (
+        ('link[rel="icon"]', "href"),
+        ('link[rel="apple-touch-icon"]', "href"),
+        ('link[rel="manifest"]', "href"),
+        ('meta[property="og:image"]', "content"),
+    ):
+        for element in page.locator(selector).all():
+            address = element.get_attribute(attribute) or ""
+            assert site.http.get(
+                page.url[:-1] + address if address[0] == "/" else address
+            ).is_success
+
+
+def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
+    page = visitor(viewport={"width": 390, "height": 844}).new_page()
+    # The page's code comes long after the document: the browser found no section in it.
+    held = hold_back(page, re.compile("/assets/(Terms|Privacy)Page-[^/]*[.]js$"))
+    for path in ("/terms-of-use", "/privacy-policies"):
+        page.goto(f"{path}#changes", wait_until="commit")
+        expect(spinner(page, "Loading")).to_be_visible()
+        let_go_on(page, held)
+        section = page.get_by_role("heading", name="Changes")
+        expect(section).to_be_focused()
+        expect(section).to_be_in_viewport()
+        assert page.evaluate("scrollY") > 400
+
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name="Your rights").click()
+    expect(page.get_by_role("heading", name="Your rights")).to_be_focused()
+    expect(page.get_by_role("heading", name="Your rights")).to_be_in_viewport()
+    page.evaluate("location.hash = '#browser'")
+    expect(page.get_by_role("heading", name="In your browser")).to_be_focused()
+    expect(page.get_by_role("heading", name="In your browser")).to_be_in_viewport()
+
+    page.goto("/terms-of-use#nowhere%")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Terms of use")
+    assert page.evaluate("scrollY") == 0
+
+
+def test_a_toast_is_closed_by_a_button_that_can_be_hit_and_seen(page: Page) -> None:
+    page.goto("/custom-qr-generator")
+    page.get_by_role("button", name="DOWNLOAD QR").click()
+    close = page.locator(".Toastify__toast").get_by_role("button", name="close")
+    close.focus()
+    box = close.bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 44
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(close).to_be_focused()
+    style = close.evaluate(
+        "e => { const {outlineStyle, outlineWidth, outlineColor, color} = getComputedStyle(e); "
+        "return [outlineStyle, outlineWidth, outlineColor === color] }"
+    )
+    assert style == ["solid", "3px", True]
+    page.keyboard.press("Enter")
+    expect(page.locator(".Toastify__toast")).to_have_count(0)
+
+
+def test_a_phones_row_shows_the_host_first(visitor: Visitors, member: str) -> None:
+    page = visitor(viewport={"width": 390, "height": 844}).new_page()
+    visit(page, "/my-account", member)
+    long = page.get_by_role("row").filter(has_text=LONG).get_by_role("cell").nth(1)
+    assert LONG in (long.text_content() or ""), "it is whole in the document"
+    edges = long.evaluate(
+        """cell => {
+            const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+            while (!texts.nextNode().data.includes('example.com'));
+            const at = texts.currentNode.data.indexOf('example.com');
+            const host = document.createRange();
+            host.setStart(texts.currentNode, at);
+            host.setEnd(texts.currentNode, at + 'example.com'.length);
+            const seen = [cell, host].map((part) => part.getBoundingClientRect());
+            return seen.flatMap(({left, right}) => [left, right]);
+        }"""
+    )
+    left, right, host_left, host_right = edges
+    assert host_left - left < 2
+    assert host_right < right

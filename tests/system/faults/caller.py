@@ -1,0 +1,54 @@
+"""Calls functions of what is under faults, for those who go on until they are answered."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from tests.support.load_generator import AWAY, Connection, NotReachedError
+from tests.support.processes import PATIENCE
+from tests.support.product import Product
+
+
+class Caller:
+    """Calls functions, and repeats each until it is answered. To be closed."""
+
+    def __init__(self, product: Product) -> None:
+        self._connection = Connection(product.url, 70)
+
+    def ask(self, name: str, data: object) -> tuple[int, Any]:
+        """The status and what stands under `data`, once neither a part nor an answer is missing."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            try:
+                status, body = self._connection.ask("POST", f"/{name}", data)
+            except (NotReachedError, OSError):
+                status, body = AWAY[0], b""
+            if status not in AWAY:
+                return status, json.loads(body).get("data")
+            time.sleep(0.01)
+        raise AssertionError(f"{name} is not answered: {status} {body!r}")
+
+    def data(self, name: str, data: object) -> Any:
+        """The same of a call that succeeds."""
+        status, reply = self.ask(name, data)
+        assert status == 200, f"{name} answered {status}"
+        assert reply["success"], f"{name} answered {reply}"
+        return reply
+
+    def owned(self, owner: dict[str, str]) -> dict[str, str]:
+        """Where the links of an owner lead, by code; none of them is there twice."""
+        found: list[Any] = []
+        cursor = None
+        while True:
+            page = self.data("showLinks", {**owner, "limit": 100, "cursor": cursor})
+            found += page["links"]
+            if (cursor := page["cursor"]) is None:
+                break
+        links = {link["code"]: link["long_link"] for link in found}
+        assert len(links) == len(found)
+        return links
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,0 +1,288 @@
+"""The product under faults: killed at any moment, also while it starts, frozen, cut off.
+
+So is the MongoDB that it is stored in, whose primary also steps down.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.support.mongo.replica_set import ReplicaSet, replica_set
+from tests.support.processes import Process
+from tests.support.product import PROCESSES, SERVICES, Product
+from tests.support.waiting import await_that
+
+STORES = ("sqlite", "mongodb")
+_TRIES = 3
+
+
+class Fleet(Product):
+    """A product whose processes fall and rise side by side with the load on it. See `fleet_on`."""
+
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str] | None, database: ReplicaSet | None
+    ) -> None:
+        super().__init__(folder, settings, store=f"{database.url}atajo" if database else "")
+        self.database = database
+        """Where it is stored, if that is no file."""
+        self.kills = self.freezes = self.stops = 0
+        self._lives = 0
+        self._life = 0
+        self._launches = ThreadPoolExecutor(len(PROCESSES))
+        self._rising: dict[str, Future[None]] = {}
+        self._changing = threading.Lock()
+        self._struck: set[Process] = set()
+
+    def life(self) -> int:
+        """Which life of the gateway this is; 0 while it does not serve."""
+        return self._life
+
+    def start(self, *names: str) -> None:
+        super().start(*names)
+        if not names or "gateway" in names:
+            self._live()
+
+    def strike(self, *names: str) -> None:
+        """SIGKILL, at once, whatever state the processes are in."""
+        with self._changing:
+            if "gateway" in names:
+                self._life = 0
+            for name in names:
+                process = self._processes[name]
+                self._struck.add(process)
+                if process.popen.poll() is None:
+                    process.popen.send_signal(signal.SIGKILL)
+                    self.kills += 1
+
+    def rise(self, name: str, after: float = 0.0) -> None:
+        """Start a process that was struck; who waits for it calls `await_all`."""
+        previous = self._rising.get(name)
+
+        def launch() -> None:
+            if previous is not None:
+                previous.result()
+            time.sleep(after)
+            self._start_again(name)
+
+        self._rising[name] = self._launches.submit(launch)
+
+    def await_all(self) -> None:
+        """Wait until every process serves; who was struck while it started is started again."""
+        for name in PROCESSES:
+            if name in self._rising:
+                self._rising.pop(name).result()
+            self._start_again(name)
+            code = self._processes[name].popen.poll()
+            assert code is None, f"{name} ended by itself with {code}"
+
+    def await_links(self) -> None:
+        """Wait until links, which runs, is ready to serve: it reaches its store."""
+        if self.database:
+            self.database.await_healthy()
+        await_that(lambda: self.dependencies("links") == {"store": "ok"})
+
+    def freeze(self, name: str) -> None:
+        """SIGSTOP: the process is there, takes connections and answers nothing."""
+        os.kill(self.pid(name), signal.SIGSTOP)
+        self.freezes += 1
+
+    def thaw(self, name: str) -> None:
+        """Let a frozen process go on."""
+        os.kill(self.pid(name), signal.SIGCONT)
+
+    def retire(self) -> tuple[int, float]:
+        """Stop the gateway in good order; returns its exit code and the seconds it took."""
+        self._life = 0
+        started = time.monotonic()
+        code = self.stop("gateway")
+        self.stops += 1
+        return code, time.monotonic() - started
+
+    def _start_again(self, name: str) -> None:
+        """Start a process and wait for it, unless it is struck before it serves."""
+        if (old := self._processes.get(name)) is not None:
+            if old not in self._struck:
+                return  # It runs.
+            old.kill()
+        module = name if name == "gateway" else f"services.{name}"
+        for turn in range(_TRIES):
+            with self._changing:
+                process = Process.launch(module, self._env(name), self.folder / f"{name}.log")
+                self._processes[name] = process
+            try:
+                process.await_ready()
+            except RuntimeError:
+                code = process.popen.wait()
+                process.kill()
+                if code == -signal.SIGKILL:
+                    return
+                # An outgoing connection may hold the port for a moment.
+                if turn == _TRIES - 1 or "taken" not in process.stderr():
+                    raise
+                time.sleep(0.5)
+                continue
+            break
+        with self._changing:
+            if name == "gateway" and process not in self._struck:
+                self._live()
+
+    def _live(self) -> None:
+        self._lives += 1
+        self._life = self._lives
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._launches.shutdown()
+        super().__exit__(kind, error, trace)
+
+
+@contextmanager
+def fleet_on(
+    store: str, folder: Path, settings: Mapping[str, str] | None = None, *, nodes: int = 1
+) -> Iterator[Fleet]:
+    """A fleet over a new store of a kind, which is one of `STORES`; MongoDB has so many nodes."""
+    if store == "sqlite":
+        with Fleet(folder, settings, None) as fleet:
+            yield fleet
+    else:
+        with replica_set(nodes) as database, Fleet(folder, settings, database) as fleet:
+            yield fleet
+
+
+class Storm:
+    """Faults one after another, drawn from a seed."""
+
+    def __init__(self, fleet: Fleet, seed: int) -> None:
+        self._fleet = fleet
+        self.database_faults = Counter[str]()
+        self._chance = random.Random(seed)
+        self.events: list[Callable[[], None]] = [
+            self.one,
+            self.one,
+            self.burst,
+            self.several,
+            self.one_while_another_starts,
+            self.frozen,
+            self.frozen_and_killed,
+            self.retired,
+        ]
+        if database := fleet.database:
+            self.events += [
+                partial(self.failover, "freezes", database.freeze_primary, database.thaw),
+                partial(self.failover, "kills", database.kill_primary, database.restart),
+                partial(self.failover, "step_downs", database.step_down, lambda: None),
+                partial(self.cut, database),
+            ] * 2
+
+    def blow(self) -> None:
+        """One event; afterwards everything is on its way up."""
+        self._chance.choice(self.events)()
+
+    def one(self) -> None:
+        name = self._chance.choice(PROCESSES)
+        self._fleet.strike(name)
+        self._fleet.rise(name, self._chance.random())
+
+    def burst(self) -> None:
+        """One process again and again, also while it starts."""
+        name = self._chance.choice(PROCESSES)
+        for _ in range(self._chance.randint(2, 4)):
+            self._fleet.strike(name)
+            self._fleet.rise(name)
+            time.sleep(self._chance.random() * 2)
+
+    def several(self) -> None:
+        names = self._chance.sample(PROCESSES, self._chance.randint(2, len(PROCESSES)))
+        self._fleet.strike(*names)
+        for name in names:
+            self._fleet.rise(name, self._chance.random())
+
+    def one_while_another_starts(self) -> None:
+        first, second = self._chance.sample(PROCESSES, 2)
+        self._fleet.strike(first)
+        self._fleet.rise(first)
+        time.sleep(self._chance.random())
+        self._fleet.strike(second)
+        self._fleet.rise(second)
+
+    def frozen(self) -> None:
+        name = self._chance.choice(SERVICES)
+        self._fleet.await_all()
+        self._fleet.freeze(name)
+        time.sleep(0.2 + self._chance.random() * 3)
+        self._fleet.thaw(name)
+
+    def frozen_and_killed(self) -> None:
+        """A frozen service dies, or the gateway does while it waits for one."""
+        name = self._chance.choice(SERVICES)
+        self._fleet.await_all()
+        self._fleet.freeze(name)
+        time.sleep(0.2 + self._chance.random())
+        victim = self._chance.choice((name, "gateway"))
+        self._fleet.strike(victim)
+        if victim != name:
+            time.sleep(self._chance.random())
+            self._fleet.thaw(name)
+        self._fleet.rise(victim)
+
+    def retired(self) -> None:
+        """The gateway is asked to stop, perhaps while analytics is away."""
+        self._fleet.await_all()
+        away = self._chance.random() < 0.5
+        if away:
+            self._fleet.strike("analytics")
+        code, seconds = self._fleet.retire()
+        assert code == 0, f"the gateway ended with {code}"
+        assert seconds < 5, f"the gateway took {seconds:.1f} s to stop"
+        if away:
+            self._fleet.rise("analytics", self._chance.random())
+        self._fleet._start_again("gateway")
+
+    def failover(self, kind: str, begin: Callable[[], None], end: Callable[[], None]) -> None:
+        """The primary fails, perhaps until another is elected; perhaps a process dies meanwhile."""
+        self._fleet.await_all()
+        begin()
+        self.database_faults[kind] += 1
+        time.sleep(0.2 + self._chance.random() * 4)
+        victim = self._perhaps_strike()
+        end()
+        if victim:
+            self._fleet.rise(victim)
+
+    def cut(self, database: ReplicaSet) -> None:
+        """Every connection to and within the database ends, and for a while there is no new one."""
+        self._fleet.await_all()
+        for _ in range(self._chance.randint(1, 3)):
+            database.cut()
+            self.database_faults["cuts"] += 1
+            time.sleep(self._chance.random() * 2)
+            database.mend()
+            time.sleep(self._chance.random())
+        if victim := self._perhaps_strike():
+            self._fleet.rise(victim)
+
+    def _perhaps_strike(self) -> str | None:
+        if self._chance.random() < 0.5:
+            return None
+        victim = self._chance.choice(PROCESSES)
+        self._fleet.strike(victim)
+        return victim

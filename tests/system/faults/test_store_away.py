@@ -1,0 +1,281 @@
+"""A service that is gone or does not answer: what goes on, what is refused and how soon."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+
+import httpx
+import pytest
+
+from gateway.backends.clients import AuthClient
+from gateway.backends.view_counts import RETRY_SECONDS
+from services.shared.errors import Unauthenticated, Unavailable
+from services.shared.rpc import client
+from tests.support.processes import NO_TLS
+from tests.support.product import BROWSER, Product, new_code, registration
+from tests.support.waiting import SETTLED, await_that
+
+RESOLVE_SECONDS = 2.0
+CALL_SECONDS = 5.0
+LEEWAY = 1.5
+"""On a machine where others work too."""
+SHORT_CACHE = {"ATAJO_CACHE_FRESH_SECONDS": "0.3", "ATAJO_CACHE_STALE_SECONDS": "0.3"}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with Product(tmp_path_factory.mktemp("shared"), SHORT_CACHE) as product:
+        product.start()
+        yield product
+
+
+@pytest.fixture
+def running(shared: Product) -> Iterator[Product]:
+    """The product. After each test what it stopped is started again."""
+    yield shared
+    shared.revive()
+
+
+@contextmanager
+def away(product: Product, name: str, how: str) -> Iterator[None]:
+    """A service killed or frozen for the block, and back after it."""
+    if how == "killed":
+        product.kill(name)
+        yield
+        product.start(name)
+    else:
+        with product.asleep(name):
+            yield
+
+
+def timed(ask: Callable[[], httpx.Response]) -> tuple[httpx.Response, float]:
+    started = time.monotonic()
+    response = ask()
+    return response, time.monotonic() - started
+
+
+def refused(response: httpx.Response) -> str:
+    """The status of a callable error that says: try again later."""
+    status: str = response.json()["error"]["status"]
+    assert (response.status_code, status) in ((503, "UNAVAILABLE"), (504, "DEADLINE_EXCEEDED"))
+    assert "traceback" not in response.text.lower()
+    return status
+
+
+def median_and_most(product: Product, code: str, times: int) -> tuple[float, float]:
+    """Seconds of redirects one after another, each of which must succeed."""
+    seconds = []
+    for _ in range(times):
+        response, took = timed(lambda: product.visit(code))
+        assert response.status_code == 302
+        seconds.append(took)
+    return sorted(seconds)[len(seconds) // 2], max(seconds)
+
+
+@pytest.mark.parametrize("how", ["killed", "frozen"])
+def test_links_away(running: Product, how: str) -> None:
+    token = running.log_in(running.register())
+    known = [running.shorten(f"https://example.com/{n}", token) for n in range(3)]
+    for code in known:
+        assert running.visit(code).status_code == 302
+    with away(running, "links", how):
+        # First while the entries are fresh, then past every time they have.
+        for pause in (0.0, 1.0):
+            time.sleep(pause)
+            for code in known:
+                _, most = median_and_most(running, code, 20)
+                assert most < RESOLVE_SECONDS, "a code in memory waits for nobody"
+        unknown, seconds = timed(lambda: running.visit(new_code()))
+        assert unknown.status_code == 503
+        assert int(unknown.headers["retry-after"]) >= 1
+        assert unknown.headers["content-type"].startswith("text/html")
+        assert seconds < RESOLVE_SECONDS + LEEWAY
+        link = {"code": new_code(), "url": "https://example.com", "token": token}
+        created, seconds = timed(lambda: running.call("createShortLink", link))
+        refused(created)
+        assert seconds < CALL_SECONDS + LEEWAY
+        refused(running.call("accessLink", {"code": new_code()}))
+        assert running.data("accessLink", {"code": known[0]})["longUrl"]
+    await_that(lambda: running.visit(new_code()).status_code == 404, SETTLED)
+    await_that(lambda: running.call("createShortLink", link).status_code == 200, SETTLED)
+    # What was refused was no visit, and who called the function no person.
+    await_that(
+        lambda: running.views(token) == {**dict.fromkeys(known, 41), link["code"]: 0}, SETTLED
+    )
+
+
+@pytest.mark.parametrize("how", ["killed", "frozen"])
+def test_auth_away(running: Product, how: str) -> None:
+    email = running.register()
+    token = running.log_in(email)
+    code = running.shorten("https://example.com/", token)
+    account = registration(f"{new_code()}@example.com")
+    log_in = {"email": email, "password": "Camino-42"}
+    link = {"code": new_code(), "url": "https://example.com", "token": token}
+    post = partial(httpx.post, timeout=70)
+    with away(running, "auth", how), ThreadPoolExecutor(4) as askers:
+        asked = [
+            askers.submit(timed, partial(post, f"{running.url}/{name}", json={"data": data}))
+            for name, data in (
+                ("createShortLink", link),
+                ("showProfile", {"token": token}),
+                ("registerUser", account),
+                ("verifyUser", log_in),
+            )
+        ]
+        _, most = median_and_most(running, code, 100)
+        assert most < RESOLVE_SECONDS
+        assert running.shorten("https://example.com/anonymous"), "nobody's links need no account"
+        *quick, logged_in = asked
+        for answer in quick:
+            response, seconds = answer.result()
+            refused(response)
+            assert seconds < CALL_SECONDS + LEEWAY
+        response, seconds = logged_in.result()
+        refused(response)
+        # A log-in may queue for a minute; that its service is mute is noticed sooner.
+        assert seconds < (client.KEEPALIVE_MS + client.KEEPALIVE_TIMEOUT_MS) / 1000 + LEEWAY
+    await_that(lambda: running.call("createShortLink", link).status_code == 200, SETTLED)
+    await_that(lambda: running.call("verifyUser", log_in).status_code == 200, SETTLED)
+    assert running.data("registerUser", account) == {"success": True}
+    await_that(lambda: running.views(token)[code] == 100, SETTLED)
+
+
+async def test_a_call_that_may_take_long_notices_that_its_service_is_mute(
+    running: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "KEEPALIVE_MS", 1000)
+    monkeypatch.setattr(client, "KEEPALIVE_TIMEOUT_MS", 500)
+    auth = AuthClient(running._addresses["auth"])
+    with pytest.raises(Unauthenticated):
+        await auth.account_of("no token")
+    with away(running, "auth", "frozen"):
+        started = time.monotonic()
+        with pytest.raises(Unavailable):
+            await auth.login("somebody@example.com", "Camino-42", "", "")
+        assert time.monotonic() - started < 10
+    await auth.close()
+
+
+@pytest.mark.parametrize("how", ["killed", "frozen"])
+def test_analytics_away(running: Product, how: str) -> None:
+    token = running.log_in(running.register())
+    code = running.shorten("https://example.com/", token)
+    with away(running, "analytics", how):
+        _, most = median_and_most(running, code, 300)
+        assert most < RESOLVE_SECONDS
+        running.shorten("https://example.com/more", token)
+        profile, seconds = timed(lambda: running.call("showProfile", {"token": token}))
+        assert [link["views"] for link in profile.json()["data"]["data"]] == [None, None]
+        assert seconds < CALL_SECONDS + LEEWAY
+        _, seconds = timed(lambda: running.call("showProfile", {"token": token}))
+        assert seconds < CALL_SECONDS, "it is not waited for again and again"
+    await_that(lambda: running.views(token)[code] == 300, RETRY_SECONDS + 5.0)
+    await_that(lambda: running.metric("atajo_visits_pending") == 0, SETTLED)
+    assert running.views(token)[code] == 300, "what was resent counts once"
+
+
+@pytest.mark.alone
+def test_a_service_that_was_started_again_is_used_within_two_seconds(running: Product) -> None:
+    """Long after it went, when the client's pauses have grown as long as they may."""
+    running.kill("links")
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        assert running.visit(new_code()).status_code == 503
+        time.sleep(0.05)
+    running.start("links")
+    started = time.monotonic()
+    await_that(lambda: running.visit(new_code()).status_code == 404, SETTLED)
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("how", ["killed", "frozen"])
+def test_the_gateway_stops_in_good_order_while_analytics_is_away(
+    running: Product, how: str
+) -> None:
+    token = running.log_in(running.register())
+    code = running.shorten("https://example.com/", token)
+    before = running.logs().count("visits_left_in_journal")
+    with away(running, "analytics", how):
+        for _ in range(50):
+            assert running.visit(code).status_code == 302
+        with ThreadPoolExecutor(1) as asker:
+            waiting = asker.submit(running.call, "showProfile", {"token": token})
+            time.sleep(0.2)
+            started = time.monotonic()
+            assert running.stop("gateway") == 0
+            assert time.monotonic() - started < 5
+            waiting.exception()
+        assert running.logs().count("visits_left_in_journal") == before + 1
+    running.start("gateway")
+    running.http.close()
+    running.http = httpx.Client(timeout=30, verify=NO_TLS)
+    await_that(lambda: running.views(token)[code] == 50, SETTLED)
+
+
+def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
+    running: Product,
+) -> None:
+    token = running.log_in(running.register())
+    code = running.shorten("https://example.com/", token)
+    host, _, port = running.url.removeprefix("http://").partition(":")
+    address = (host, int(port))
+    request = f"GET /{code} HTTP/1.1\r\nhost: x\r\nuser-agent: {BROWSER}\r\n\r\n".encode()
+    with away(running, "links", "frozen"):
+        # Some leave with half a request, some while they wait for an answer, some after it left.
+        for asked in (request[:20], f"GET /{new_code()} HTTP/1.1\r\nhost: x\r\n\r\n".encode()):
+            for _ in range(50):
+                with socket.create_connection(address) as leaving:
+                    leaving.sendall(asked)
+    idle = [socket.create_connection(address) for _ in range(500)]
+    try:
+        slow = idle[:100]
+
+        def dribble() -> None:
+            for byte in f"GET /{code} HTTP/1.1\r\nhost: x".encode():
+                for connection in slow:
+                    connection.send(bytes([byte]))
+                time.sleep(0.02)
+
+        dribbler = threading.Thread(target=dribble)
+        dribbler.start()
+        _, most = median_and_most(running, code, 200)
+        assert most < RESOLVE_SECONDS
+        dribbler.join()
+        dribbled = slow[0]
+        dribbled.sendall(f"\r\nuser-agent: {BROWSER}\r\n\r\n".encode())
+        assert dribbled.recv(4096).startswith(b"HTTP/1.1 302"), "who was slow is answered too"
+    finally:
+        for connection in idle:
+            connection.close()
+    await_that(lambda: running.views(token)[code] == 201, SETTLED)
+    assert running.stop("gateway") == 0
+
+
+@pytest.mark.alone
+def test_redirects_go_on_through_a_burst_of_log_ins(running: Product) -> None:
+    email = running.register()
+    code = running.shorten("https://example.com/")
+    log_in = {"data": {"email": email, "password": "Camino-42"}}
+    with (
+        httpx.Client(
+            timeout=70,
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=100),
+            verify=NO_TLS,
+        ) as many,
+        ThreadPoolExecutor(100) as askers,
+    ):
+        asked = [
+            askers.submit(many.post, f"{running.url}/verifyUser", json=log_in) for _ in range(50)
+        ]
+        median, most = median_and_most(running, code, 200)
+        assert any(not answer.done() for answer in asked), "the burst was over too soon to tell"
+        assert median < 0.5
+        assert most < 2.0
+        assert all(answer.result().status_code == 200 for answer in asked)

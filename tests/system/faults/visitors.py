@@ -1,0 +1,144 @@
+"""Visitors of several gateways, who see how soon a change is followed and that none comes back."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from tests.support.crew import Crew
+from tests.support.load_generator import Connection, NotReachedError
+from tests.support.waiting import await_that
+
+VISITORS = 2
+"""Of each gateway."""
+PAUSE = 0.005
+"""Seconds that a visitor thinks between two visits: a machine that does nothing but serve visitors
+is late with all else."""
+
+Answer = tuple[int, str]
+"""Status and Location of an answer to a short address."""
+REMOVED, PURGED, AWAY, BLOCKED = (410, ""), (404, ""), (503, ""), (451, "")
+
+
+class Visitors(Crew):
+    """Follow all codes at each gateway, one after the other, until the block ends.
+
+    `urls` says where each code leads at first. What they are to answer later is said with `expect`,
+    in order. `lives` names the gateways that may die, and tells which life of theirs it is, 0 while
+    there is none: what such a one does not know in a life it may say to be away.
+    """
+
+    def __init__(
+        self,
+        gateways: Sequence[str],
+        urls: Mapping[str, str],
+        *,
+        pause: float = PAUSE,
+        lives: Mapping[str, Callable[[], int]] | None = None,
+    ) -> None:
+        super().__init__(
+            partial(self._visit, gateway, number)
+            for gateway in gateways
+            for number in range(VISITORS)
+        )
+        self.gateways = gateways
+        self.codes = list(urls)
+        self.answers: dict[tuple[str, str], Answer] = {}
+        """What a code was last answered by a gateway."""
+        self.visits: dict[str, int] = defaultdict(int)
+        """Answers of each gateway."""
+        self.failures: list[str] = []
+        """Answers that came back, and what is no answer to a link that was there."""
+        self._pause = pause
+        self._lives = lives or {}
+        self._expected: dict[str, list[Answer]] = {code: [(302, url)] for code, url in urls.items()}
+        self._reached: dict[tuple[str, str], int] = defaultdict(int)
+        """Which of the answers that are expected of a code a gateway has come to."""
+        self._asked: dict[tuple[str, str], float] = {}
+        """When a gateway was asked what it last answered of a code."""
+        self._seen: dict[tuple[str, Answer], float] = {}
+        """When a code was last answered so, by whichever gateway."""
+        self._lock = threading.Lock()
+
+    def expect(self, codes: Sequence[str], answer: Answer) -> None:
+        """From now on codes may be answered so, and once they are, not as before."""
+        with self._lock:
+            for code in codes:
+                self._expected[code].append(answer)
+
+    def await_round(self) -> None:
+        """Wait until all codes were asked for anew at each gateway."""
+        with self._lock:
+            more = VISITORS * len(self.codes)
+            wanted = {gateway: self.visits[gateway] + more for gateway in self.gateways}
+        await_that(lambda: all(self.visits[gateway] >= n for gateway, n in wanted.items()))
+
+    def seconds_until_so(self, codes: Sequence[str], since: float) -> float:
+        """Wait until all gateways, asked later than `since`, answer as expected last.
+
+        Returns for how long after `since` one did not.
+        """
+        wanted = {code: self._expected[code][-1] for code in codes}
+        asked = [(gateway, code) for gateway in self.gateways for code in codes]
+
+        def are_so() -> bool:
+            with self._lock:
+                return all(
+                    self._asked.get(one, 0.0) > since and self.answers[one] == wanted[one[1]]
+                    for one in asked
+                )
+
+        await_that(are_so)
+        with self._lock:
+            others = [
+                at
+                for (code, answer), at in self._seen.items()
+                if wanted.get(code, answer) != answer
+            ]
+        return max(others, default=since) - since
+
+    def are(self, codes: Sequence[str], answer: Answer) -> bool:
+        """Whether all gateways gave codes this answer last."""
+        return all(
+            self.answers[gateway, code] == answer for gateway in self.gateways for code in codes
+        )
+
+    def _visit(self, gateway: str, number: int) -> None:
+        connection = Connection(gateway, 10)
+        life_of = self._lives.get(gateway)
+        known: set[tuple[int, str]] = set()
+        start = number * len(self.codes) // VISITORS
+        for code in itertools.islice(itertools.cycle(self.codes), start, None):
+            if self._over.wait(self._pause):
+                break
+            reached = self._reached[gateway, code]
+            life, asked = life_of() if life_of else 1, time.monotonic()
+            try:
+                status, _ = connection.ask("GET", f"/{code}")
+            except (NotReachedError, OSError):
+                if life_of is None:
+                    raise
+                continue
+            answer = (status, connection.location)
+            now = time.monotonic()
+            is_same_life = life_of is None or 0 < life == life_of()
+            with self._lock:
+                self.visits[gateway] += 1
+                self.answers[gateway, code], self._asked[gateway, code] = answer, asked
+                self._seen[code, answer] = now
+                expected = self._expected[code]
+                is_known = is_same_life and (life_of is None or (life, code) in known)
+                # Of a code without a link, what was believed is not believed for long.
+                may_be_away = not is_known or expected[reached] == PURGED
+                if answer in expected[reached:]:
+                    if is_same_life:
+                        known.add((life, code))
+                    reached = expected.index(answer, reached)
+                    self._reached[gateway, code] = max(reached, self._reached[gateway, code])
+                elif not (answer == AWAY and may_be_away):
+                    self.failures.append(f"{gateway}/{code}: {answer}, not {expected[reached]}")
+        connection.close()

@@ -1,0 +1,65 @@
+"""The QR page of the running product, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request
+
+from tests.support.browsers import running_chromium
+from tests.support.processes import PATIENCE
+from tests.support.product import Product
+from tests.system.qr.readers import Readers
+from tests.system.qr.studio import Studio
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real browser."""
+    with running_chromium() as launched:
+        yield launched
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[Readers]:
+    """Decoders of other hands."""
+    with Readers() as readers:
+        yield readers
+
+
+@pytest.fixture
+def context(browser: Browser, product_with_pages: Product) -> Iterator[BrowserContext]:
+    """A fresh visitor. Fails the test for a console error, a violation of the content security
+    policy among them, and for anything sent or asked beyond the product's own files. The page asks
+    nothing of any store."""
+    troubles: list[str] = []
+    context = browser.new_context(
+        base_url=product_with_pages.url,
+        viewport={"width": 1280, "height": 900},
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    context.set_default_timeout(1000 * PATIENCE)
+
+    def watch(message: ConsoleMessage) -> None:
+        # Offline, the browser itself notes what the rest of the product would like to have.
+        if message.type == "error" and "ERR_INTERNET_DISCONNECTED" not in message.text:
+            troubles.append(f"console: {message.text}")
+
+    def watch_request(request: Request) -> None:
+        own = request.url.startswith((product_with_pages.url, "data:", "blob:"))
+        if not own or request.method != "GET":
+            troubles.append(f"request: {request.method} {request.url[:100]}")
+
+    context.on("console", watch)
+    context.on("weberror", lambda error: troubles.append(f"page: {error.error}"))
+    context.on("request", watch_request)
+    yield context
+    context.close()
+    assert not troubles, troubles
+
+
+@pytest.fixture
+def studio(context: BrowserContext) -> Studio:
+    """The page, freshly opened."""
+    return Studio(context.new_page())

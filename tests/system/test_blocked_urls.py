@@ -1,0 +1,110 @@
+"""What a blocklist names cannot be shortened, on the product's processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.product import Product, new_code
+from tests.support.waiting import await_that
+
+READ_ANEW = 60.0
+"""Seconds within which a list that changed holds. It is a promise."""
+LOOKED_THROUGH = READ_ANEW + 60.0
+"""Seconds within which the links that are there follow it, through a kill, too. It is a promise."""
+ME = {"guest": "k" * 42 + "A"}
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lists")
+    (folder / "phishing.txt").write_text("# of today\nphish.example\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def product(lists: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    settings = {"ATAJO_BLOCKLIST_DIR": str(lists)}
+    with Product(tmp_path_factory.mktemp("product"), settings) as product:
+        product.start()
+        await_that(lambda: product.metric("atajo_blocklists", "links") == 1)
+        yield product
+
+
+def is_refused(answer: httpx.Response) -> bool:
+    error = answer.json().get("error", {})
+    if error.get("details", {}).get("reason") != "URL_REFUSED":
+        return False
+    assert answer.status_code == 400
+    assert error["status"] == "INVALID_ARGUMENT"
+    assert error["message"] == "This link cannot be shortened."
+    return True
+
+
+def create(product: Product, url: str) -> httpx.Response:
+    return product.call("createShortLink", {"code": new_code(), "url": url, **ME})
+
+
+def test_a_new_link_to_it_is_refused_and_leaves_its_code_free(product: Product) -> None:
+    code = new_code()
+    refused = {"code": code, "url": "https://a@www.PHISH.example.:8443/log-in", **ME}
+    assert is_refused(product.call("createShortLink", refused))
+    assert product.data("accessLink", {"code": code})["longUrl"] == []
+    assert product.data("createShortLink", {"code": code, "url": "https://a.example", **ME})
+
+
+def test_so_is_a_changed_url_and_one_that_follows_the_end(product: Product) -> None:
+    code = new_code()
+    product.data("createShortLink", {"code": code, "url": "https://a.example/", **ME})
+    for name in ("url", "ended_url"):
+        changes: dict[str, Any] = {"title": "new", name: "phish.example/log-in"}
+        assert is_refused(product.call("changeLink", {"code": code, "changes": changes, **ME}))
+    link = product.data("showLink", {"code": code, **ME})["link"]
+    assert (link["long_link"], link["ended_url"], link["title"]) == ("https://a.example/", None, "")
+
+
+def test_list_and_line_are_in_the_log_and_nothing_of_the_visitor(product: Product) -> None:
+    before = product.metric('atajo_urls_refused_total{reason="phishing"}', "links")
+    assert is_refused(create(product, "https://somebody:secret@phish.example/mark?of=visitor"))
+    lines = [json.loads(line) for line in product.logs("links").splitlines()]
+    told = [line for line in lines if line["event"] == "url_refused"]
+    assert {(one["list"], one["line"], one["reason"]) for one in told} == {
+        ("phishing.txt", 2, "phishing")
+    }
+    assert told[0]["request_id"]
+    for word in ("somebody", "secret", "mark", "visitor", "phish.example"):
+        assert word not in product.logs()
+    after = product.metric('atajo_urls_refused_total{reason="phishing"}', "links")
+    assert after == before + 1
+
+
+def test_links_that_are_there_and_new_ones_follow_a_list_through_a_kill(
+    product: Product, lists: Path
+) -> None:
+    codes = [new_code() for _ in range(3)]
+    product.data("createShortLink", {"code": codes[0], "url": "https://x.later.example/", **ME})
+    product.data("createShortLink", {"code": codes[1], "url": "https://later.example/a", **ME})
+    product.data("createShortLink", {"code": codes[2], "url": "https://other.example/", **ME})
+
+    def answers() -> list[int]:
+        return [product.visit(code).status_code for code in codes]
+
+    assert answers() == [302, 302, 302]
+    known = product.logs("links").count('"list": "malware"')
+    beside = lists / ".malware"
+    beside.write_text("later.example\n")
+    beside.rename(lists / "malware")
+    await_that(lambda: product.logs("links").count('"list": "malware"') > known, READ_ANEW)
+    assert is_refused(create(product, "https://later.example/"))
+    product.kill("links")
+    product.start("links")
+    await_that(lambda: answers() == [451, 451, 302], LOOKED_THROUGH)
+    assert product.data("accessLink", {"code": codes[0]})["reason"] == "malware"
+    (lists / "malware").unlink()
+    await_that(lambda: not is_refused(create(product, "https://later.example/")), READ_ANEW)
+    await_that(lambda: answers() == [302, 302, 302], LOOKED_THROUGH)

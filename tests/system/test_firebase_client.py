@@ -1,0 +1,318 @@
+"""Every function through an unmodified Firebase Functions client, on the five processes.
+
+Its outcomes are data, its errors have the client's codes. What each function does in every case is
+tested over the gateway alone (tests/gateway) and at each service.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.product import FirebaseClient, Product, new_code, registration
+from tests.support.waiting import SETTLED, await_that
+
+INVALID = "functions/invalid-argument"
+NO_EXIST = {"success": False, "error": "no exist"}
+INCORRECT = {"success": False, "error": "incorrect"}
+NO_LOGGED = {"success": False, "error": "no logged"}
+INVALID_TOKEN = {"success": False, "error": "invalid token"}
+LINK_KEYS = {
+    *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
+    *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots"),
+}
+Owner = dict[str, str | None]
+
+
+@pytest.fixture(scope="module")
+def client(product: Product) -> Iterator[FirebaseClient]:
+    with FirebaseClient(product.url) as driven:
+        yield driven
+
+
+@pytest.fixture
+def owner() -> Owner:
+    """A guest without links, as payloads name one."""
+    return {"token": None, "guest": secrets.token_urlsafe(32)}
+
+
+def data(client: FirebaseClient, name: str, payload: object) -> Any:
+    reply = client.call(name, payload)
+    assert reply["ok"], reply
+    return reply["data"]
+
+
+def error(client: FirebaseClient, name: str, payload: object) -> tuple[str, str]:
+    """The client's own code and our reason."""
+    reply = client.call(name, payload)
+    assert not reply["ok"], reply
+    assert reply["message"]
+    return reply["code"], reply["details"]["reason"]
+
+
+def made(client: FirebaseClient, owner: Owner, url: str = "https://example.com/a") -> str:
+    code = new_code()
+    reply = data(client, "createShortLink", {**owner, "code": code, "url": url})
+    assert reply == {"success": True, "code": code, "short_link": code}
+    return code
+
+
+def codes_of(client: FirebaseClient, owner: Owner, **query: object) -> list[str]:
+    reply = data(client, "showLinks", {**owner, **query})
+    assert set(reply) == {"success", "links", "total", "cursor"}
+    return [link["code"] for link in reply["links"]]
+
+
+def test_create_and_access(client: FirebaseClient) -> None:
+    code = new_code()
+    link = {"code": code, "url": "https://example.com/a?b=%20c#d", "token": ""}
+    expected = {"success": True, "code": code, "short_link": code}
+    for nobody in ("", None):
+        assert data(client, "createShortLink", {**link, "token": nobody}) == expected
+    assert data(client, "accessLink", {"code": code}) == {
+        "success": True,
+        "longUrl": [{"long_link": "https://example.com/a?b=%20c#d"}],
+    }
+    for unknown in (code.swapcase(), "no code"):
+        assert data(client, "accessLink", {"code": unknown}) == {"success": True, "longUrl": []}
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "expected"),
+    [
+        ("createShortLink", {"url": "example.com/2"}, ("functions/aborted", "CODE_TAKEN")),
+        ("createShortLink", {"code": "register"}, ("functions/aborted", "CODE_TAKEN")),
+        ("createShortLink", {"code": "abcde"}, (INVALID, "INVALID_CODE")),
+        ("createShortLink", {"url": "javascript:alert(1)"}, (INVALID, "INVALID_URL")),
+        ("createShortLink", {"token": 7}, (INVALID, "INVALID_ARGUMENT")),
+        ("registerUser", {"email": "no-at-sign"}, (INVALID, "INVALID_EMAIL")),
+        ("registerUser", {"username": "ñ" * 31}, (INVALID, "INVALID_USERNAME")),
+        ("registerUser", {"password": "Camino-42"}, (INVALID, "INVALID_PASSWORD_HASH")),
+        ("noSuchFunction", {}, ("functions/not-found", "NOT_FOUND")),
+    ],
+)
+def test_an_error_has_the_code_of_the_client(
+    client: FirebaseClient, function: str, wrong: dict[str, object], expected: tuple[str, str]
+) -> None:
+    right: dict[str, object] = {}
+    if function == "createShortLink":
+        right = {"code": made(client, {}), "url": "https://example.com/a", "token": None}
+    elif function == "registerUser":
+        right = {**registration(f"{new_code()}@example.com")}
+    assert error(client, function, {**right, **wrong}) == expected
+
+
+def test_register_and_log_in(client: FirebaseClient) -> None:
+    email = f"{new_code()}@Example.com"
+    fields = registration(email)
+    assert data(client, "registerUser", fields) == {"success": True}
+    assert data(client, "registerUser", registration(email)) == {"success": False, "error": "exist"}
+    before = time.time()
+    right = {"email": f" {email.swapcase()} ", "password": "Camino-42"}
+    reply = data(client, "verifyUser", right)
+    assert set(reply) == {"success", "token", "expirationTimestamp", "username"}
+    assert (reply["success"], reply["username"]) == (True, "walker")
+    assert abs(reply["expirationTimestamp"] / 1000 - before - 4 * 3600) < 10
+    assert set(data(client, "verifyUser", {**right, "device": None})) == {*reply, "device"}
+    assert data(client, "verifyUser", {**right, "password": "camino-42"}) == INCORRECT
+    assert data(client, "verifyUser", {**right, "email": "nobody@example.com"}) == NO_EXIST
+    for empty in ({"email": ""}, {"password": ""}):
+        assert error(client, "verifyUser", {**right, **empty})[0] == INVALID
+
+
+def test_profile(product: Product, client: FirebaseClient) -> None:
+    token = product.log_in(product.register())
+    assert data(client, "showProfile", {"token": token}) == {"success": True, "data": []}
+    before = datetime.now(UTC)
+    codes = [product.shorten(f"example.com/{n}", token) for n in range(2)]
+    removed = product.shorten("example.com/removed", token)
+    data(client, "removeLinks", {"token": token, "codes": [removed]})
+    links = data(client, "showProfile", {"token": token})["data"]
+    assert [link.pop("short_link") for link in links] == codes[::-1], "newest first"
+    for number, link in enumerate(reversed(links)):
+        age = datetime.fromisoformat(link.pop("created_at")) - before
+        assert timedelta(seconds=-1) < age < timedelta(seconds=30)
+        assert link == {"long_link": f"http://example.com/{number}", "views": 0}
+    for nobody in (None, ""):
+        assert data(client, "showProfile", {"token": nobody}) == NO_LOGGED
+    header, payload, signature = token.split(".")
+    for bad in ("nonsense", f"{header}.{payload}.{signature[::-1]}"):
+        assert data(client, "showProfile", {"token": bad}) == INVALID_TOKEN
+        link = {"code": new_code(), "url": "example.com", "token": bad}
+        assert data(client, "createShortLink", link) == INVALID_TOKEN
+
+
+@pytest.mark.parametrize("kind", ["account", "guest"])
+def test_a_link_and_what_its_owner_does_with_it(
+    product: Product, client: FirebaseClient, owner: Owner, kind: str
+) -> None:
+    if kind == "account":
+        owner = {"token": product.log_in(product.register()), "guest": None}
+    other, code = made(client, owner), made(client, owner)
+    shown = data(client, "showLink", {**owner, "code": code})
+    assert set(shown) == {"success", "link", "history"}
+    assert set(shown["link"]) == LINK_KEYS
+    changes = {
+        "url": "https://example.com/b",
+        "title": " A title ",
+        "tags": ["b", "a", "b"],
+        "expires_at": "2086-07-01T09:30:00.999+02:00",
+        "ended_url": "ended.example",
+        "public_statistics": True,
+    }
+    reply = data(client, "changeLink", {**owner, "code": code, "changes": changes})
+    assert set(reply) == {"success", "link"}
+    assert reply["link"] == {
+        **shown["link"],
+        "long_link": "https://example.com/b",
+        "title": "A title",
+        "tags": ["b", "a"],
+        "changed_at": reply["link"]["changed_at"],
+        "expires_at": "2086-07-01T07:30:00.000Z",
+        "ended_url": "http://ended.example",
+        "public_statistics": True,
+    }
+    told = data(client, "showLink", {**owner, "code": code})
+    assert told["link"] == reply["link"]
+    assert [former["long_link"] for former in told["history"]] == ["https://example.com/a"]
+    no_changes: dict[str, object] = {**owner, "code": code, "changes": {}}
+    assert error(client, "changeLink", no_changes) == (INVALID, "NO_CHANGES")
+    stranger = {"guest": secrets.token_urlsafe(32)}
+    assert data(client, "showLink", {**stranger, "code": code}) == NO_EXIST
+    assert data(client, "showLink", {"code": code}) == NO_LOGGED
+
+    named = {**owner, "codes": [code, code]}
+    assert data(client, "removeLinks", named) == {"success": True, "removed": [code]}
+    removed = {"success": True, "longUrl": [], "state": "removed"}
+    assert data(client, "accessLink", {"code": code}) == removed
+    assert codes_of(client, owner) == [other]
+    assert codes_of(client, owner, state="removed") == [code]
+    assert data(client, "restoreLinks", named) == {"success": True, "restored": [code]}
+    assert codes_of(client, owner, order="oldest", query="EXAMPLE") == [other, code]
+    page = data(client, "showLinks", {**owner, "limit": 1})
+    assert page["total"] == 2
+    assert codes_of(client, owner, limit=1, cursor=page["cursor"]) == [other]
+    wrong = {**owner, "limit": 1, "cursor": "nonsense"}
+    assert error(client, "showLinks", wrong) == (INVALID, "INVALID_CURSOR")
+
+    change = {**owner, "code": code, "changes": {"expires_at": "2020-01-01T00:00:00Z"}}
+    assert data(client, "changeLink", change)["link"]["state"] == "expired"
+    target = [{"long_link": "http://ended.example"}]
+    expired = {"success": True, "longUrl": target, "state": "expired"}
+    assert data(client, "accessLink", {"code": code}) == expired
+
+
+def test_a_claim(product: Product, client: FirebaseClient) -> None:
+    guest = secrets.token_urlsafe(32)
+    codes = [made(client, {"guest": guest}) for _ in range(3)]
+    token = product.log_in(product.register())
+    both: Owner = {"token": token, "guest": guest}
+    assert data(client, "claimLinks", both) == {"success": True, "claimed": 3}
+    assert codes_of(client, {"token": token}) == codes[::-1]
+    assert codes_of(client, {"guest": guest}) == []
+    assert error(client, "claimLinks", {"token": token}) == (INVALID, "INVALID_ARGUMENT")
+
+
+def test_a_scan_code(client: FirebaseClient, owner: Owner) -> None:
+    code = made(client, owner)
+    reply = data(client, "createScanCode", {**owner, "code": code})
+    scan_code = reply["scan_code"]
+    assert reply == {"success": True, "scan_code": scan_code}
+    assert data(client, "createScanCode", {**owner, "code": code}) == reply
+    assert data(client, "showLink", {**owner, "code": code})["link"]["scan_code"] == scan_code
+    followed = data(client, "accessLink", {"code": scan_code})
+    assert followed == data(client, "accessLink", {"code": code})
+    taken = {**owner, "code": scan_code, "url": "https://example.com"}
+    assert error(client, "createShortLink", taken) == ("functions/aborted", "CODE_TAKEN")
+
+
+def test_statistics_of_a_link_and_of_all_links(
+    product: Product, client: FirebaseClient, owner: Owner
+) -> None:
+    code, other = made(client, owner), made(client, owner)
+    for _ in range(3):
+        product.visit(code)
+    product.visit(code, {"user-agent": "curl/8"})
+    product.visit(other)
+
+    def people(asked: str | None) -> int:
+        shown = data(client, "showStatistics", {**owner, "code": asked})
+        count: int = shown["totals"]["people"]
+        return count
+
+    await_that(lambda: (people(code), people(None)) == (3, 4), SETTLED)
+    shown = data(client, "showStatistics", {**owner, "code": code})
+    assert set(shown) == {"success", "range", "totals", "previous", "series", "breakdowns"}
+    assert (shown["range"]["step"], shown["range"]["timezone"]) == ("day", "UTC")
+    assert set(shown["totals"]) == set(shown["previous"]) == {"people", "bots", "visitors"}
+    assert shown["totals"]["bots"] == 1
+    assert len(shown["series"]) == 30
+    assert set(shown["series"][0]) == {"start", "people", "bots", "visitors"}
+    assert len(shown["breakdowns"]) == 7
+    for names in shown["breakdowns"].values():
+        assert sum(one["people"] for one in names) == 3
+    everything = data(client, "showStatistics", {**owner, "code": None, "range": "all"})
+    assert everything["top"] == [{"code": code, "people": 3}, {"code": other, "people": 1}]
+    assert data(client, "showStatistics", {"code": code}) == NO_LOGGED
+    wrong = {**owner, "code": code, "timezone": "Nowhere"}
+    assert error(client, "showStatistics", wrong) == (INVALID, "INVALID_TIMEZONE")
+
+
+def test_another_password_and_the_end_of_an_account(
+    product: Product, client: FirebaseClient
+) -> None:
+    email = product.register()
+    token = product.log_in(email)
+    made_new = registration(email, "Camino-43")
+    new = {"new_password": made_new["password"], "new_salt": made_new["salt"]}
+    change = {"token": token, "password": "Camino-42", **new}
+    assert data(client, "changePassword", {**change, "password": "Camino-44"}) == INCORRECT
+    reply = data(client, "changePassword", change)
+    assert set(reply) == {"success", "token", "expirationTimestamp"}
+    assert abs(reply["expirationTimestamp"] / 1000 - time.time() - 4 * 3600) < 10
+    assert data(client, "showLinks", {"token": token}) == INVALID_TOKEN
+    own = {"token": reply["token"], "password": "Camino-43"}
+    assert data(client, "removeAccount", {**own, "token": None}) == NO_LOGGED
+    assert data(client, "removeAccount", {**own, "password": "Camino-42"}) == INCORRECT
+    assert data(client, "removeAccount", own) == {"success": True}
+    assert data(client, "removeAccount", own) == INVALID_TOKEN
+    assert data(client, "verifyUser", {"email": email, "password": "Camino-43"}) == NO_EXIST
+
+
+def test_a_preview_and_a_report(client: FirebaseClient, owner: Owner) -> None:
+    url = "https://user@xn--80ak6aa92e.com:8443/a?b=%20c#d"
+    code = made(client, owner, url)
+    link = data(client, "showLink", {**owner, "code": code})["link"]
+    assert data(client, "previewLink", {"code": code}) == {
+        "success": True,
+        "preview": {
+            "code": code,
+            "long_link": url,
+            "host": "xn--80ak6aa92e.com",
+            "state": "active",
+            "reason": None,
+            "created_at": link["created_at"],
+            "changed_at": None,
+            "title": "",
+            "warnings": [
+                "look-alike host",
+                "punycode host",
+                "user info in address",
+                "unusual port",
+            ],
+        },
+    }
+    assert data(client, "previewLink", {"code": new_code()}) == {"success": True, "preview": None}
+    first = data(client, "reportLink", {"code": code})
+    assert first.keys() == {"success", "report"}
+    said = {"reason": None, "details": "ñ" * 1000, "contact": "ana@b.example"}
+    assert data(client, "reportLink", {"code": code, **said, **owner}) == first
+    assert data(client, "reportLink", {"code": code, "reason": "spam"}) != first
+    assert data(client, "reportLink", {"code": new_code()}) == NO_EXIST
+    bad = {"code": code, "contact": "nobody"}
+    assert error(client, "reportLink", bad) == (INVALID, "INVALID_CONTACT")

@@ -1,0 +1,147 @@
+"""The privacy page tells of all that is stored, and of nothing that is not.
+
+All tests of this folder that use a store look at the end that what they left in it is told there
+(`new_store`). Here everything is stored that can be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
+
+import pytest
+
+from gateway.visits.journal import lines
+from services.analytics.__main__ import ADAPTERS as ANALYTICS
+from services.analytics.domain.visits import Batch, Dimension, VisitCount, VisitKind
+from services.auth.__main__ import ADAPTERS as AUTH
+from services.auth.domain.account import Account
+from services.links.__main__ import ADAPTERS as LINKS
+from services.links.application.ports import UnitOfWork
+from services.links.domain import link as links
+from services.links.domain import report
+from services.links.domain.block import BlockReason
+from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
+from services.links.domain.edit import Edit, LinkChanges, block, removal
+from services.links.domain.query import Wanted
+from services.links.domain.sweep import Sweep
+from services.links.domain.url import UrlPolicy
+from tests.support import stored, units
+from tests.support.stored import Path
+from tests.support.stores import NewStore, opened_at
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+DAY = 20_454
+"""2026-01-01."""
+
+
+def _listed(link: links.Link) -> links.Link:
+    return replace(link, listed="phishing.txt", spared=True, spared_at=NOW)
+
+
+async def fill_links(setting: str) -> None:
+    owner, guest = links.Account("one"), links.Guest(bytes(32))
+    async with opened_at(setting, "links", LINKS) as store:
+        owners: tuple[links.Owner, ...] = (owner, guest, links.NOBODY)
+        for n, whose in enumerate(owners):
+            whole = links.Link(
+                f"code{n:04}",
+                "https://example.com/",
+                whose,
+                NOW,
+                "Un título",
+                ("one", "two"),
+                expires_at=NOW.replace(microsecond=0),
+                ended_url="https://ended.example/",
+                public_statistics=True,
+            )
+            await store.links.add(whole)
+            codes = [whole.code]
+            changes = LinkChanges(url="https://b.example/")
+            urls = UrlPolicy("https://atajo.example")
+            await units.edit(store, codes, changes.edit(urls, NOW), NOW)
+            if not isinstance(whose, links.Nobody):
+                await units.give_scan_code(store, whole.code, f"SCAN000{n}", NOW)
+            await units.edit(store, codes, block(BlockReason.SPAM), NOW)
+            await units.edit(store, codes, removal(NOW), NOW)
+        await store.links.add(links.Link("listed--", "https://example.com/", owner, NOW))
+        await units.edit(store, ["listed--"], Edit(_listed), NOW)
+        for reason in BlockReason:
+            said = report.statement_of("Stolen passwords", "ana@b.example", NOW)
+            await units.report(store, "listed--", reason, said, f"id-{reason.value}")
+        await units.report(store, "code0000", BlockReason.SPAM, said, "decided")
+        await units.decide_reports(store, "code0000", NOW)
+        await store.sweep.put(Sweep("contents"))
+        spam = BlockReason.SPAM
+
+        def decide(unit: UnitOfWork) -> None:
+            unit.decisions.block(BlockedAddress("evil.example", spam, NOW))
+            unit.decisions.add(Decision(DecisionKind.BLOCK, NOW, "", "evil.example", spam))
+            of_link = Decision(DecisionKind.BLOCK, NOW, "code0001", "", spam, "cause", 2)
+            unit.decisions.add(of_link)
+
+        await store.transactions.run("test", decide)
+        await store.links.add(links.Link("purged--", "https://example.com/", owner, NOW))
+        await units.purge(store, ["purged--"], NOW)
+        await store.views.note({"code0000": 7}, "7")
+        await units.keep_ranking(store, owner, "key", ["code0000"], NOW)
+        with patch("services.links.storage.mongo.lists._FEW", 1):
+            await store.lists.count(owner, Wanted(), NOW)
+        await store.leases.take("purge", "one", timedelta(seconds=5), NOW)
+
+
+async def fill_auth(setting: str) -> None:
+    account = Account("id", "Ana@b", "ana@b", "Ana", "hash", "salt", NOW)
+    async with opened_at(setting, "auth", AUTH) as (accounts, attempts):
+        await accounts.add(account)
+        await accounts.change_password(account, "hash", "salt")
+        await accounts.close(account.email_key)
+        await attempts.take("key", 5, timedelta(minutes=15), NOW)
+
+
+async def fill_analytics(setting: str) -> None:
+    names = dict.fromkeys(Dimension, "name.example")
+    many = frozenset(number << 20 for number in range(1 << 12))
+    async with opened_at(setting, "analytics", ANALYTICS) as store:
+        # Days and names enough, and all of them long ago, for what a store makes of what is over.
+        for number, day in enumerate(range(DAY, DAY + 40), 1):
+            person = VisitCount("abcdefgh", 24 * day, VisitKind.PERSON, names, 5000)
+            bot = VisitCount("abcdefgh", 24 * day, VisitKind.BOT, {}, 1)
+            hosts = ({Dimension.REFERRER: f"{day}-{n}".ljust(100, "x")} for n in range(40))
+            others = [replace(person, names=host, count=1) for host in hosts]
+            visitors = {(day, "abcdefgh"): many if number % 2 else frozenset({number})}
+            await store.apply(Batch("gateway", number, (person, bot, *others), visitors), NOW)
+        await store.maintain("", DAY + 400, None)
+        await store.visitor_key(DAY, bytes(32))
+
+
+async def filled(new_store: NewStore) -> set[Path]:
+    """The fields of the three services, with everything there that can be."""
+    found: set[Path] = set()
+    for fill in (fill_links, fill_auth, fill_analytics):
+        with new_store() as setting:
+            await fill(setting)
+            found |= stored.fields(setting)
+    return found
+
+
+async def test_every_field_is_told(new_store: NewStore) -> None:
+    assert stored.untold(await filled(new_store)) == []
+
+
+async def test_what_is_told_is_there(new_sqlite: NewStore, new_mongodb: NewStore) -> None:
+    found = await filled(new_sqlite) | await filled(new_mongodb)
+    for pattern in stored.told(but=("journal", "browser")):
+        assert any(stored.matches(pattern, path) for path in found), ".".join(pattern)
+
+
+def test_the_journal_is_told() -> None:
+    fields = {*lines.Visit._fields, *lines.Facts._fields} - {"facts"}
+    of_journal = {path for path in stored.told() if path[0] == "journal"}
+    assert of_journal == {("journal", field) for field in fields}
+
+
+@pytest.mark.parametrize("path", ["links.address", "days.nothing.1", "nothing.at.all"])
+def test_what_is_not_in_the_list_is_found_out(path: str) -> None:
+    assert stored.untold([tuple(path.split("."))]) == [path]
