@@ -236,7 +236,7 @@ async def test_codes_of_many_links_come_all_together(
 async def test_an_owner_of_too_many_links_is_told_so(
     links: LinksClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("domain", "application.queries"):
+    for module in ("domain.link", "application.queries"):
         monkeypatch.setattr(f"services.links.{module}.MAX_OWNED_CODES", 3)
     for n in range(4):
         assert len(await links.owned_codes(ONE)) == n

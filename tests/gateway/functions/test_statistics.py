@@ -190,7 +190,7 @@ def test_an_owner_of_too_many_links_is_told_so(
     gateway: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = new_guest()
-    for module in ("domain", "application.queries"):
+    for module in ("domain.link", "application.queries"):
         monkeypatch.setattr(f"services.links.{module}.MAX_OWNED_CODES", 2)
     for _ in range(2):
         make(gateway, owner)
