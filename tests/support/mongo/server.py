@@ -62,10 +62,12 @@ _KEEPER = """
 folder=$1; shift
 ulimit -n "$(ulimit -Hn)"
 mkdir -p "$folder"
-while read -r _; do "$@" >&2 & echo $!; done
+while read -r _; do wait; "$@" >&2 & echo $!; done
 kill -9 $!; wait; rm -rf "$folder"
 """
-"""Starts the command after the folder for each line of input, and kills it when the input ends."""
+"""Starts the command after the folder for each line of input, and kills it when the input ends.
+
+Before a start it waits until the killed server has released its data and its port."""
 
 
 _log: int | None = subprocess.DEVNULL
