@@ -371,7 +371,7 @@ OVERVIEW = Dashboard(
             ],
         ),
         Row(
-            "Objectives (docs/slo.md)",
+            "Objectives (docs/operations/slo.md)",
             [
                 number(
                     "Budget left of 30 days",

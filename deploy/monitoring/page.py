@@ -14,7 +14,7 @@ from deploy.local.settings import ROOT
 from deploy.monitoring.dashboards import DASHBOARDS
 from deploy.monitoring.grafana import Dashboard, Panel
 
-_DOCS = ROOT / "docs"
+_DOCS = ROOT / "docs" / "operations"
 _STYLE = "body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
 
 
@@ -92,10 +92,7 @@ def _item(address: str, title: str, about: str) -> str:
 
 
 def _handler(page: Page) -> type[BaseHTTPRequestHandler]:
-    texts = {
-        f"/{file.relative_to(_DOCS)}": file
-        for file in (_DOCS / "slo.md", *(_DOCS / "runbooks").glob("*.md"))
-    }
+    texts = {f"/{file.relative_to(_DOCS)}": file for file in _DOCS.rglob("*.md")}
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

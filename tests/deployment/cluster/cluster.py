@@ -251,7 +251,7 @@ def _takes(port: int) -> bool:
 
 @contextmanager
 def operating() -> Iterator[Callable[..., str]]:
-    """The operator's command, in the pod that is started for it: docs/kubernetes.md.
+    """The operator's command, in the pod that is started for it: docs/operations/kubernetes.md.
 
     It returns what the command says, which is repeated where a pod that it called was killed.
     Raises RuntimeError.

@@ -367,7 +367,7 @@ def test_prometheus_scrapes_every_pod(tmp_path: Path, note: Note) -> None:
             pod.name.removeprefix("atajo-"): _forwarded(kept, pod, cluster.METRICS_PORT)
             for pod in pods
         }
-        prometheus = Prometheus(tmp_path, free_port(), rules("docs/runbooks"))
+        prometheus = Prometheus(tmp_path, free_port(), rules("docs/operations/runbooks"))
         prometheus.look_at(targets)
         with prometheus:
 

@@ -9,8 +9,8 @@ import yaml
 from tests.support.processes import ROOT
 
 RULES = ROOT / "charts" / "atajo" / "monitoring" / "rules.yaml"
-SLO = ROOT / "docs" / "slo.md"
-RUNBOOKS = ROOT / "docs" / "runbooks"
+SLO = ROOT / "docs" / "operations" / "slo.md"
+RUNBOOKS = SLO.parent / "runbooks"
 PLACE = "RUNBOOKS/"
 """Stands in the rules for the address of the runbooks."""
 
