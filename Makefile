@@ -1,4 +1,4 @@
-# Everything a developer does with Atajo. `make` alone lists the targets.
+# Tasks for developers and operators. `make` lists the targets.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -17,19 +17,20 @@ export KIND_CLUSTER ?= atajo
 export KIND_NODE_IMAGE PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE MONGODB_IMAGE
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-# Where prerequisites.sh puts the helm and the mongod it gets.
+# prerequisites.sh installs helm and mongod here.
 export PATH := $(PATH):$(CURDIR)/.cache/bin
 
-# What the caller has on the path stays on it.
+# Keep what the caller has on the path.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/proto/gen$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-# A stamp is touched last and removed first, so that an interrupted step is done again.
+# A step removes its stamp first and touches it last, so that make repeats an interrupted step.
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 NODE := web/node_modules/.stamp
 WEB := web/node_modules/.built
 
 PYTHON_CODE := services gateway deploy charts tests
+PACKAGES := admin analytics auth gateway links reconciler shared
 NGINX_EDGE := deploy/nginx/edge
 WEB_EDGE := web/src/lib/edge.ts
 DASHBOARDS := charts/atajo/monitoring/dashboards
@@ -45,45 +46,54 @@ help: ## List the targets
 		/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: $(RUN) $(WEB) ## Set up and run Atajo on http://localhost:8080 until Ctrl-C
+run: $(RUN) $(WEB) ## Run Atajo on http://localhost:8080 until Ctrl-C
 	@exec $(PY) -m deploy.local
+
+.PHONY: dev
+dev: $(RUN) $(WEB) ## Run Atajo with reload: pages on http://localhost:5173, Python on each change
+	@exec $(PY) -m deploy.local.reload
+
+.PHONY: docs
+docs: ## List the documents
+	@for file in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md docs/*/*.md; do \
+		printf '  %-48s %s\n' "$$file" "$$(sed -n '1s/^# //p' "$$file")"; done
 
 ##@ Deploy
 
 .PHONY: images
-images: engine ## Build atajo/app and atajo/web; TAG=, PYTHON_IMAGE=, NODE_IMAGE=, NGINX_IMAGE=, ENGINE=
+images: engine ## Build the images atajo/app and atajo/web; TAG=, ENGINE=, PYTHON_IMAGE=, NODE_IMAGE=, NGINX_IMAGE=
 	@$(call build,app,PYTHON_IMAGE)
 	@$(call build,web,PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE)
 	@$(ENGINE) images --filter reference='atajo/*:$(TAG)'
 
 .PHONY: kind-up
-kind-up: kind-tools ## Run Atajo on a kind cluster, or upgrade it; KIND_NODE_IMAGE=, MONGODB_IMAGE=
+kind-up: kind-tools ## Run Atajo on a local kind cluster, or upgrade it; KIND_NODE_IMAGE=, MONGODB_IMAGE=
 	@bash deploy/kind/up.sh
 
 .PHONY: kind-down
-kind-down: kind-tools ## Remove the kind cluster and all that is in it
+kind-down: kind-tools ## Delete the kind cluster and its data
 	@kind delete cluster --name $(KIND_CLUSTER)
 
 .PHONY: monitor
-monitor: $(RUN) prometheus ## Look at a running Atajo with Prometheus, rules and runbooks, until Ctrl-C
+monitor: $(RUN) prometheus ## Monitor a running Atajo with Prometheus, alerts and runbooks, until Ctrl-C
 	@exec $(PY) -m deploy.monitoring
 
-##@ Look after
+##@ Operate
 
 .PHONY: backup
-backup: $(RUN) ## Copy what a running Atajo keeps in SQLite: make backup TO=folder
+backup: $(RUN) ## Back up a running Atajo on SQLite: make backup TO=folder
 	@exec $(PY) -m deploy.local.backup "$${TO-}"
 
 .PHONY: remove-link
-remove-link: $(RUN) ## Remove a link for good: make remove-link CODE=k7Qm2_xB
+remove-link: $(RUN) ## Delete a link permanently: make remove-link CODE=k7Qm2_xB
 	@exec $(PY) -m services.admin remove-link "$${CODE-}"
 
 .PHONY: remove-account
-remove-account: $(RUN) ## Remove an account and its links: make remove-account EMAIL=a@example.com
+remove-account: $(RUN) ## Delete an account and its links: make remove-account EMAIL=a@example.com
 	@exec $(PY) -m services.admin remove-account "$${EMAIL-}"
 
 .PHONY: reports
-reports: $(RUN) ## What people reported, the most often reported links first; AFTER=
+reports: $(RUN) ## List reports that await a decision, most reported links first; AFTER=
 	@exec $(PY) -m services.admin reports "$${AFTER-}"
 
 .PHONY: block
@@ -91,90 +101,94 @@ block: $(RUN) ## Block a link, a host or a path: make block WHAT=k7Qm2_xB CLASS=
 	@exec $(PY) -m services.admin block "$${WHAT-}" "$${CLASS-}" "$${CAUSE-}"
 
 .PHONY: unblock
-unblock: $(RUN) ## Take a block away: make unblock WHAT=evil.example; CAUSE=
+unblock: $(RUN) ## Remove a block: make unblock WHAT=evil.example; CAUSE=
 	@exec $(PY) -m services.admin unblock "$${WHAT-}" "$${CAUSE-}"
 
 .PHONY: dismiss
-dismiss: $(RUN) ## The reports of a link are no reason to block it: make dismiss CODE=k7Qm2_xB; CAUSE=
+dismiss: $(RUN) ## Dismiss the reports of a link: make dismiss CODE=k7Qm2_xB; CAUSE=
 	@exec $(PY) -m services.admin dismiss "$${CODE-}" "$${CAUSE-}"
 
 .PHONY: decisions
-decisions: $(RUN) ## What was blocked, unblocked and dismissed, newest first; PAGE=
+decisions: $(RUN) ## List decisions (blocks, unblocks, dismissals), newest first; PAGE=
 	@exec $(PY) -m services.admin decisions "$${PAGE-}"
 
 ##@ Verify
 
-# The product's processes are started a thousand times: their sources are compiled once.
+# Tests start the product's processes a thousand times: let them compile their sources once.
 test test-all: export PYTHONDONTWRITEBYTECODE :=
 
+# T names a folder below tests/, or a path. Tests of a package need no browser, no nginx and no helm.
+TESTS = $(if $(T),$(if $(wildcard tests/$(firstword $(subst ::, ,$(T)))),tests/$(T),$(T)))
+IS_PACKAGE = $(filter $(PACKAGES),$(firstword $(subst /, ,$(patsubst tests/%,%,$(T)))))
+
 .PHONY: test
-test: $(DEV) $(WEB) ready ## Set up and pass every test but the slow ones; WORKERS=
-	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow"
+test: $(DEV) $(WEB) $(if $(IS_PACKAGE),mongo,$(if $(T),test-tools,ready)) ## Run all tests except slow ones, or some: make test T=links; PYTEST=, WORKERS=
+	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow" $(PYTEST) $(TESTS)
 
 .PHONY: test-all
-test-all: $(DEV) $(WEB) ready ## Every test, the slow ones too; WORKERS=
-	@exec $(PY) -m pytest -n $(WORKERS)
+test-all: $(DEV) $(WEB) ready ## Run all tests, including slow ones; PYTEST=, WORKERS=
+	@exec $(PY) -m pytest -n $(WORKERS) $(PYTEST)
 
-# What the other tests need comes over the network while those of the pages have the cores.
+# Download what the other tests need while the tests of the pages use the cores.
 .PHONY: ready
 ready: $(NODE)
 	@$(MAKE) --jobs=2 test-pages test-tools
 
 .PHONY: test-pages
-test-pages: $(NODE)
+test-pages: $(NODE) ## Run the unit tests of the pages
 	@$(NPM) test
 
-# One after the other, as apt-get goes.
+# One at a time, because of apt-get's lock.
 .PHONY: test-tools
 test-tools: mongo
 	@for tool in browser helm prometheus nginx; do bash deploy/local/prerequisites.sh --$$tool; done
 
 .PHONY: image-test
-image-test: $(DEV) images ## Look into the images, and run them
+image-test: $(DEV) images ## Build, inspect and run the images
 	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_ENGINE=$(ENGINE) $(PY) -m pytest -s -m engine tests/deployment/images
 
 .PHONY: kind-test
-kind-test: $(DEV) $(WEB) browser kind-tools ## What the kind cluster keeps through upgrades, scaling and kills, into reports/
+kind-test: $(DEV) $(WEB) browser kind-tools ## Test upgrades, scaling and kills on the kind cluster; report in reports/
 	@exec $(PY) -m pytest -m cluster tests/deployment/cluster
 
 .PHONY: faults
-faults: $(DEV) mongo ## Kill and freeze the parts at random under load; SEED=, KILLS=, STORE=
+faults: $(DEV) mongo ## Kill and freeze processes at random under load; SEED=, KILLS=, STORE=
 	@exec $(PY) -m tests.system.faults.run
 
 .PHONY: fuzz
-fuzz: $(DEV) ## Send a running product random requests, until Ctrl-C; FOR= seconds, SEED=, CASE=
+fuzz: $(DEV) ## Send random requests until Ctrl-C; FOR= seconds, SEED=, CASE=
 	@exec $(PY) -m tests.system.fuzz.run
 
 .PHONY: drill
-drill: $(DEV) mongo prometheus ## Break what the alerts speak of, and see that the right ones go off; DRILL=
+drill: $(DEV) mongo prometheus ## Break what the alerts watch, and check that the right ones fire; DRILL=
 	@exec $(PY) -m tests.deployment.monitoring.drill
 
 .PHONY: bench
-bench: $(DEV) ## Measure redirects and creations beside nginx, on one core each
+bench: $(DEV) ## Measure redirects and creations on one core, compared with nginx
 	@exec $(PY) -m tests.performance.bench
 
 .PHONY: bench-memory
-bench-memory: $(DEV) $(WEB) ## Measure the memory of all processes together, idle and at full load
+bench-memory: $(DEV) $(WEB) ## Measure the memory of all processes, idle and at full load
 	@exec $(PY) -m tests.performance.memory
 
 .PHONY: bench-blocklists
-bench-blocklists: $(DEV) ## Measure creations while a list of a million hosts is read, and what it takes
+bench-blocklists: $(DEV) ## Measure creations while a blocklist of a million hosts is read
 	@exec $(PY) -m tests.performance.blocklists
 
 .PHONY: bench-sweep
-bench-sweep: $(DEV) mongo ## Measure how long a million links are looked through when a blocklist changes
+bench-sweep: $(DEV) mongo ## Measure the rescan of a million links after a blocklist changed
 	@exec $(PY) -m tests.performance.sweep
 
 .PHONY: bench-scale
-bench-scale: $(DEV) mongo ## Measure operations with up to 10 million links, and statistics with 100 million visits
+bench-scale: $(DEV) mongo ## Measure operations with 10 million links and 100 million visits
 	@exec $(PY) -m tests.performance.scale
 
 .PHONY: qr-time
-qr-time: $(DEV) $(WEB) browser ## Measure how long the verdict on a QR code takes a phone; fails above the budget
+qr-time: $(DEV) $(WEB) browser ## Measure the verdict on a QR code as on a phone; fails above the budget
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/verdict.mjs {url}
 
 .PHONY: check
-check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart check-capacity ## Lint, types, import direction, format, generated code, budgets
+check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart check-documents ## Check format, lint, types, import contracts, generated files, documents
 
 .PHONY: check-python
 check-python: $(DEV)
@@ -203,7 +217,7 @@ check-nginx: $(DEV)
 	$(PY) -m gateway.nginx.includes "$$fresh"; \
 	diff -r $(NGINX_EDGE) "$$fresh" || { echo "$(NGINX_EDGE) is not current: make nginx" >&2; exit 1; }
 
-# Helm's own view of the chart, Kubernetes' schemas, and what was rendered before.
+# Helm lint, Kubernetes schemas, and comparison with the golden manifests.
 .PHONY: check-chart
 check-chart: $(DEV) helm
 	@$(PY) -m tests.deployment.chart.check
@@ -214,32 +228,34 @@ check-dashboards: $(DEV)
 	$(PY) -m deploy.monitoring.dashboards "$$fresh"; \
 	diff -r $(DASHBOARDS) "$$fresh" || { echo "The dashboards are not current: make dashboards" >&2; exit 1; }
 
-.PHONY: check-capacity
-check-capacity: $(DEV)
+.PHONY: check-documents
+check-documents: $(DEV)
 	@$(PY) -m tests.performance.capacity --check
+	@$(PY) -m tests.deployment.documents.reference --check
+	@$(PY) -m pytest -n 0 --durations=0 tests/deployment/documents
 
-# A lock that names an index would send everybody to the one it was made with.
+# Locks must not name the package index of whoever wrote them.
 .PHONY: check-locks
 check-locks:
-	@! grep -nE '://|^--' requirements.txt requirements-dev.txt || { echo "A Python lock names an address." >&2; exit 1; }
-	@! grep -n '"resolved"' web/package-lock.json || { echo "The npm lock names an address." >&2; exit 1; }
+	@! grep -nE '://|^--' requirements.txt requirements-dev.txt || { echo "A Python lock contains a URL." >&2; exit 1; }
+	@! grep -n '"resolved"' web/package-lock.json || { echo "The npm lock contains a URL." >&2; exit 1; }
 
 .PHONY: screenshots
-screenshots: $(DEV) $(WEB) browser ## Pictures of every page, both themes, phone and desk, in reports/
+screenshots: $(DEV) $(WEB) browser ## Take screenshots of every page, in both themes and two widths, into reports/
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/screenshots.mjs {url} reports/screenshots
 
 .PHONY: lighthouse
-lighthouse: $(DEV) $(WEB) browser ## Measure the pages with Lighthouse; fails below the budgets
+lighthouse: $(DEV) $(WEB) browser ## Measure the pages with Lighthouse; fails below the budget
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/lighthouse.mjs {url} reports/lighthouse
 
 .PHONY: audit
-audit: $(DEV) $(NODE) ## Look for known vulnerabilities in what the locks name
+audit: $(DEV) $(NODE) ## Check the locked dependencies for known vulnerabilities
 	@$(PY) -m deploy.local.audit
 
 ##@ Change
 
 .PHONY: fmt
-fmt: $(DEV) $(NODE) ## Format, and fix what can be fixed
+fmt: $(DEV) $(NODE) ## Format the code, and fix what can be fixed
 	@$(PY) -m ruff check --fix
 	@$(PY) -m ruff format
 	@$(NPM) run fmt
@@ -251,15 +267,15 @@ proto: $(DEV) ## Generate proto/gen from proto/
 	@$(call generate,proto/gen)
 
 .PHONY: edge
-edge: nginx ## Generate what nginx and the pages take from deploy/edge.toml
+edge: nginx ## Generate the routes of nginx and pages from deploy/edge.toml
 	@$(PY) -m deploy.edge > $(WEB_EDGE)
 
 .PHONY: nginx
-nginx: $(DEV) ## Generate what nginx alone takes from deploy/edge.toml
+nginx: $(DEV) ## Generate only nginx's part of that
 	@$(PY) -m gateway.nginx.includes $(NGINX_EDGE)
 
 .PHONY: chart-golden
-chart-golden: $(DEV) helm ## Write what the chart renders into tests/deployment/chart/golden
+chart-golden: $(DEV) helm ## Update the chart's golden manifests
 	@$(PY) -m tests.deployment.chart.check --golden
 
 .PHONY: dashboards
@@ -270,14 +286,18 @@ dashboards: $(DEV) ## Generate the Grafana dashboards from deploy/monitoring/das
 capacity: $(DEV) ## Compute the tables of docs/performance.md from measured costs
 	@$(PY) -m tests.performance.capacity
 
+.PHONY: reference
+reference: $(DEV) ## Generate the tables of docs/reference from the code
+	@$(PY) -m tests.deployment.documents.reference
+
 .PHONY: lock
-lock: $(DEV) ## Write the locks from pyproject.toml and package.json; UPGRADE=1 takes newer versions
+lock: $(DEV) ## Update the lock files; UPGRADE=1 takes newer versions
 	@$(COMPILE) pyproject.toml -o requirements.txt
 	@$(COMPILE) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
 	@$(NPM) $(if $(UPGRADE),update,install) --package-lock-only --ignore-scripts
 
 .PHONY: clean
-clean: ## Remove everything that was set up or built; the data folder stays
+clean: ## Delete everything that was installed or built; .data stays
 	rm -rf $(VENV) web/node_modules web/dist web/coverage reports
 	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find $(PYTHON_CODE) proto -name __pycache__ -prune -exec rm -rf {} +
@@ -314,7 +334,7 @@ helm: | prerequisites
 
 INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 
-# Without its stamp an environment is half-made and starts anew.
+# Without its stamp the environment is incomplete: start over.
 $(RUN): requirements.txt | prerequisites
 	@echo "Setting up Python packages."
 	@[[ -e $@ ]] || $(PYTHON) -m venv --clear $(VENV)
@@ -328,7 +348,7 @@ $(DEV): requirements-dev.txt $(RUN)
 	@$(INSTALL) -r requirements-dev.txt
 	@touch $@
 
-# No package here needs its install script: none is run.
+# No package needs its install script, so none is run.
 $(NODE): web/package.json web/package-lock.json | prerequisites
 	@echo "Setting up web packages."
 	@rm -f $@
@@ -344,7 +364,7 @@ $(WEB): $(NODE) $(WEB_SOURCES) $(if $(wildcard web/dist/index.html),,unbuilt)
 .PHONY: unbuilt
 unbuilt:
 
-# An image, and the base images that can be named for it.
+# Build an image. Arguments: its name, and the variables of its base images.
 define build
 $(ENGINE) build --file deploy/images/$(1).Dockerfile --tag atajo/$(1):$(TAG) \
 	$(foreach base,$(2),$(if $($(base)),--build-arg $(base)=$($(base)))) \

@@ -28,7 +28,7 @@ class RunSettings(ProcessSettings):
     store: str = Field(default="", pattern=r"^(mongodb(\+srv)?://.+)?$")
     """A MongoDB URL; without one, SQLite files in the data folder."""
     public_url: PublicUrl | None = None
-    """Where people reach the product; http://localhost:<port> unless told otherwise."""
+    """The public URL; by default `http://localhost:<port>`."""
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     """Quieter than elsewhere: the logs share a terminal with whoever started the run."""
 

@@ -70,11 +70,11 @@ MEASURED = (
     (
         "look-up, links with its store",
         f"{LOOKUP_US:.0f} us",
-        "ARCHITECTURE: 0.2 ms in all processes (SQLite), less the gateway's share",
+        "ADR 0010: 0.2 ms in all processes (SQLite), less the gateway's share",
     ),
     ("creation, links and mongod", f"{CREATION_US / 1000:.1f} ms", "ADR 0001"),
     ("edit, links and mongod", f"{EDIT_US / 1000:.1f} ms", "ADR 0001"),
-    ("nginx, a redirect", f"{NGINX_US:.0f} us", "ARCHITECTURE: 20 to 24"),
+    ("nginx, a redirect", f"{NGINX_US:.0f} us", "ADR 0019: 20 to 24"),
     (
         "count a visit: analytics; mongod",
         f"{APPLY_US:.0f} us; {APPLY_MONGOD_US:.0f} us",
@@ -88,7 +88,7 @@ MEASURED = (
         f"{OPLOG_ENTRY_US} us",
         "ADR 0002: 200,000 in 1.0 to 1.3 s",
     ),
-    ("note the views of a link, links", f"{NOTE_VIEWS_US:.0f} us", "ARCHITECTURE (SQLite)"),
+    ("note the views of a link, links", f"{NOTE_VIEWS_US:.0f} us", "ADR 0010 (SQLite)"),
 )
 ASSUMED = (
     ("find, or update, one document by `_id` in a large bulk, mongod", f"{ID_LOOKUP_US:.0f} us"),
