@@ -1,1 +1,1 @@
-"""Where and how Atajo runs."""
+"""Runs Atajo: locally, in containers, behind nginx, on Kubernetes, and under monitoring."""

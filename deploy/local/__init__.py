@@ -1,1 +1,1 @@
-"""The supervisor behind `make run`: the whole product on one machine, as single processes."""
+"""The supervisor behind `make run`: all processes of the product on one machine."""

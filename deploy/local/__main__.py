@@ -13,9 +13,9 @@ from deploy.local.supervisor import MODULES, supervise
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing runs yet: end at once, quietly.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing runs yet: exit without a traceback.
     settings = RunSettings.load()
-    # The folder's lock, which is opened next, is the supervisor's alone.
+    # Fork before the folder's lock is opened: the children must not inherit it.
     sys.path.append(str(ROOT / "proto" / "gen"))
     forked = child.fork(list(MODULES.values()))
     with DataFolder.held(settings.data_dir) as folder:

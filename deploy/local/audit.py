@@ -1,6 +1,7 @@
-"""Known vulnerabilities in what the locks name: `python -m deploy.local.audit`.
+"""Lists known vulnerabilities of locked dependencies: `python -m deploy.local.audit`.
 
-Fails for findings alone. What could not be looked up is said: silence must not pass for safety.
+Fails only for findings. Says which packages could not be checked, because silence would look like
+safety.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _npm_packages() -> tuple[list[str], bool]:
 
 
 def _report(command: Sequence[str]) -> dict[str, Any]:
-    """What a tool reports as JSON; nothing where it had nothing to report from."""
+    """Return a tool's JSON report, or an empty one if it printed none."""
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
     try:
         report: dict[str, Any] = json.loads(ended.stdout)

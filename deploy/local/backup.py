@@ -1,8 +1,8 @@
-"""Copies what a running Atajo keeps in SQLite: `python -m deploy.local.backup FOLDER`.
+"""Backs up a running Atajo on SQLite: `python -m deploy.local.backup FOLDER`.
 
-The copy is a data folder of its own: a run over it goes on from that moment. All that was
-acknowledged before the backup began is in it. The visit journal is not: a restored gateway begins
-a new one under a new name, so that no number it gives was given before.
+The copy is a complete data folder, which `make run` can use. It contains everything that was
+acknowledged before the backup began. It does not contain the visit journal: a restored gateway
+starts a new journal under a new id, so that it never reuses a batch number.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from urllib.request import ProxyHandler, build_opener
 
 from deploy.local.settings import RunSettings
 
-# Counts, links, accounts: nothing in a copy refers to what came after the copy before it.
+# In this order, no store refers to data that is newer than the copies before it.
 STORES = ("analytics.sqlite3", "links.sqlite3", "auth.sqlite3")
-# The key under which visitors of a day are told apart goes when the day is over, and a copy stays.
+# A visitor key must be deleted when its day ends, but a copy would keep it.
 _NOT_COPIED = {"analytics.sqlite3": "visitor_keys"}
 _KEY_FILE = "token-secret"
 _PATIENCE = 30.0
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def back_up(data: Path, copy: Path) -> None:
-    """Copy a running data folder to one that is not there yet: whole or not at all.
+    """Copy a running data folder to a new one, atomically.
 
     Raises SystemExit with one line, OSError or sqlite3.Error.
     """
@@ -65,7 +65,7 @@ def back_up(data: Path, copy: Path) -> None:
 
 
 def _metrics_of(data: Path) -> str:
-    """Where the gateway of a run over SQLite shows its metrics. Raises SystemExit."""
+    """Return the metrics URL of the gateway of a run on SQLite. Raises SystemExit."""
     try:
         state = json.loads((data / "run.json").read_text(encoding="utf-8"))
         metrics = f"http://{state['processes']['gateway']['metrics']}/metrics"
@@ -81,7 +81,7 @@ def _metrics_of(data: Path) -> str:
 
 
 def _await_counted(metrics: str) -> None:
-    """Wait until the visits answered so far have left the journal for analytics."""
+    """Wait until analytics has acknowledged all visits that were answered so far."""
     opener = build_opener(ProxyHandler({}))
     began = time.monotonic()
     text = ""
@@ -103,7 +103,7 @@ def _await_counted(metrics: str) -> None:
 
 
 def _copy_store(source: Path, target: Path) -> None:
-    """A copy of one moment, while others read and write."""
+    """Copy a consistent snapshot while other processes read and write."""
     with (
         closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as read,
         closing(sqlite3.connect(target)) as write,
@@ -113,7 +113,7 @@ def _copy_store(source: Path, target: Path) -> None:
 
 
 def _empty(store: Path, table: str) -> None:
-    """Delete what a table of a copy has, from the file too, not only from what is read of it."""
+    """Delete the rows of a table in a copy, and overwrite them in the file."""
     with closing(sqlite3.connect(store)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute(f"DELETE FROM {table}")

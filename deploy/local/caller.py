@@ -1,7 +1,7 @@
-"""The `make` that started this run.
+"""Follows the `make` that started this process.
 
-A terminal sends Ctrl-C to make and to us, and make passes a SIGTERM on. A SIGINT sent to make
-alone it keeps to itself and then waits for us for ever; and a make that was killed is gone.
+A terminal sends Ctrl-C to make and to this process, and make forwards a SIGTERM. But make does not
+forward a SIGINT that only it receives: it waits forever. And a killed make forwards nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MAKES = ("make", "gmake")
 
 
 async def follow() -> None:
-    """Once the make that started this process was interrupted or killed, stop as on SIGTERM."""
+    """Raise SIGTERM when the make that started this process is interrupted or killed."""
     if "MAKELEVEL" not in os.environ:
         return
     caller = os.getppid()
@@ -28,9 +28,9 @@ async def follow() -> None:
 
 
 def _interrupted(caller: int) -> bool:
-    """Whether it is a make that handles a SIGINT: that is blocked then, and at no other time.
+    """Return whether the caller is a make that is handling a SIGINT, which it then blocks.
 
-    Others who call us block it for moments, Python while it starts a process. Linux only.
+    Other callers may block SIGINT for moments, as Python does while it starts a process. Linux only.
     """
     try:
         status = Path(f"/proc/{caller}/status").read_text(encoding="ascii", errors="replace")

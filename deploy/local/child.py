@@ -1,9 +1,9 @@
 """The processes of the product, forked by the supervisor.
 
 All of them are forked before the supervisor has an event loop or a thread, and before gRPC is
-initialized. Each then waits to be told its settings. What they all import is imported before that,
-so that they share its memory: together they take a third less than processes that import it
-themselves (docs/adr/0005-memory-of-a-local-run.md).
+initialized. Each then waits for its settings. The supervisor first imports what all of them use, so
+that they share its memory: together they take a third less than processes that import it themselves
+(docs/adr/0005-memory-of-a-local-run.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import NoReturn
 from deploy.local.settings import ROOT
 
 _PATIENCE = 30.0
-"""Seconds from the start of a process until it must serve, or say why it takes longer."""
+"""Seconds within which a process must serve, or say why it takes longer."""
 _SHARED = (
     "google.protobuf.descriptor_pb2",
     "grpc.aio",
@@ -39,11 +39,11 @@ _SHARED = (
     "services.shared.supervision",
     "services.shared.observability.tracing",
 )
-"""Modules that every process of the product imports, or that make no metric where it does not."""
+"""Modules that every process imports, or that create no metrics in processes that do not."""
 
 
 class Failed(Exception):
-    """A process did not do its part; the run ends with `code`."""
+    """A process failed; the run ends with `code`."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class Failed(Exception):
 
 
 class Forked:
-    """A process that runs a module once it is told its settings, and ends if it never is."""
+    """A forked process that runs a module once it receives its settings."""
 
     def __init__(self, module: str, earlier: Sequence[Forked]) -> None:
         self._control, theirs = socket.socketpair()
@@ -63,21 +63,21 @@ class Forked:
             self.process.start()
 
     def begin(self, env: Mapping[str, str], lifeline: int, ready: int, inherited: int) -> None:
-        """Have it run, with an environment and three open files."""
+        """Start the module with an environment and three inherited files."""
         with self._control as control:
             control.settimeout(_PATIENCE)
-            # Where it was killed meanwhile, who waits for its end is told that.
+            # If it was killed meanwhile, `Child` reports its end.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 socket.send_fds(control, [b"\n"], [lifeline, ready, inherited])
                 control.sendall(json.dumps(dict(env)).encode())
 
 
 def fork(modules: Sequence[str]) -> dict[str, Forked]:
-    """Fork a process for each module. Call it before there is a thread or an event loop."""
+    """Fork a process per module. Call this before starting a thread or an event loop."""
     for name in _SHARED:
         importlib.import_module(name)
     gc.collect()
-    gc.freeze()  # The garbage collector would write to pages that are shared.
+    gc.freeze()  # The garbage collector would write to shared pages.
     forked: dict[str, Forked] = {}
     for module in modules:
         forked[module] = Forked(module, list(forked.values()))
@@ -85,8 +85,8 @@ def fork(modules: Sequence[str]) -> dict[str, Forked]:
 
 
 def _become(module: str, control: socket.socket, others: Sequence[socket.socket]) -> None:
-    """Wait for the settings, then be `python -m module` with them, and without a terminal."""
-    # A session of its own: Ctrl-C reaches the supervisor alone, which keeps the order.
+    """Wait for the settings, then run as `python -m module` without a terminal."""
+    # A new session: only the supervisor receives Ctrl-C, and stops processes in order.
     os.setsid()
     for other in others:
         other.close()
@@ -109,14 +109,14 @@ def _become(module: str, control: socket.socket, others: Sequence[socket.socket]
 
 
 class Child:
-    """A running process, which tells by `ready` that it serves."""
+    """A running process, which reports through the pipe `ready` that it serves."""
 
     def __init__(self, name: str, process: ForkProcess, ready: int) -> None:
         self.name = name
         self.addresses: dict[str, str] = {}
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = loop.create_future()
-        """Its exit code as a shell counts it: 128 + n for signal n."""
+        """Its exit code as in a shell: 128 + n for signal n."""
         self._process = process
         self._ready = os.fdopen(ready, "rb", buffering=0)
         loop.add_reader(process.sentinel, self._end)
@@ -125,7 +125,7 @@ class Child:
     def start(
         cls, name: str, forked: Forked, env: Mapping[str, str], lifeline: int, inherited: int
     ) -> Child:
-        """Have a forked process run, with an environment."""
+        """Start a forked process with an environment."""
         ready, write_end = os.pipe()
         child = cls(name, forked.process, ready)
         try:
@@ -140,7 +140,7 @@ class Child:
         return self._process.pid
 
     async def serving(self) -> None:
-        """Wait until it says where it listens. Raises Failed."""
+        """Wait until it reports its addresses. Raises Failed."""
         lines = asyncio.StreamReader()
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(lines), self._ready
@@ -157,7 +157,7 @@ class Child:
         self.addresses = said
 
     async def _said(self, lines: asyncio.StreamReader) -> dict[str, str]:
-        """The next line of the process. Raises Failed where it ended without one."""
+        """Return the next line of the process. Raises Failed if it ends first."""
         line = await lines.readline()
         if not line:
             await self.watch()
@@ -165,7 +165,7 @@ class Child:
         return said
 
     async def watch(self) -> NoReturn:
-        """Wait for an end nobody asked for. Raises Failed."""
+        """Wait until the process ends unexpectedly. Raises Failed."""
         code = await asyncio.shield(self.ended)
         raise Failed(f"{self.name} died with code {code}", code)
 

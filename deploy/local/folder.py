@@ -1,4 +1,4 @@
-"""The data folder of a local run: held by one run at a time, with its secret and its state."""
+"""The data folder of a local run: its locks, token secret and state file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any, Self
 
 _LEFTOVERS = 5.0
-"""Seconds that processes of a run that was killed may take to notice it and end."""
+"""Seconds that the processes of a killed run may take to end."""
 
 
 class DataFolder:
-    """A folder this run holds, by two locks: `lock` ends with the supervisor, `inherited` is passed
-    to every process and ends with the last of them, even when the supervisor was killed before."""
+    """A data folder that this run has locked.
+
+    There are two locks. `lock` is released with the supervisor. `inherited` is passed to every
+    process and released with the last of them, even if the supervisor was killed before.
+    """
 
     def __init__(self, path: Path, inherited: int) -> None:
         self.path = path
@@ -29,9 +32,9 @@ class DataFolder:
     @classmethod
     @contextmanager
     def held(cls, path: Path) -> Iterator[Self]:
-        """The folder, made where it is missing, held until the end.
+        """Lock the folder until the context ends. Creates it if necessary.
 
-        Raises SystemExit with one line when another run holds it or it cannot be written.
+        Raises SystemExit with one line if another run holds it or it cannot be written.
         """
         with ExitStack() as stack:
             try:
@@ -52,11 +55,11 @@ class DataFolder:
             yield folder
 
     def write_state(self, state: Mapping[str, Any]) -> None:
-        """Say what runs where, for tools and tests."""
+        """Write which process listens where, for tools and tests."""
         _write(self._state_file, json.dumps(state, indent=2) + "\n")
 
     def forget_state(self) -> None:
-        """Nothing runs here any more."""
+        """Delete the state file: nothing runs here any more."""
         self._state_file.unlink(missing_ok=True)
 
     def _ensure_secret(self) -> None:
@@ -65,7 +68,7 @@ class DataFolder:
 
 
 def _locked(path: Path, seconds: float) -> int:
-    """The file, opened and locked within `seconds`. Raises BlockingIOError."""
+    """Open and lock a file within `seconds`. Raises BlockingIOError."""
     deadline = time.monotonic() + seconds
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     while True:
@@ -81,7 +84,7 @@ def _locked(path: Path, seconds: float) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    """Make or replace a file that only its owner can read: whole or not at all, and on disk."""
+    """Create or replace a file atomically, synced, and readable only by its owner."""
     draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

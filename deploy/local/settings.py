@@ -1,4 +1,4 @@
-"""Settings of a local run, and what must hold before anything is started."""
+"""Settings of a local run, and checks before it starts."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pydantic import Field, field_validator
 from services.shared.settings import ProcessSettings, PublicUrl
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The checkout."""
+"""The root of the checkout."""
 WEB_DIR = ROOT / "web" / "dist"
 
 
 class RunSettings(ProcessSettings):
-    """What a local run can be told. Everything else in the environment goes on to its processes."""
+    """Settings of a local run. Its processes inherit all other environment variables."""
 
     ignores_empty = True
 
     port: int = Field(default=8080, ge=1, le=65535)
     """Port of the product, on loopback."""
     data_dir: Path = ROOT / ".data"
-    """Folder of everything that is kept; one run at a time."""
+    """Folder of all data; one run at a time."""
     store: str = Field(default="", pattern=r"^(mongodb(\+srv)?://.+)?$")
-    """A MongoDB URL; without one, SQLite files in the data folder."""
+    """MongoDB URL; without one, data is in SQLite files in the data folder."""
     public_url: PublicUrl | None = None
     """The public URL; by default `http://localhost:<port>`."""
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
-    """Quieter than elsewhere: the logs share a terminal with whoever started the run."""
+    """Less verbose than elsewhere, because logs appear in the terminal of the run."""
 
     @field_validator("data_dir")
     @classmethod
@@ -39,12 +39,12 @@ class RunSettings(ProcessSettings):
 
     @property
     def url(self) -> str:
-        """The public address, without a slash at its end."""
+        """The public URL without a trailing slash."""
         return str(self.public_url or f"http://localhost:{self.port}").rstrip("/")
 
 
 def check_port_free(port: int, setting: str = "ATAJO_PORT") -> None:
-    """Raises SystemExit with one line when `port`, which `setting` gives, cannot be listened on."""
+    """Raise SystemExit with one line if `port`, the value of `setting`, is not available."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -57,6 +57,6 @@ def check_port_free(port: int, setting: str = "ATAJO_PORT") -> None:
 
 
 def check_web_built() -> None:
-    """Raises SystemExit with one line when there are no pages to serve."""
+    """Raise SystemExit with one line if the pages are not built."""
     if not (WEB_DIR / "index.html").is_file():
         raise SystemExit("The web pages are not built; `make run` builds them and starts Atajo.")

@@ -1,4 +1,4 @@
-"""Where the services of a local run keep their data: one database or file each."""
+"""Stores of the services in a local run: one database or file each."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def store_of(service: str, setting: str, folder: Path) -> str:
-    """A service's `ATAJO_STORE`: its own database of the server `setting` names, else its file.
+    """Return a service's `ATAJO_STORE`: a database on the server in `setting`, or else a file.
 
-    A database the URL names is taken as the beginning of its name: `mine` gives `mine_links`.
+    A database in the URL becomes a prefix: `mine` results in `mine_links`.
     """
     if not setting:
         return f"sqlite:///{folder / service}.sqlite3"
@@ -19,5 +19,5 @@ def store_of(service: str, setting: str, folder: Path) -> str:
         return setting
     settings = [options] if options else []
     if "@" in hosts and "authsource=" not in options.lower():
-        settings.append(f"authSource={database}")  # Where the user is known, unless told.
+        settings.append(f"authSource={database}")  # The database that has the user, by default.
     return "?".join(filter(None, (f"{scheme}://{hosts}/{database}_{service}", "&".join(settings))))

@@ -1,4 +1,4 @@
-"""Starts the processes, stays while they run, and stops them in order."""
+"""Starts the processes, waits while they run, and stops them in order."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ SERVICES = ("auth", "links", "analytics")
 GATEWAY = "gateway"
 RECONCILER = "reconciler"
 CALLERS = (GATEWAY, RECONCILER)
-"""They call the services, so they stop before those do."""
+"""They call the services, so they stop first."""
 MODULES = {
     **{name: f"services.{name}" for name in (*SERVICES, RECONCILER)},
     GATEWAY: GATEWAY,
 }
-"""What each process runs."""
+"""The module of each process."""
 _OURS = ("ATAJO_STORE", "ATAJO_STORE_FILE")
-"""Settings of the run that mean something else to its processes."""
+"""Settings that mean something else to the processes than to the run."""
 _STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CALLERS_SECONDS = 3.0
 _ALL_SECONDS = 4.0
-"""Until when those that call, and all, must have stopped, from the beginning of the end on. The
-second up to 5 s is for a busy machine, on which this process, too, takes its time to end."""
+"""Seconds after which the callers, and all processes, must have stopped. This leaves a second of
+the promised 5 s for this process to end on a busy machine."""
 
 
 async def supervise(settings: RunSettings, folder: DataFolder, forked: Mapping[str, Forked]) -> int:
-    """Run the product until a signal or a failure; returns the exit code. `forked` has `MODULES`.
+    """Run the product until a signal or a failure. Returns the exit code.
 
-    When it returns, every process it started has ended and was waited for.
+    `forked` has a process for each of `MODULES`. All of them have ended when this returns.
     """
     run = _Run(settings, folder, forked)
     serving = asyncio.create_task(run.serve())
@@ -55,7 +55,7 @@ async def supervise(settings: RunSettings, folder: DataFolder, forked: Mapping[s
         code = failed.code
     finally:
         await run.stop()
-        # The end is certain now: one more signal must not change its code.
+        # Another signal must not change the exit code any more.
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
     return code
 
@@ -64,7 +64,7 @@ def _cancel_on_signal(task: asyncio.Task[None]) -> None:
     loop = asyncio.get_running_loop()
     for number in _STOP:
         ignored = signal.getsignal(number) is signal.SIG_IGN
-        if not (ignored and number == signal.SIGHUP):  # As `nohup` asks for.
+        if not (ignored and number == signal.SIGHUP):  # nohup sets this.
             loop.add_signal_handler(number, task.cancel)
 
 
@@ -76,11 +76,11 @@ class _Run:
         self._folder = folder
         self._forked = forked
         self._children: list[Child] = []
-        # Its end of file tells the processes that this one is gone, whatever ended it.
+        # Its end of file tells the processes that the supervisor has ended, for whatever reason.
         self._lifeline, self._held = os.pipe()
 
     async def serve(self) -> None:
-        """Start everything and stay. Ends by being cancelled or with a group of Failed."""
+        """Start everything and wait. Ends when cancelled, or with a group of Failed."""
         async with asyncio.TaskGroup() as group:
             group.create_task(caller.follow())
             services = [self._start(group, name, self._service_env(name)) for name in SERVICES]
@@ -89,13 +89,13 @@ class _Run:
             await gateway.serving()
             self._folder.write_state(self._state())
             _say(f"Atajo is ready: {self._settings.url}", sys.stdout)
-            # Nobody waits for what it does.
+            # The product is ready without it.
             reconciler = self._start(group, RECONCILER, self._reconciler_env(services))
             await reconciler.serving()
             self._folder.write_state(self._state())
 
     async def stop(self) -> None:
-        """Those that call first, as the gateway hands its visits on; then the services."""
+        """Stop the callers, so that the gateway can send its visits, and then the services."""
         callers = [child for child in self._children if child.name in CALLERS]
         services = [child for child in self._children if child.name not in CALLERS]
         began = asyncio.get_running_loop().time()
@@ -163,9 +163,9 @@ class _Run:
 
 
 async def _end(children: Sequence[Child], until: float) -> list[Child]:
-    """Stop processes, and wait for their end; returns those that had to be killed for it.
+    """Stop processes and wait for their end. Returns those that had to be killed.
 
-    `until` is a moment of the loop's clock.
+    `until` is a time of the event loop's clock.
     """
     for child in children:
         child.signal(signal.SIGTERM)

@@ -1,1 +1,1 @@
-"""Prometheus and Grafana beside the product: dashboards, and `make monitor`."""
+"""Dashboards, and `make monitor`, which runs Prometheus and Grafana beside the product."""

@@ -1,7 +1,7 @@
-"""Looks at a running `make run` with Prometheus: `python -m deploy.monitoring`.
+"""Monitors a running `make run` with Prometheus: `python -m deploy.monitoring`.
 
-Rules, dashboards and runbooks are those of a deployment. It may be started before the run and stays
-through its restarts; Ctrl-C ends all that it started.
+Rules, dashboards and runbooks are those of a deployment. It can be started before the run and
+continues through its restarts. Ctrl-C stops everything that it started.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _EVERY = 1.0
 
 
 class MonitorSettings(RunSettings):
-    """What can be told beside the settings of the run that is looked at."""
+    """Settings of the monitor, in addition to those of the run."""
 
     monitor_port: int = Field(default=9090, ge=1, le=65535)
     """Port of Prometheus, on loopback."""
 
 
 def main() -> None:
-    # What a shell starts in the background is born with it ignored.
+    # A shell starts background processes with SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     settings = MonitorSettings.load()
     check_port_free(settings.monitor_port, "ATAJO_MONITOR_PORT")
@@ -69,7 +69,7 @@ def _tell(page: str, prometheus: str, grafana: str | None) -> None:
 
 
 async def _follow(data: Path, prometheus: Prometheus) -> None:
-    """Look at whatever processes run over the data folder, until a signal."""
+    """Scrape the processes that run on the data folder, until a signal."""
     stop = supervision.stop_requested()
     following = asyncio.create_task(caller.follow())
     known: dict[str, str] | None = {}
@@ -77,7 +77,7 @@ async def _follow(data: Path, prometheus: Prometheus) -> None:
         found = _processes(data)
         if found is None and known is not None:
             _say(f"Atajo does not run over {data} just now.")
-        # What has stopped is still looked at: that it is gone is what there is to see.
+        # Keep scraping processes that have stopped, so that their absence is visible.
         if found is not None and found != known:
             prometheus.look_at(found)
         known = found
@@ -87,7 +87,7 @@ async def _follow(data: Path, prometheus: Prometheus) -> None:
 
 
 def _processes(data: Path) -> dict[str, str] | None:
-    """Where the processes of a run show their metrics, None where there is no run."""
+    """Return the metrics address of each process of the run, or None if there is no run."""
     try:
         state = json.loads((data / "run.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A server process that ends together with this one, even if this one is killed."""
+"""A server process that ends with this process, even if this process is killed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 _PATIENCE = 30.0
 """Seconds from the start of a server until it must be ready."""
-# The shell's input is a pipe from us. It ends when we end, however that comes, and then the shell
-# kills the server. Ctrl-C of a terminal is left to us.
+# The shell's input is a pipe from this process. When it closes, the shell kills the server. The
+# shell ignores Ctrl-C; this process handles it.
 _SCRIPT = 'trap "" INT; exec 3<&0; "$@" 3<&- & child=$!; (cat <&3; kill $child) & wait $child'
 
 
 class ChildServer:
-    """A running server, whose output goes to the file `log`.
+    """A running server with its output in the file `log`.
 
-    The constructor returns once `is_ready()`. It raises SystemExit with the end of the output where
-    the server ends before that, or is not ready after 30 seconds.
+    The constructor returns once `is_ready()`. It raises SystemExit with the last output if the
+    server ends before that, or is not ready after 30 seconds.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ChildServer:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """End the server and wait for its end."""
+        """Stop the server and wait for its end."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()

@@ -1,7 +1,7 @@
-"""What the dashboards show: `make dashboards` writes them to charts/atajo/monitoring/dashboards.
+"""Defines the dashboards: `make dashboards` writes them to charts/atajo/monitoring/dashboards.
 
-One that answers whether Atajo is up, fast and honest, and one for each component, in rows from
-what people notice to its cause.
+An overview shows whether Atajo is up, fast and correct. Each component has a dashboard with rows
+from symptoms to causes.
 """
 
 from __future__ import annotations
@@ -933,7 +933,7 @@ DASHBOARDS = (OVERVIEW, GATEWAY, AUTH, LINKS, ANALYTICS, RECONCILER, WEB)
 
 
 def write(folder: Path) -> None:
-    """Write each dashboard to a file of its own."""
+    """Write each dashboard to its file."""
     folder.mkdir(parents=True, exist_ok=True)
     for dashboard in DASHBOARDS:
         text = json.dumps(model(dashboard), indent=2, ensure_ascii=False) + "\n"

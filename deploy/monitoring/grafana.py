@@ -1,4 +1,4 @@
-"""Dashboards in the form Grafana reads: rows of panels, laid out from left to right."""
+"""Dashboards in Grafana's JSON format: rows of panels, laid out from left to right."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _COLUMNS = 24
 _HEIGHTS = {"stat": 5, "timeseries": 8}
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 RUNBOOKS = "RUNBOOKS"
-"""Stands for the address of the runbooks until a dashboard is loaded."""
+"""Placeholder for the URL of the runbooks, replaced when a dashboard is loaded."""
 
 Unit = Literal["reqps", "ops", "s", "percentunit", "bytes", "short", "dateTimeFromNow"]
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked, and how each series is called, from its labels."""
+    """An expression, and the legend of its series by their labels."""
 
     expr: str
     legend: str
@@ -26,10 +26,10 @@ class Query:
 
 @dataclass(frozen=True)
 class Panel:
-    """A picture that answers one question.
+    """A panel that answers one question.
 
-    From `limit` on its values are bad; with `good_above` those below it are. `runbook` is the
-    name of the one to read then.
+    Values from `limit` on are bad, or values below it with `good_above`. `runbook` is the name of
+    the runbook for that case.
     """
 
     title: str
@@ -41,7 +41,7 @@ class Panel:
     runbook: str = ""
     kind: Literal["timeseries", "stat"] = "timeseries"
     words: tuple[str, str] | None = None
-    """What is shown in place of 0 and of 1."""
+    """Texts shown for 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Dashboard:
-    """Rows from what people notice down to its cause."""
+    """A dashboard with rows from symptoms to causes."""
 
     name: str
     title: str
@@ -63,17 +63,17 @@ class Dashboard:
 
 
 def graph(title: str, unit: Unit, about: str, *queries: tuple[str, str], **more: Any) -> Panel:
-    """Values over time; a query is an expression and a legend."""
+    """Return a panel of values over time. A query is an expression and a legend."""
     return Panel(title, unit, [Query(*query) for query in queries], about, **more)
 
 
 def number(title: str, unit: Unit, about: str, *queries: tuple[str, str], **more: Any) -> Panel:
-    """What it is now, in figures or words."""
+    """Return a panel of current values, as numbers or texts."""
     return Panel(title, unit, [Query(*query) for query in queries], about, kind="stat", **more)
 
 
 def model(dashboard: Dashboard) -> dict[str, Any]:
-    """The dashboard as Grafana's JSON."""
+    """Return the dashboard as Grafana's JSON."""
     return {
         "uid": f"atajo-{dashboard.name}",
         "title": dashboard.title,

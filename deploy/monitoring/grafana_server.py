@@ -1,4 +1,4 @@
-"""A Grafana on loopback with the dashboards, on machines that have one."""
+"""A Grafana on loopback with the dashboards, if Grafana is installed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from deploy.monitoring.child_server import ChildServer
 from deploy.monitoring.prometheus import CHART, RUNBOOKS
 
 _HOME = Path("/usr/share/grafana")
-"""Where Grafana's packages put what it needs."""
+"""Where Grafana's packages install its files."""
 
 
 def command() -> list[str]:
-    """How Grafana is started here; nothing where there is none."""
+    """Return the command that starts Grafana, or an empty one if it is not installed."""
     if found := shutil.which("grafana"):
         return [found, "server"]
     found = shutil.which("grafana-server")
@@ -26,7 +26,7 @@ def command() -> list[str]:
 
 
 class Grafana:
-    """As a context manager it runs from beginning to end. Whoever looks may look and not change."""
+    """A Grafana that runs while the context lasts. Visitors can view and not edit."""
 
     def __init__(self, folder: Path, port: int, prometheus: str, runbooks: str) -> None:
         self.url = f"http://127.0.0.1:{port}"

@@ -1,4 +1,4 @@
-"""The page of `make monitor`: where everything is, and the runbooks themselves."""
+"""The page of `make monitor`: links to everything, and the operators' documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STYLE = "body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding
 
 
 class Page:
-    """Serves on loopback, from a thread, while the context lasts."""
+    """Serves the page on loopback from a thread while the context lasts."""
 
     def __init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -29,7 +29,7 @@ class Page:
         self.html = ""
 
     def show(self, prometheus: str, grafana: str | None) -> None:
-        """Lead to these servers from now on."""
+        """Link to these servers from now on."""
         self.html = "".join(_lines(prometheus, grafana))
 
     def __enter__(self) -> Self:
@@ -50,7 +50,7 @@ class Page:
 def _lines(prometheus: str, grafana: str | None) -> Iterator[str]:
     yield "<!doctype html><html lang=en><meta charset=utf-8><title>Atajo</title>"
     yield f"<style>{_STYLE}</style>"
-    yield "<h1>Atajo under observation</h1><ul>"
+    yield "<h1>Atajo monitoring</h1><ul>"
     yield _item(f"{prometheus}/alerts", "Alerts", "what fires, and what would")
     yield _item(f"{prometheus}/targets", "Targets", "which processes answer")
     yield _item(f"{prometheus}/rules", "Rules", "objectives and alerts, with their last values")
@@ -78,7 +78,7 @@ def _dashboard(dashboard: Dashboard, prometheus: str, grafana: str | None) -> It
 
 
 def _graph(panel: Panel, prometheus: str) -> str:
-    """The panel's queries on Prometheus' own page."""
+    """Return the URL of the panel's queries in Prometheus."""
     asked: dict[str, str] = {}
     for number, query in enumerate(panel.queries):
         asked[f"g{number}.expr"] = query.expr.replace("$__rate_interval", "1m")
@@ -112,6 +112,6 @@ def _handler(page: Page) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Nothing: the terminal is for what matters."""
+            """Log nothing to the terminal."""
 
     return Handler

@@ -1,4 +1,4 @@
-"""A Prometheus on loopback, over a folder of its own, that looks at the product's processes."""
+"""A Prometheus on loopback with its own folder, which scrapes the product's processes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from deploy.monitoring.child_server import ChildServer
 
 CHART = ROOT / "charts" / "atajo" / "monitoring"
 RUNBOOKS = "RUNBOOKS"
-"""Stands in rules and dashboards for the address of the runbooks."""
+"""Placeholder for the URL of the runbooks in rules and dashboards."""
 _LABELS = {"app_kubernetes_io_part_of": "atajo"}
 _SECONDS = 30.0
 
 
 def rules(runbooks: str) -> str:
-    """The rules, their runbooks at an address."""
+    """Return the rules with the URL of the runbooks filled in."""
     return (CHART / "rules.yaml").read_text(encoding="utf-8").replace(RUNBOOKS, runbooks)
 
 
 class Prometheus:
-    """As a context manager it runs from beginning to end.
+    """A Prometheus that runs while the context lasts.
 
-    `every` is how often it looks and evaluates, `keep` for how long it remembers; both are
-    durations of its own kind, such as `15s`.
+    `every` is the scrape and evaluation interval, `keep` the retention; both are durations as
+    Prometheus writes them, such as `15s`.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class Prometheus:
         self._http = build_opener(ProxyHandler({}))
 
     def look_at(self, processes: Mapping[str, str]) -> None:
-        """Look at these addresses from now on, `host:port` by the name of a process.
+        """Scrape these addresses from now on: `host:port` by the name of a process.
 
-        The name is its job, or begins with it, as `gateway-1` does.
+        The name is the job, or begins with it, such as `gateway-1`.
         """
         targets = [
             {"targets": [address], "labels": {**_LABELS, "job": job, "instance": name}}
@@ -59,7 +59,7 @@ class Prometheus:
         draft.replace(self._folder / "targets.json")
 
     def start(self) -> None:
-        """Start and wait until it answers. Raises SystemExit with one line where it does not."""
+        """Start it and wait until it answers. Raises SystemExit with one line if it does not."""
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "rules.yaml").write_text(self._rules, encoding="utf-8")
         config = self._folder / "prometheus.yml"
@@ -80,21 +80,21 @@ class Prometheus:
         self._server.stop()
 
     def ask(self, expr: str) -> list[dict[str, Any]]:
-        """The series an expression gives now, each with `metric` and `value`.
+        """Return the current series of an expression, each with `metric` and `value`.
 
-        Raises URLError where the expression is none.
+        Raises URLError for an invalid expression.
         """
         result: list[dict[str, Any]] = self.get("query", query=expr)["result"]
         return result
 
     def get(self, what: str, **parameters: str) -> Any:
-        """What its API tells. Raises URLError."""
+        """Return the answer of its API. Raises URLError."""
         address = f"{self.url}/api/v1/{what}?{urlencode(parameters)}"
         with self._http.open(address, timeout=_SECONDS) as response:
             return json.load(response)["data"]
 
     def pages(self) -> str:
-        """The beginning of its pages' addresses: Debian's has the classic ones alone."""
+        """Return the base URL of its pages. Debian's package has only the classic ones."""
         classic = f"{self.url}/classic"
         return classic if self._responds("/classic/alerts") else self.url
 
