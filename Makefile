@@ -97,16 +97,16 @@ reports: $(RUN) ## List reports that await a decision, most reported links first
 	@exec $(PY) -m services.admin reports "$${AFTER-}"
 
 .PHONY: block
-block: $(RUN) ## Block a link, a host or a path: make block WHAT=k7Qm2_xB CLASS=phishing (malware, spam, illegal, other); CAUSE=
-	@exec $(PY) -m services.admin block "$${WHAT-}" "$${CLASS-}" "$${CAUSE-}"
+block: $(RUN) ## Block a link, a host or a path: make block WHAT=k7Qm2_xB CLASS=phishing (malware, spam, illegal, other); COMMENT=
+	@exec $(PY) -m services.admin block "$${WHAT-}" "$${CLASS-}" "$${COMMENT-}"
 
 .PHONY: unblock
-unblock: $(RUN) ## Remove a block: make unblock WHAT=evil.example; CAUSE=
-	@exec $(PY) -m services.admin unblock "$${WHAT-}" "$${CAUSE-}"
+unblock: $(RUN) ## Remove a block: make unblock WHAT=evil.example; COMMENT=
+	@exec $(PY) -m services.admin unblock "$${WHAT-}" "$${COMMENT-}"
 
 .PHONY: dismiss
-dismiss: $(RUN) ## Dismiss the reports of a link: make dismiss CODE=k7Qm2_xB; CAUSE=
-	@exec $(PY) -m services.admin dismiss "$${CODE-}" "$${CAUSE-}"
+dismiss: $(RUN) ## Dismiss the reports of a link: make dismiss CODE=k7Qm2_xB; COMMENT=
+	@exec $(PY) -m services.admin dismiss "$${CODE-}" "$${COMMENT-}"
 
 .PHONY: decisions
 decisions: $(RUN) ## List decisions (blocks, unblocks, dismissals), newest first; PAGE=

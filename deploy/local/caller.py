@@ -30,7 +30,7 @@ async def follow() -> None:
 def _interrupted(caller: int) -> bool:
     """Return whether the caller is a make that is handling a SIGINT, which it then blocks.
 
-    Other callers may block SIGINT for moments, as Python does while it starts a process. Linux only.
+    Other callers may block SIGINT for moments, as Python does to start a process. Linux only.
     """
     try:
         status = Path(f"/proc/{caller}/status").read_text(encoding="ascii", errors="replace")
