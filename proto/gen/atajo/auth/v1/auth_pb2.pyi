@@ -3,7 +3,7 @@
 isort:skip_file
 Accounts, log-in and session tokens.
 
-Errors carry a google.rpc.ErrorInfo whose reason is named at each call.
+Errors carry a google.rpc.ErrorInfo. Each call lists its status codes and reasons.
 """
 
 from collections import abc as _abc
@@ -24,7 +24,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class RegisterRequest(_message.Message):
-    """The four fields of a registration."""
+    """A registration."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -33,15 +33,15 @@ class RegisterRequest(_message.Message):
     SALT_FIELD_NUMBER: _builtins.int
     USERNAME_FIELD_NUMBER: _builtins.int
     email: _builtins.str
-    """E-mail address, at most 254 characters; compared trimmed, in NFC, and without
-    regard to case.
+    """E-mail address, at most 254 characters. Comparisons ignore surrounding whitespace, case and
+    Unicode composition.
     """
     password_hash: _builtins.str
-    """The bcrypt hash made on the client, cost 10 to 14."""
+    """The bcrypt hash of the password, computed by the client with cost 10 to 14."""
     salt: _builtins.str
-    """The bcrypt salt the hash was made with, `$2b$10$` and 22 characters."""
+    """The bcrypt salt of the hash: a prefix such as `$2b$10$` and 22 characters."""
     username: _builtins.str
-    """Name to show, 1 to 30 code points."""
+    """Display name, 1 to 30 code points."""
     def __init__(
         self,
         *,
@@ -60,7 +60,7 @@ Global___RegisterRequest: _TypeAlias = RegisterRequest  # noqa: Y015
 
 @_typing.final
 class RegisterResponse(_message.Message):
-    """The account that now exists."""
+    """The created account, or the existing one of a repeated registration."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -95,10 +95,11 @@ class LoginRequest(_message.Message):
     password: _builtins.str
     """Password as typed."""
     client_address: _builtins.str
-    """Address the attempt came from, for the limit on failures; kept only as a keyed hash."""
+    """IP address of the client, for the limits on failures. Stored only as a keyed hash."""
     device: _builtins.str
-    """The device token that the browser was last given: its attempts are counted apart from strangers'. One
-    that does not verify, or is of other accounts, is as none.
+    """The last device token that the browser received. Attempts from a browser that logged in to the
+    account before count separately from those of strangers. Ignored if it is empty, not valid, or
+    does not know the account.
     """
     def __init__(
         self,
@@ -129,12 +130,14 @@ class LoginResponse(_message.Message):
     token: _builtins.str
     """Signed session token."""
     username: _builtins.str
-    """Name of the account, to show."""
+    """Display name of the account."""
     device: _builtins.str
-    """Device token for the browser to keep and send with its next log-in, at most 1,000 characters."""
+    """New device token. The browser stores it and sends it with its next log-in. At most 1,000
+    characters.
+    """
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:
-        """When the token stops being valid."""
+        """When the token expires."""
 
     def __init__(
         self,
@@ -154,13 +157,13 @@ Global___LoginResponse: _TypeAlias = LoginResponse  # noqa: Y015
 
 @_typing.final
 class VerifyTokenRequest(_message.Message):
-    """A token to check."""
+    """A token to verify."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TOKEN_FIELD_NUMBER: _builtins.int
     token: _builtins.str
-    """Session token as the client sent it."""
+    """Session token as sent by the client."""
     def __init__(
         self,
         *,
@@ -198,7 +201,7 @@ Global___VerifyTokenResponse: _TypeAlias = VerifyTokenResponse  # noqa: Y015
 
 @_typing.final
 class ChangePasswordRequest(_message.Message):
-    """A password to change."""
+    """A password change."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -210,13 +213,13 @@ class ChangePasswordRequest(_message.Message):
     token: _builtins.str
     """Session token of the account."""
     password: _builtins.str
-    """Its password, as typed."""
+    """Current password, as typed."""
     new_password_hash: _builtins.str
-    """The bcrypt hash of the new one, made on the client as for a registration."""
+    """The bcrypt hash of the new password, computed as for a registration."""
     new_salt: _builtins.str
-    """The bcrypt salt that hash was made with."""
+    """The bcrypt salt of the new hash."""
     client_address: _builtins.str
-    """Address the call came from: password checks are shared fairly between networks. Not kept."""
+    """IP address of the client. Client networks share the capacity for password checks. Not stored."""
     def __init__(
         self,
         *,
@@ -246,7 +249,7 @@ class ChangePasswordResponse(_message.Message):
     """Signed session token."""
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:
-        """When the token stops being valid."""
+        """When the token expires."""
 
     def __init__(
         self,
@@ -264,7 +267,7 @@ Global___ChangePasswordResponse: _TypeAlias = ChangePasswordResponse  # noqa: Y0
 
 @_typing.final
 class CloseOwnAccountRequest(_message.Message):
-    """An account to close at the wish of its owner."""
+    """An account to close on behalf of its owner."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -274,9 +277,9 @@ class CloseOwnAccountRequest(_message.Message):
     token: _builtins.str
     """Session token of the account."""
     password: _builtins.str
-    """Its password, as typed."""
+    """Current password, as typed."""
     client_address: _builtins.str
-    """Address the call came from: password checks are shared fairly between networks. Not kept."""
+    """IP address of the client. Client networks share the capacity for password checks. Not stored."""
     def __init__(
         self,
         *,
@@ -294,7 +297,7 @@ Global___CloseOwnAccountRequest: _TypeAlias = CloseOwnAccountRequest  # noqa: Y0
 
 @_typing.final
 class CloseOwnAccountResponse(_message.Message):
-    """Nothing to tell: it is closed."""
+    """The account is closed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -311,7 +314,7 @@ Global___CloseOwnAccountResponse: _TypeAlias = CloseOwnAccountResponse  # noqa: 
 
 @_typing.final
 class ListClosedAccountsRequest(_message.Message):
-    """Which accounts are closed."""
+    """A request for closed accounts."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -335,7 +338,7 @@ class ListClosedAccountsResponse(_message.Message):
     ACCOUNT_IDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def account_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Identifiers, at most 10,000, in no order."""
+        """Identifiers, at most 10,000, unordered."""
 
     def __init__(
         self,
@@ -374,7 +377,7 @@ Global___CloseAccountRequest: _TypeAlias = CloseAccountRequest  # noqa: Y015
 
 @_typing.final
 class CloseAccountResponse(_message.Message):
-    """The account that is closed now."""
+    """The closed account."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -418,7 +421,7 @@ Global___RemoveAccountRequest: _TypeAlias = RemoveAccountRequest  # noqa: Y015
 
 @_typing.final
 class RemoveAccountResponse(_message.Message):
-    """Nothing to tell: there is no closed account with this identifier any more."""
+    """No closed account has this identifier any more."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

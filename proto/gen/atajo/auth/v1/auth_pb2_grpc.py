@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AuthServiceStub:
-    """Holds the accounts and the only key that signs session tokens.
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens.
     """
 
     def __init__(self, channel):
@@ -63,11 +63,11 @@ class AuthServiceStub:
 
 
 class AuthServiceServicer:
-    """Holds the accounts and the only key that signs session tokens.
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens.
     """
 
     def Register(self, request, context):
-        """Makes an account. Repeating it with the same four fields succeeds and changes nothing.
+        """Creates an account. Repeating a registration with the same fields succeeds and changes nothing.
 
         Errors: INVALID_ARGUMENT (INVALID_EMAIL, INVALID_USERNAME, INVALID_PASSWORD_HASH),
         ALREADY_EXISTS (EMAIL_TAKEN).
@@ -77,7 +77,8 @@ class AuthServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Login(self, request, context):
-        """Checks a password and issues a session token. Not to be retried: a wrong password is counted.
+        """Checks a password and issues a session token. Do not retry: each wrong password counts towards
+        the limits.
 
         Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
         RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -87,8 +88,8 @@ class AuthServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ChangePassword(self, request, context):
-        """Gives an account another password, and a session. All tokens that it had before do not verify
-        any more. Not to be retried: a wrong password is counted, by session.
+        """Changes the password of an account and starts a session. All earlier session tokens of the
+        account become invalid. Do not retry: each wrong password counts towards the session's limit.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
         WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -99,9 +100,9 @@ class AuthServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CloseOwnAccount(self, request, context):
-        """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
-        in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, by
-        session.
+        """Closes an account on behalf of its owner: its session tokens become invalid and nobody can log
+        in to it. The reconciler then removes its links and the account. Do not retry: each wrong
+        password counts towards the session's limit.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
         LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -111,10 +112,10 @@ class AuthServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def VerifyToken(self, request, context):
-        """Says whose a session token is.
+        """Returns the account of a session token.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
-        or its account is gone.
+        Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
+        password was changed since, or the account is closed or removed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -157,7 +158,7 @@ def add_AuthServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AuthService:
-    """Holds the accounts and the only key that signs session tokens.
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens.
     """
 
     @staticmethod
@@ -297,7 +298,7 @@ class AuthService:
 
 
 class AdminServiceStub:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+    """Calls of the operator's command and the reconciler. Served on a separate port.
     """
 
     def __init__(self, channel):
@@ -324,13 +325,13 @@ class AdminServiceStub:
 
 
 class AdminServiceServicer:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+    """Calls of the operator's command and the reconciler. Served on a separate port.
     """
 
     def CloseAccount(self, request, context):
-        """Closes an account for good: from now on its tokens do not verify and nobody logs in to it. Its
-        e-mail address stays taken until RemoveAccount, so that a removal that broke off can be
-        repeated by the address without meeting a new account.
+        """Closes an account permanently: its session tokens become invalid and nobody can log in to it.
+        Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
+        repeated with the e-mail address without affecting a new account.
 
         Errors: NOT_FOUND (NO_ACCOUNT).
         """
@@ -339,15 +340,15 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListClosedAccounts(self, request, context):
-        """Lists up to 10,000 closed accounts: those whose removal is not finished.
+        """Lists up to 10,000 closed accounts, which are those whose removal is not finished.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RemoveAccount(self, request, context):
-        """Removes a closed account, the last step of a removal: its e-mail address is free then. An
-        account that is not closed, or not there, is left as it is.
+        """Deletes a closed account and frees its e-mail address. This is the last step of a removal. Does
+        nothing if the account is open or does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -380,7 +381,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+    """Calls of the operator's command and the reconciler. Served on a separate port.
     """
 
     @staticmethod

@@ -3,7 +3,7 @@
 isort:skip_file
 Accounts, log-in and session tokens.
 
-Errors carry a google.rpc.ErrorInfo whose reason is named at each call.
+Errors carry a google.rpc.ErrorInfo. Each call lists its status codes and reasons.
 """
 
 from atajo.auth.v1 import auth_pb2 as _auth_pb2
@@ -30,89 +30,91 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AuthServiceStub:
-    """Holds the accounts and the only key that signs session tokens."""
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AuthServiceAsyncStub: ...
     Register: _grpc.UnaryUnaryMultiCallable[_auth_pb2.RegisterRequest, _auth_pb2.RegisterResponse]
-    """Makes an account. Repeating it with the same four fields succeeds and changes nothing.
+    """Creates an account. Repeating a registration with the same fields succeeds and changes nothing.
 
     Errors: INVALID_ARGUMENT (INVALID_EMAIL, INVALID_USERNAME, INVALID_PASSWORD_HASH),
     ALREADY_EXISTS (EMAIL_TAKEN).
     """
     Login: _grpc.UnaryUnaryMultiCallable[_auth_pb2.LoginRequest, _auth_pb2.LoginResponse]
-    """Checks a password and issues a session token. Not to be retried: a wrong password is counted.
+    """Checks a password and issues a session token. Do not retry: each wrong password counts towards
+    the limits.
 
     Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     ChangePassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]
-    """Gives an account another password, and a session. All tokens that it had before do not verify
-    any more. Not to be retried: a wrong password is counted, by session.
+    """Changes the password of an account and starts a session. All earlier session tokens of the
+    account become invalid. Do not retry: each wrong password counts towards the session's limit.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
     WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
     google.rpc.RetryInfo).
     """
     CloseOwnAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CloseOwnAccountRequest, _auth_pb2.CloseOwnAccountResponse]
-    """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
-    in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, by
-    session.
+    """Closes an account on behalf of its owner: its session tokens become invalid and nobody can log
+    in to it. The reconciler then removes its links and the account. Do not retry: each wrong
+    password counts towards the session's limit.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
     LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     VerifyToken: _grpc.UnaryUnaryMultiCallable[_auth_pb2.VerifyTokenRequest, _auth_pb2.VerifyTokenResponse]
-    """Says whose a session token is.
+    """Returns the account of a session token.
 
-    Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
-    or its account is gone.
+    Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
+    password was changed since, or the account is closed or removed.
     """
 
 @_typing.type_check_only
 class AuthServiceAsyncStub(AuthServiceStub):
-    """Holds the accounts and the only key that signs session tokens."""
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Register: _aio.UnaryUnaryMultiCallable[_auth_pb2.RegisterRequest, _auth_pb2.RegisterResponse]  # type: ignore[assignment]
-    """Makes an account. Repeating it with the same four fields succeeds and changes nothing.
+    """Creates an account. Repeating a registration with the same fields succeeds and changes nothing.
 
     Errors: INVALID_ARGUMENT (INVALID_EMAIL, INVALID_USERNAME, INVALID_PASSWORD_HASH),
     ALREADY_EXISTS (EMAIL_TAKEN).
     """
     Login: _aio.UnaryUnaryMultiCallable[_auth_pb2.LoginRequest, _auth_pb2.LoginResponse]  # type: ignore[assignment]
-    """Checks a password and issues a session token. Not to be retried: a wrong password is counted.
+    """Checks a password and issues a session token. Do not retry: each wrong password counts towards
+    the limits.
 
     Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     ChangePassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]  # type: ignore[assignment]
-    """Gives an account another password, and a session. All tokens that it had before do not verify
-    any more. Not to be retried: a wrong password is counted, by session.
+    """Changes the password of an account and starts a session. All earlier session tokens of the
+    account become invalid. Do not retry: each wrong password counts towards the session's limit.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
     WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
     google.rpc.RetryInfo).
     """
     CloseOwnAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.CloseOwnAccountRequest, _auth_pb2.CloseOwnAccountResponse]  # type: ignore[assignment]
-    """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
-    in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, by
-    session.
+    """Closes an account on behalf of its owner: its session tokens become invalid and nobody can log
+    in to it. The reconciler then removes its links and the account. Do not retry: each wrong
+    password counts towards the session's limit.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
     LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     VerifyToken: _aio.UnaryUnaryMultiCallable[_auth_pb2.VerifyTokenRequest, _auth_pb2.VerifyTokenResponse]  # type: ignore[assignment]
-    """Says whose a session token is.
+    """Returns the account of a session token.
 
-    Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
-    or its account is gone.
+    Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
+    password was changed since, or the account is closed or removed.
     """
 
 class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Holds the accounts and the only key that signs session tokens."""
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens."""
 
     @_abc_1.abstractmethod
     def Register(
@@ -120,7 +122,7 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.RegisterRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.RegisterResponse, _abc.Awaitable[_auth_pb2.RegisterResponse]]:
-        """Makes an account. Repeating it with the same four fields succeeds and changes nothing.
+        """Creates an account. Repeating a registration with the same fields succeeds and changes nothing.
 
         Errors: INVALID_ARGUMENT (INVALID_EMAIL, INVALID_USERNAME, INVALID_PASSWORD_HASH),
         ALREADY_EXISTS (EMAIL_TAKEN).
@@ -132,7 +134,8 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.LoginRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.LoginResponse, _abc.Awaitable[_auth_pb2.LoginResponse]]:
-        """Checks a password and issues a session token. Not to be retried: a wrong password is counted.
+        """Checks a password and issues a session token. Do not retry: each wrong password counts towards
+        the limits.
 
         Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
         RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -144,8 +147,8 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.ChangePasswordRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ChangePasswordResponse, _abc.Awaitable[_auth_pb2.ChangePasswordResponse]]:
-        """Gives an account another password, and a session. All tokens that it had before do not verify
-        any more. Not to be retried: a wrong password is counted, by session.
+        """Changes the password of an account and starts a session. All earlier session tokens of the
+        account become invalid. Do not retry: each wrong password counts towards the session's limit.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
         WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -158,9 +161,9 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.CloseOwnAccountRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.CloseOwnAccountResponse, _abc.Awaitable[_auth_pb2.CloseOwnAccountResponse]]:
-        """Closes an account at the wish of its owner: its tokens do not verify any more, and nobody logs
-        in to it. The reconciler does the rest. Not to be retried: a wrong password is counted, by
-        session.
+        """Closes an account on behalf of its owner: its session tokens become invalid and nobody can log
+        in to it. The reconciler then removes its links and the account. Do not retry: each wrong
+        password counts towards the session's limit.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
         LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -172,56 +175,56 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.VerifyTokenRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.VerifyTokenResponse, _abc.Awaitable[_auth_pb2.VerifyTokenResponse]]:
-        """Says whose a session token is.
+        """Returns the account of a session token.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN) when it does not verify, has expired,
-        or its account is gone.
+        Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
+        password was changed since, or the account is closed or removed.
         """
 
 def add_AuthServiceServicer_to_server(servicer: AuthServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 
 class AdminServiceStub:
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
+    """Calls of the operator's command and the reconciler. Served on a separate port."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     CloseAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]
-    """Closes an account for good: from now on its tokens do not verify and nobody logs in to it. Its
-    e-mail address stays taken until RemoveAccount, so that a removal that broke off can be
-    repeated by the address without meeting a new account.
+    """Closes an account permanently: its session tokens become invalid and nobody can log in to it.
+    Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
+    repeated with the e-mail address without affecting a new account.
 
     Errors: NOT_FOUND (NO_ACCOUNT).
     """
     ListClosedAccounts: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ListClosedAccountsRequest, _auth_pb2.ListClosedAccountsResponse]
-    """Lists up to 10,000 closed accounts: those whose removal is not finished."""
+    """Lists up to 10,000 closed accounts, which are those whose removal is not finished."""
     RemoveAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]
-    """Removes a closed account, the last step of a removal: its e-mail address is free then. An
-    account that is not closed, or not there, is left as it is.
+    """Deletes a closed account and frees its e-mail address. This is the last step of a removal. Does
+    nothing if the account is open or does not exist.
     """
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
+    """Calls of the operator's command and the reconciler. Served on a separate port."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CloseAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.CloseAccountRequest, _auth_pb2.CloseAccountResponse]  # type: ignore[assignment]
-    """Closes an account for good: from now on its tokens do not verify and nobody logs in to it. Its
-    e-mail address stays taken until RemoveAccount, so that a removal that broke off can be
-    repeated by the address without meeting a new account.
+    """Closes an account permanently: its session tokens become invalid and nobody can log in to it.
+    Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
+    repeated with the e-mail address without affecting a new account.
 
     Errors: NOT_FOUND (NO_ACCOUNT).
     """
     ListClosedAccounts: _aio.UnaryUnaryMultiCallable[_auth_pb2.ListClosedAccountsRequest, _auth_pb2.ListClosedAccountsResponse]  # type: ignore[assignment]
-    """Lists up to 10,000 closed accounts: those whose removal is not finished."""
+    """Lists up to 10,000 closed accounts, which are those whose removal is not finished."""
     RemoveAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.RemoveAccountRequest, _auth_pb2.RemoveAccountResponse]  # type: ignore[assignment]
-    """Removes a closed account, the last step of a removal: its e-mail address is free then. An
-    account that is not closed, or not there, is left as it is.
+    """Deletes a closed account and frees its e-mail address. This is the last step of a removal. Does
+    nothing if the account is open or does not exist.
     """
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
+    """Calls of the operator's command and the reconciler. Served on a separate port."""
 
     @_abc_1.abstractmethod
     def CloseAccount(
@@ -229,9 +232,9 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.CloseAccountRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.CloseAccountResponse, _abc.Awaitable[_auth_pb2.CloseAccountResponse]]:
-        """Closes an account for good: from now on its tokens do not verify and nobody logs in to it. Its
-        e-mail address stays taken until RemoveAccount, so that a removal that broke off can be
-        repeated by the address without meeting a new account.
+        """Closes an account permanently: its session tokens become invalid and nobody can log in to it.
+        Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
+        repeated with the e-mail address without affecting a new account.
 
         Errors: NOT_FOUND (NO_ACCOUNT).
         """
@@ -242,7 +245,7 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.ListClosedAccountsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ListClosedAccountsResponse, _abc.Awaitable[_auth_pb2.ListClosedAccountsResponse]]:
-        """Lists up to 10,000 closed accounts: those whose removal is not finished."""
+        """Lists up to 10,000 closed accounts, which are those whose removal is not finished."""
 
     @_abc_1.abstractmethod
     def RemoveAccount(
@@ -250,8 +253,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.RemoveAccountRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.RemoveAccountResponse, _abc.Awaitable[_auth_pb2.RemoveAccountResponse]]:
-        """Removes a closed account, the last step of a removal: its e-mail address is free then. An
-        account that is not closed, or not there, is left as it is.
+        """Deletes a closed account and frees its e-mail address. This is the last step of a removal. Does
+        nothing if the account is open or does not exist.
         """
 
 def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
