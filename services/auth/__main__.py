@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from services.auth.api.servicers import servicers
 from services.auth.application.accounts import AuthService
-from services.auth.application.attempt_limiter import AttemptLimiter, Rule
+from services.auth.application.attempt_limiter import AttemptLimiter, FailureLimit
 from services.auth.application.device_tokens import DeviceTokens
-from services.auth.application.password_hasher import Hasher
+from services.auth.application.password_verifier import PasswordVerifier
 from services.auth.application.ports import AccountStore, AttemptStore
-from services.auth.application.session_tokens import Tokens
+from services.auth.application.session_tokens import SessionTokens
 from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
 from services.auth.settings import AuthSettings
 from services.auth.storage import sqlite
@@ -47,48 +47,50 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def rules_of(settings: AuthSettings) -> list[Rule]:
-    """The limits of failed log-ins that the settings ask for."""
+def failure_limits(settings: AuthSettings) -> list[FailureLimit]:
+    """Return the limits of failed log-ins that the settings define."""
     if settings.limits == "off":
         return []
     return [
-        Rule(settings.login_failures_by_address, "address"),
-        Rule(settings.login_failures_by_account, "account"),
-        Rule(settings.login_failures_by_browser, "browser"),
-        Rule(settings.login_failures_by_session, "session"),
+        FailureLimit(settings.login_failures_by_address, "address"),
+        FailureLimit(settings.login_failures_by_account, "account"),
+        FailureLimit(settings.login_failures_by_browser, "browser"),
+        FailureLimit(settings.login_failures_by_session, "session"),
     ]
 
 
-def show_password_checks(hasher: Hasher) -> None:
-    """Let the gauges say how busy the hasher is whenever they are read."""
-    for lane, slots in hasher.slots.items():
+def export_load(passwords: PasswordVerifier) -> None:
+    """Export the number of running and waiting password checks as metrics."""
+    for lane, slots in passwords.slots.items():
         CHECK_SLOTS.labels(lane).set(slots)
-        CHECKS_WAITING.labels(lane).set_function(partial(hasher.waiting, lane))
-        CHECKS_RUNNING.labels(lane).set_function(partial(hasher.running, lane))
-        LOGIN_SECONDS.labels(lane)  # There from the start: a rate over a series needs its zero.
+        CHECKS_WAITING.labels(lane).set_function(partial(passwords.waiting, lane))
+        CHECKS_RUNNING.labels(lane).set_function(partial(passwords.running, lane))
+        LOGIN_SECONDS.labels(lane)  # A rate needs the initial zero.
 
 
 @asynccontextmanager
 async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
-    """The service over its opened store, closed at the end."""
+    """Open the service and its store. Close both on exit."""
     secret = settings.token_secret.get_secret_value()
     async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), database):
-        hasher = Hasher(settings.bcrypt_threads, settings.logins_waiting)
-        show_password_checks(hasher)
+        passwords = PasswordVerifier(settings.bcrypt_threads, settings.logins_waiting)
+        export_load(passwords)
         attempts = AttemptLimiter(
             counts,
             secret,
-            rules_of(settings),
+            failure_limits(settings),
             timedelta(seconds=settings.login_failures_window_seconds),
             _now,
             settings.logins_waiting,
         )
         try:
-            tokens, device_tokens = Tokens(secret, _now), DeviceTokens(secret, _now)
-            service = AuthService(accounts, attempts, hasher, tokens, device_tokens, _now)
+            session_tokens, device_tokens = SessionTokens(secret, _now), DeviceTokens(secret, _now)
+            service = AuthService(
+                accounts, attempts, passwords, session_tokens, device_tokens, _now
+            )
             yield servicers(service), database
         finally:
-            await hasher.close()
+            await passwords.close()
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What the auth service counts beside what every process does."""
+"""Metrics of the auth service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from services.auth.domain.account import (
+from services.auth.domain.errors import (
     InvalidPasswordHash,
     InvalidToken,
     LoginsBusy,
@@ -16,70 +16,74 @@ from services.auth.domain.account import (
     TooManyAttempts,
     WrongPassword,
 )
+from services.auth.domain.passwords import Lane
 
 LOGINS = Counter(
     "atajo_logins",
-    "Log-ins by how they ended: limited, too many had failed; busy, too many waited. Faults of "
-    "ours are left out.",
+    "Log-ins by result: limited, too many earlier attempts failed; busy, too many log-ins were "
+    "waiting. Internal errors are not counted.",
     ["result"],
 )
 PASSWORD_CHANGES = Counter(
     "atajo_password_changes",
-    "Changes of a password by how they ended: limited, busy and what is left out as for log-ins.",
+    "Password changes by result, with the same results as log-ins, and invalid_token and "
+    "invalid_hash. Internal errors are not counted.",
     ["result"],
 )
 ACCOUNT_CLOSINGS = Counter(
     "atajo_account_closings",
-    "Closings of accounts by their owners, by how they ended: as for changes of a password.",
+    "Account closings by their owners, by result, with the same results as log-ins, and "
+    "invalid_token. Internal errors are not counted.",
     ["result"],
 )
 
 ACCOUNTS_CREATED = Counter(
-    "atajo_accounts_created", "Accounts made; a registration repeated makes none."
+    "atajo_accounts_created", "Accounts created. Repeated registrations are not counted."
 )
 LOGIN_SECONDS = Histogram(
     "atajo_login_seconds",
-    "Time from a log-in's arrival until its password was checked, waiting included, by lane: "
-    "expensive are bcrypt hashes above cost 10. Refused log-ins are left out.",
+    "Time from the arrival of a log-in until its password was checked, including waiting, by lane: "
+    "expensive for bcrypt hashes above cost 10, standard for others. Rejected log-ins are not "
+    "counted.",
     ["lane"],
     buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30),
 )
 CHECKS_WAITING = Gauge(
     "atajo_password_checks_waiting",
-    "Passwords that wait for a thread to be checked in, by lane.",
+    "Password checks that wait for a thread, by lane.",
     ["lane"],
 )
 CHECKS_RUNNING = Gauge(
     "atajo_password_checks_running",
-    "Passwords being checked, each by a thread at full load, by lane.",
+    "Running password checks, by lane. Each uses one thread.",
     ["lane"],
 )
 CHECK_SLOTS = Gauge(
     "atajo_password_check_slots",
-    "Maximum passwords that are checked at a time, by lane. The expensive lane's threads are part "
-    "of the standard lane's.",
+    "Maximum concurrent password checks, by lane. The threads of the expensive lane are part of "
+    "those of the standard lane.",
     ["lane"],
 )
 
-_OF_CHECKS: Mapping[type[Exception], str] = {
+_CHECK_RESULTS: Mapping[type[Exception], str] = {
     WrongPassword: "wrong_password",
     TooManyAttempts: "limited",
     LoginsBusy: "busy",
 }
-_OF_SESSIONS = {**_OF_CHECKS, InvalidToken: "invalid_token"}
+_SESSION_RESULTS = {**_CHECK_RESULTS, InvalidToken: "invalid_token"}
 _RESULTS: Mapping[Counter, Mapping[type[Exception], str]] = {
-    LOGINS: {**_OF_CHECKS, NoAccount: "no_account"},
-    PASSWORD_CHANGES: {**_OF_SESSIONS, InvalidPasswordHash: "invalid_hash"},
-    ACCOUNT_CLOSINGS: _OF_SESSIONS,
+    LOGINS: {**_CHECK_RESULTS, NoAccount: "no_account"},
+    PASSWORD_CHANGES: {**_SESSION_RESULTS, InvalidPasswordHash: "invalid_hash"},
+    ACCOUNT_CLOSINGS: _SESSION_RESULTS,
 }
 for _counter, _results in _RESULTS.items():
     for _result in ("ok", *_results.values()):
-        _counter.labels(_result)  # There from the start: a rate over a series needs its zero.
+        _counter.labels(_result)  # A rate needs the initial zero.
 
 
 @contextmanager
-def counted(counter: Counter) -> Iterator[None]:
-    """Count how the body ends: in LOGINS, PASSWORD_CHANGES or ACCOUNT_CLOSINGS."""
+def count_result(counter: Counter) -> Iterator[None]:
+    """Count the result of the body in LOGINS, PASSWORD_CHANGES or ACCOUNT_CLOSINGS."""
     results = _RESULTS[counter]
     try:
         yield
@@ -90,11 +94,14 @@ def counted(counter: Counter) -> Iterator[None]:
 
 
 @contextmanager
-def login_timed(began: float, lane: str) -> Iterator[None]:
-    """Observe a log-in, begun at `began` by `time.perf_counter`, once the body checked it."""
+def time_login(start: float, lane: Lane) -> Iterator[None]:
+    """Observe the duration of a log-in when the body has checked its password.
+
+    `start` is the arrival of the log-in by `time.perf_counter`.
+    """
     try:
         yield
     except WrongPassword:
-        LOGIN_SECONDS.labels(lane).observe(time.perf_counter() - began)
+        LOGIN_SECONDS.labels(lane).observe(time.perf_counter() - start)
         raise
-    LOGIN_SECONDS.labels(lane).observe(time.perf_counter() - began)
+    LOGIN_SECONDS.labels(lane).observe(time.perf_counter() - start)

@@ -11,35 +11,38 @@ from services.shared.settings import ServiceSettings, refuse_placeholder
 
 
 class AuthSettings(ServiceSettings):
-    """What the auth service can be told beside what every service can."""
+    """Settings of the auth service, in addition to those of every service."""
 
     token_secret: SecretStr = Field(min_length=1)
-    """Signs session tokens and device tokens; every replica has the same. A new one ends all
-    sessions."""
+    """Signs session tokens and device tokens. All replicas need the same secret. Changing it ends
+    all sessions."""
     limits: Literal["on", "off"] = "on"
-    """`off` lets log-in fail without limit, for load tests."""
+    """`off` removes the limits on failed log-ins, for load tests."""
     login_failures_by_address: PositiveInt = 10
-    """Most failures for one account from one address (IPv6: one /64) in a window."""
+    """Maximum failed log-ins to one account from one client IP address (IPv6: one /64) in a
+    window."""
     login_failures_by_account: PositiveInt = 100
-    """Most failures for one account from everywhere in a window."""
+    """Maximum failed log-ins to one account in a window, from all clients together."""
     login_failures_by_browser: PositiveInt = 10
-    """Most failures for one account from one browser that logged in to it before, in a window."""
+    """Maximum failed log-ins to one account in a window from one browser that logged in to it
+    before."""
     login_failures_by_session: PositiveInt = 10
-    """Maximum wrong passwords sent from one session in a window, to change the password or remove
+    """Maximum wrong passwords in a window from one session, when it changes the password or removes
     the account."""
     login_failures_window_seconds: int = Field(default=900, ge=1, le=31_536_000)
-    """At most a year."""
+    """Length of a window in seconds, at most a year."""
     bcrypt_threads: PositiveInt = max(1, (os.cpu_count() or 1) - 1)
-    """How many passwords are verified at a time; by default a core is left for the rest.
+    """Maximum concurrent password checks. The default leaves one core for everything else.
 
-    Of these threads a quarter, at least one, may verify hashes above cost 10. Where there is only
-    one, a second one is added for them.
+    A quarter of the threads, at least one, may verify hashes above cost 10. If there is only one
+    thread, a second one is added for them.
     """
     logins_waiting: int = Field(default=500, ge=1, le=2000)
-    """Most log-ins that may wait, for a thread of their lane or their turn; one more is refused.
+    """Maximum log-ins that wait for a thread in a lane, or for an earlier attempt to end. Further
+    ones are rejected.
 
-    Whose turn it is, is looked for among all networks that wait: of 500, each its own, that takes
-    62 us, of 2000 four times as much, with each password that was verified.
+    After each check, choosing the next one compares all networks with waiting log-ins. That takes
+    62 us for 500 networks, and four times as long for 2000.
     """
 
     @field_validator("token_secret")

@@ -1,4 +1,4 @@
-"""What the gateway asks of auth, and what it is answered, over gRPC."""
+"""The gateway's calls of auth over gRPC."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PASSWORD, NEW = "Camino-42", "Camino-43"
 SALT, NEW_SALT = (bcrypt.gensalt(10) for _ in range(2))
 HASH = bcrypt.hashpw(PASSWORD.encode(), SALT).decode()
 NEW_HASH = bcrypt.hashpw(NEW.encode(), NEW_SALT).decode()
-ADDRESS = "203.0.113.7"
+CLIENT_IP = "203.0.113.7"
 EMAIL = "a@example.com"
 
 
 @pytest.fixture
 async def auth(tmp_path: Path) -> AsyncIterator[AuthClient]:
-    """With one account."""
+    """A client of a service with one account."""
     async with services.auth(tmp_path) as client:
         await register(client)
         yield client
@@ -40,19 +40,19 @@ async def register(auth: AuthClient, email: str = EMAIL, username: str = "walker
 
 
 async def session(auth: AuthClient, password: str = PASSWORD, email: str = EMAIL) -> str:
-    return (await auth.login(email, password, ADDRESS, "")).token
+    return (await auth.login(email, password, CLIENT_IP, "")).token
 
 
-async def test_who_registers_can_log_in_and_is_known_by_the_token(auth: AuthClient) -> None:
+async def test_a_registered_account_can_log_in_and_verify_its_token(auth: AuthClient) -> None:
     await auth.check()
     await register(auth)
     with pytest.raises(AlreadyExists) as taken:
         await register(auth, username="somebody else")
     assert taken.value.reason == "EMAIL_TAKEN"
     await register(auth, "b@example.com")
-    first = await auth.login(EMAIL, PASSWORD, ADDRESS, "")
-    again = await auth.login(" A@EXAMPLE.com ", PASSWORD, ADDRESS, first.device)
-    other = await auth.login("b@example.com", PASSWORD, ADDRESS, "no device token of ours")
+    first = await auth.login(EMAIL, PASSWORD, CLIENT_IP, "")
+    again = await auth.login(" A@EXAMPLE.com ", PASSWORD, CLIENT_IP, first.device)
+    other = await auth.login("b@example.com", PASSWORD, CLIENT_IP, "no device token of ours")
     assert first.username == "walker"
     assert first.expires_at > datetime.now(UTC)
     assert all(session.device for session in (first, again, other))
@@ -61,11 +61,11 @@ async def test_who_registers_can_log_in_and_is_known_by_the_token(auth: AuthClie
     assert await auth.account_of(other.token) not in ("", account)
 
 
-async def test_another_password_begins_a_session(auth: AuthClient) -> None:
+async def test_a_password_change_starts_a_session(auth: AuthClient) -> None:
     first = await session(auth)
     account = await auth.account_of(first)
     token, expires_at = await auth.change_password(
-        first, PASSWORD, NEW_HASH, NEW_SALT.decode(), ADDRESS
+        first, PASSWORD, NEW_HASH, NEW_SALT.decode(), CLIENT_IP
     )
     assert expires_at > datetime.now(UTC)
     assert await auth.account_of(token) == await auth.account_of(await session(auth, NEW))
@@ -74,17 +74,17 @@ async def test_another_password_begins_a_session(auth: AuthClient) -> None:
         await auth.account_of(first)
 
 
-async def test_a_closed_account_is_nobodys(auth: AuthClient) -> None:
+async def test_tokens_of_a_closed_account_are_invalid(auth: AuthClient) -> None:
     token = await session(auth)
-    await auth.close_account(token, PASSWORD, ADDRESS)
+    await auth.close_account(token, PASSWORD, CLIENT_IP)
     with pytest.raises(Unauthenticated):
         await auth.account_of(token)
 
 
-def changed(
+def change(
     auth: AuthClient, token: str, password: str, new_hash: str = NEW_HASH
 ) -> Awaitable[object]:
-    return auth.change_password(token, password, new_hash, NEW_SALT.decode(), ADDRESS)
+    return auth.change_password(token, password, new_hash, NEW_SALT.decode(), CLIENT_IP)
 
 
 Call = Callable[[AuthClient, str], Awaitable[object]]
@@ -93,7 +93,7 @@ KINDS: dict[str, type[AppError]] = {
     "INVALID_TOKEN": Unauthenticated,
     "WRONG_PASSWORD": Unauthenticated,
 }
-"""The kinds of errors that are no invalid argument."""
+"""The error types of reasons other than invalid arguments."""
 
 
 @pytest.mark.parametrize(
@@ -102,24 +102,24 @@ KINDS: dict[str, type[AppError]] = {
         ("INVALID_EMAIL", lambda auth, _: register(auth, "nobody")),
         ("INVALID_USERNAME", lambda auth, _: register(auth, username=" ")),
         ("INVALID_PASSWORD_HASH", lambda auth, _: auth.register("a@b", PASSWORD, "", "walker")),
-        ("INVALID_PASSWORD_HASH", lambda auth, token: changed(auth, token, PASSWORD, "")),
+        ("INVALID_PASSWORD_HASH", lambda auth, token: change(auth, token, PASSWORD, "")),
         ("WRONG_PASSWORD", lambda auth, _: session(auth, NEW)),
-        ("WRONG_PASSWORD", lambda auth, token: changed(auth, token, "\u00f1" * 37)),
-        ("WRONG_PASSWORD", lambda auth, token: auth.close_account(token, "", ADDRESS)),
+        ("WRONG_PASSWORD", lambda auth, token: change(auth, token, "\u00f1" * 37)),
+        ("WRONG_PASSWORD", lambda auth, token: auth.close_account(token, "", CLIENT_IP)),
         ("NO_ACCOUNT", lambda auth, _: session(auth, email="b@example.com")),
         ("NO_ACCOUNT", lambda auth, _: session(auth, email="no address")),
         ("INVALID_TOKEN", lambda auth, _: auth.account_of("")),
         ("INVALID_TOKEN", lambda auth, _: auth.account_of("a.b.c")),
-        ("INVALID_TOKEN", lambda auth, _: changed(auth, "", PASSWORD)),
-        ("INVALID_TOKEN", lambda auth, _: auth.close_account("nonsense", PASSWORD, ADDRESS)),
+        ("INVALID_TOKEN", lambda auth, _: change(auth, "", PASSWORD)),
+        ("INVALID_TOKEN", lambda auth, _: auth.close_account("nonsense", PASSWORD, CLIENT_IP)),
     ],
 )
-async def test_what_is_refused_has_a_reason_and_changes_nothing(
+async def test_errors_have_a_reason_and_change_nothing(
     auth: AuthClient, reason: str, call: Call
 ) -> None:
     token = await session(auth)
-    with pytest.raises(AppError) as refused:
+    with pytest.raises(AppError) as rejected:
         await call(auth, token)
-    assert refused.value.reason == reason
-    assert type(refused.value) is KINDS.get(reason, InvalidArgument)
+    assert rejected.value.reason == reason
+    assert type(rejected.value) is KINDS.get(reason, InvalidArgument)
     assert await auth.account_of(token)

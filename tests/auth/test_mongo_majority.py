@@ -1,4 +1,4 @@
-"""An account counts as registered only once a majority of MongoDB's nodes has it."""
+"""Registration waits until a majority of the MongoDB nodes has the account."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.mongo import server
 
 @pytest.fixture
 def three_nodes() -> Iterator[list[server.Node]]:
-    """Servers that are started, and no replica set yet."""
+    """Three running servers that are not a replica set yet."""
     with server.nodes(3, "--replSet", server.SET, "--oplogSize", "64") as nodes:
         for node in nodes:
             node.start()
@@ -26,7 +26,9 @@ def three_nodes() -> Iterator[list[server.Node]]:
 
 
 @pytest.mark.slow
-async def test_what_a_failover_could_undo_holds_no_address(three_nodes: list[server.Node]) -> None:
+async def test_a_registration_that_a_failover_could_undo_is_not_acknowledged(
+    three_nodes: list[server.Node],
+) -> None:
     url = server.initiate([node.port for node in three_nodes])
     with pymongo.MongoClient[dict[str, Any]](url) as client:
         async with mongo.opened(url, "atajo_test", SCHEMA) as database:
@@ -38,11 +40,11 @@ async def test_what_a_failover_could_undo_holds_no_address(three_nodes: list[ser
             for node in secondaries:
                 node.signal(signal.SIGSTOP)
             # The primary does not step down for ten seconds.
-            unsure = client["atajo_test"].get_collection(
+            unacknowledged = client["atajo_test"].get_collection(
                 "accounts", write_concern=pymongo.WriteConcern(w=1)
             )
-            (document,) = unsure.find({"email_key": ANA.email_key})
-            unsure.insert_one({**document, "_id": BEA.id, "email_key": BEA.email_key})
+            (document,) = unacknowledged.find({"email_key": ANA.email_key})
+            unacknowledged.insert_one({**document, "_id": BEA.id, "email_key": BEA.email_key})
             with pytest.raises(Unavailable):
                 await store.add(BEA)
             for node in secondaries:

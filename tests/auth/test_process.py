@@ -1,4 +1,4 @@
-"""The auth service as a process of its own: kills, bursts, its end, and its secrets."""
+"""The auth service as a process: kills, bursts, shutdown, and secrets."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ NEW = "Caballo-Batería-2"
 NEW_SALT = bcrypt.gensalt(10)
 NEW_HASH = bcrypt.hashpw(NEW.encode(), NEW_SALT)
 TOO_LONG = "ñ" * 37
-"""Is wrong without 50 ms of bcrypt."""
-ADDRESS = "192.0.2.1"
+"""A wrong password that is rejected without 50 ms of hashing."""
+CLIENT_IP = "192.0.2.1"
 _numbers = count(1)
 
 
@@ -52,30 +52,32 @@ class Auth:
     ) -> None:
         await self._client.register(email, password_hash.decode(), salt.decode(), username)
 
-    async def login(self, email: str, password: str = PASSWORD, address: str = ADDRESS) -> Session:
+    async def login(
+        self, email: str, password: str = PASSWORD, address: str = CLIENT_IP
+    ) -> Session:
         return await self._client.login(email, password, address, "")
 
     async def change(
         self,
         token: str,
         password: str = PASSWORD,
-        address: str = ADDRESS,
+        address: str = CLIENT_IP,
         new_hash: bytes = NEW_HASH,
         new_salt: bytes = NEW_SALT,
     ) -> tuple[str, datetime]:
         new = (new_hash.decode(), new_salt.decode())
         return await self._client.change_password(token, password, *new, address)
 
-    async def close(self, token: str, password: str = PASSWORD, address: str = ADDRESS) -> None:
+    async def close(self, token: str, password: str = PASSWORD, address: str = CLIENT_IP) -> None:
         await self._client.close_account(token, password, address)
 
-    async def outcome(self, email: str, password: str = PASSWORD, address: str = ADDRESS) -> str:
-        """How a log-in ended, as one word."""
-        return await ending(self.login(email, password, address))
+    async def outcome(self, email: str, password: str = PASSWORD, address: str = CLIENT_IP) -> str:
+        """Return the result of a log-in."""
+        return await outcome(self.login(email, password, address))
 
 
-async def ending(call: Awaitable[object]) -> str:
-    """How a call ended: OK, or the reason why it was refused."""
+async def outcome(call: Awaitable[object]) -> str:
+    """Return the result of a call: OK, or the reason of its error."""
     try:
         await call
     except AppError as error:
@@ -93,7 +95,7 @@ async def connected(process: Process) -> AsyncIterator[Auth]:
 
 
 async def closed_accounts(process: Process) -> list[str]:
-    """What the reconciler is told."""
+    """Return the closed accounts, as the reconciler reads them."""
     client = clients.AuthClient(process.addresses["admin"])
     try:
         return await client.closed_accounts()
@@ -102,12 +104,12 @@ async def closed_accounts(process: Process) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where one auth service keeps its things."""
+class Deployment:
+    """The data folder and the store of an auth service."""
 
     folder: Path
     database: str = ""
-    """A MongoDB URL, or nothing for a file in the folder."""
+    """A MongoDB URL. Empty for an SQLite file in the folder."""
 
     def start(self, **settings: str) -> Process:
         env = {
@@ -123,22 +125,22 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """For processes over a file."""
-    return Place(tmp_path)
+def deployment(tmp_path: Path) -> Deployment:
+    """An SQLite deployment."""
+    return Deployment(tmp_path)
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])
-def either(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """The same, over one store and over the other."""
+def each_deployment(request: pytest.FixtureRequest, tmp_path: Path) -> Deployment:
+    """A deployment on each store."""
     if request.param == "sqlite":
-        return Place(tmp_path)
-    return Place(tmp_path, request.getfixturevalue("mongo_url"))
+        return Deployment(tmp_path)
+    return Deployment(tmp_path, request.getfixturevalue("mongo_url"))
 
 
-async def test_what_was_acknowledged_survives_sigkill(place: Place) -> None:
+async def test_acknowledged_writes_survive_sigkill(deployment: Deployment) -> None:
     email = fresh_email()
-    with place.start() as process:
+    with deployment.start() as process:
         async with connected(process) as auth:
             await auth.register(email)
             token = (await auth.login(email)).token
@@ -147,7 +149,7 @@ async def test_what_was_acknowledged_survives_sigkill(place: Place) -> None:
         process.kill()
     assert Counter(outcomes) == {"WRONG_PASSWORD": 10, "TOO_MANY_ATTEMPTS": 5}
 
-    with place.start() as process:
+    with deployment.start() as process:
         async with connected(process) as auth:
             assert await auth.verify(token) == account_id
             await auth.register(email)
@@ -158,50 +160,50 @@ async def test_what_was_acknowledged_survives_sigkill(place: Place) -> None:
             assert await auth.outcome(email, address="192.0.2.2") == "OK"
 
 
-async def test_what_a_kill_breaks_off_happened_whole_or_not_at_all(either: Place) -> None:
-    """A change and a closing are under way when the process is killed, sooner or later."""
+async def test_calls_interrupted_by_a_kill_are_atomic(each_deployment: Deployment) -> None:
+    """The process is killed at several times during a password change and a closing."""
     changing = fresh_email()
-    held, other = (PASSWORD, HASH, SALT), (NEW, NEW_HASH, NEW_SALT)
+    current, other = (PASSWORD, HASH, SALT), (NEW, NEW_HASH, NEW_SALT)
     with ExitStack() as started:
-        process = started.enter_context(either.start())
+        process = started.enter_context(each_deployment.start())
         for number, seconds in enumerate((0.0, 0.03, 0.06, 0.1, 0.5)):
             address, closing = f"192.0.2.{number}", fresh_email()
             async with connected(process) as auth:
                 if number == 0:
                     await auth.register(changing)
                 await auth.register(closing)
-                token = (await auth.login(changing, held[0], address)).token
+                token = (await auth.login(changing, current[0], address)).token
                 closing_token = (await auth.login(closing)).token
                 closing_id = await auth.verify(closing_token)
-                change = asyncio.ensure_future(auth.change(token, held[0], address, *other[1:]))
+                change = asyncio.ensure_future(auth.change(token, current[0], address, *other[1:]))
                 close = asyncio.ensure_future(auth.close(closing_token))
                 await asyncio.wait([change, close], timeout=seconds)
                 process.kill()
                 await asyncio.wait([change, close])
-            process = started.enter_context(either.start())
+            process = started.enter_context(each_deployment.start())
             async with connected(process) as auth:
                 after = await auth.outcome(changing, other[0], address)
-                assert after in ("OK", "WRONG_PASSWORD"), "neither says whether it changed"
+                assert after in ("OK", "WRONG_PASSWORD"), "only these show whether it changed"
                 changed = after == "OK"
                 assert changed or change.exception()
-                before = await auth.outcome(changing, held[0], address)
+                before = await auth.outcome(changing, current[0], address)
                 assert before == ("WRONG_PASSWORD" if changed else "OK")
-                assert await ending(auth.verify(token)) == ("INVALID_TOKEN" if changed else "OK")
+                assert await outcome(auth.verify(token)) == ("INVALID_TOKEN" if changed else "OK")
                 if not change.exception():
-                    assert await ending(auth.verify(change.result()[0])) == "OK"
+                    assert await outcome(auth.verify(change.result()[0])) == "OK"
                 closed = closing_id in await closed_accounts(process)
                 assert closed or close.exception()
                 assert await auth.outcome(closing) == ("NO_ACCOUNT" if closed else "OK")
-                assert await ending(auth.verify(closing_token)) == (
+                assert await outcome(auth.verify(closing_token)) == (
                     "INVALID_TOKEN" if closed else "OK"
                 )
             if changed:
-                held, other = other, held
+                current, other = other, current
 
 
-async def test_a_burst_of_log_ins_slows_log_ins_alone(place: Place) -> None:
+async def test_a_burst_of_log_ins_slows_down_only_log_ins(deployment: Deployment) -> None:
     settings = {"ATAJO_LIMITS": "off", "ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGINS_WAITING": "15"}
-    with place.start(**settings) as process:
+    with deployment.start(**settings) as process:
         async with connected(process) as auth:
             email = fresh_email()
             await auth.register(email)
@@ -216,16 +218,16 @@ async def test_a_burst_of_log_ins_slows_log_ins_alone(place: Place) -> None:
                 assert 10 in niceness_of_threads(process.popen.pid)
             results = await asyncio.gather(*burst, return_exceptions=True)
 
-    refused = [result for result in results if isinstance(result, ResourceExhausted)]
-    assert {error.reason for error in refused} == {"LOGINS_BUSY"}
-    assert {error.retry_after for error in refused} <= {1, 2, 3, 4, 5}
+    rejected = [result for result in results if isinstance(result, ResourceExhausted)]
+    assert {error.reason for error in rejected} == {"LOGINS_BUSY"}
+    assert {error.retry_after for error in rejected} <= {1, 2, 3, 4, 5}
     assert sum(isinstance(result, Session) for result in results) >= 16
 
 
-async def test_who_gave_up_waiting_is_not_charged(place: Place) -> None:
+async def test_a_cancelled_log_in_does_not_count(deployment: Deployment) -> None:
     settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGIN_FAILURES_BY_ADDRESS": "2"}
     slow = bcrypt.gensalt(12)
-    with place.start(**settings) as process:
+    with deployment.start(**settings) as process:
         async with connected(process) as auth:
             email = fresh_email()
             await auth.register(email, bcrypt.hashpw(PASSWORD.encode(), slow), slow)
@@ -239,11 +241,11 @@ async def test_who_gave_up_waiting_is_not_charged(place: Place) -> None:
 
 
 @pytest.mark.alone
-async def test_a_stop_does_not_wait_for_a_queue_of_log_ins_nor_charge_them(place: Place) -> None:
+async def test_shutdown_neither_waits_for_nor_counts_queued_log_ins(deployment: Deployment) -> None:
     settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_DRAIN_SECONDS": "0.1"}
     slow = bcrypt.gensalt(12)
     email = fresh_email()
-    with place.start(**settings, ATAJO_LOGIN_FAILURES_BY_ADDRESS="50") as process:
+    with deployment.start(**settings, ATAJO_LOGIN_FAILURES_BY_ADDRESS="50") as process:
         async with connected(process) as auth:
             await auth.register(email, bcrypt.hashpw(PASSWORD.encode(), slow), slow)
             queue = [asyncio.create_task(auth.outcome(email)) for _ in range(40)]
@@ -254,14 +256,14 @@ async def test_a_stop_does_not_wait_for_a_queue_of_log_ins_nor_charge_them(place
             assert time.monotonic() - stopping_at < 3  # All of them would take 8 s.
             assert Counter(await asyncio.gather(*queue))["OK"] < 40
 
-    with place.start(**settings, ATAJO_LOGIN_FAILURES_BY_ADDRESS="1") as process:
+    with deployment.start(**settings, ATAJO_LOGIN_FAILURES_BY_ADDRESS="1") as process:
         async with connected(process) as auth:
             assert await auth.outcome(email) == "OK"
 
 
-async def test_what_is_secret_is_neither_logged_nor_stored(place: Place) -> None:
+async def test_secrets_are_neither_logged_nor_stored(deployment: Deployment) -> None:
     email, address = "Very.Private@Example.com", "203.0.113.77"
-    with place.start(ATAJO_LOGINS_WAITING="1", ATAJO_BCRYPT_THREADS="1") as process:
+    with deployment.start(ATAJO_LOGINS_WAITING="1", ATAJO_BCRYPT_THREADS="1") as process:
         async with connected(process) as auth:
             await auth.register(email)
             token = (await auth.login(email, address=address)).token
@@ -270,8 +272,8 @@ async def test_what_is_secret_is_neither_logged_nor_stored(place: Place) -> None
             with pytest.raises(AppError):
                 await auth.verify(token + "x")
             changed, _ = await auth.change(token, address=address)
-            await ending(auth.change(changed, "A-Wrong-Secret", address))
-            await ending(auth.close(changed, "A-Wrong-Secret", address))
+            await outcome(auth.change(changed, "A-Wrong-Secret", address))
+            await outcome(auth.close(changed, "A-Wrong-Secret", address))
             await asyncio.gather(
                 *(auth.outcome(email, "A-Wrong-Secret", address) for _ in range(15))
             )
@@ -284,7 +286,7 @@ async def test_what_is_secret_is_neither_logged_nor_stored(place: Place) -> None
     for secret in (*secrets, HASH.decode(), NEW_HASH.decode(), NEW_SALT.decode()):
         assert secret not in logged
     assert "very.private" not in logged.lower()
-    stored = place.bytes_stored()
+    stored = deployment.bytes_stored()
     assert NEW_HASH in stored
     for secret in secrets:
         assert secret.encode() not in stored

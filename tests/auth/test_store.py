@@ -1,4 +1,4 @@
-"""What every store of the auth service does alike."""
+"""The contract of both auth stores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Opening = Callable[[], AbstractAsyncContextManager[Stores]]
 
 @pytest.fixture
 def opening(new_store: NewStore) -> Iterator[Opening]:
-    """Opens the stores over one database, the same every time."""
+    """Opens the same stores each time."""
     with new_store() as setting:
 
         @asynccontextmanager
@@ -60,7 +60,7 @@ async def stores(opening: Opening) -> AsyncIterator[Stores]:
         yield opened
 
 
-async def test_an_account_is_found_by_its_key_and_its_id(stores: Stores) -> None:
+async def test_accounts_are_found_by_key_and_by_id(stores: Stores) -> None:
     assert await stores.accounts.add(ANA) == ANA
     assert await stores.accounts.add(BEA) == BEA
 
@@ -69,7 +69,7 @@ async def test_an_account_is_found_by_its_key_and_its_id(stores: Stores) -> None
     assert await stores.accounts.by_id(ANA.id) == ANA
 
 
-async def test_nothing_else_is_found(stores: Stores) -> None:
+async def test_other_keys_and_ids_find_nothing(stores: Stores) -> None:
     await stores.accounts.add(ANA)
 
     for key in ("", "ana", "Ana@Example.com", "ana@example.com ", "ana@example.co_", "%", "\0"):
@@ -78,18 +78,18 @@ async def test_nothing_else_is_found(stores: Stores) -> None:
         assert await stores.accounts.by_id(account_id) is None
 
 
-async def test_of_many_at_once_one_gets_the_key(stores: Stores) -> None:
-    wanted = [replace(ANA, id=f"{number:024x}") for number in range(50)]
+async def test_only_one_of_concurrent_registrations_gets_the_key(stores: Stores) -> None:
+    accounts = [replace(ANA, id=f"{number:024x}") for number in range(50)]
 
-    held = await asyncio.gather(*(stores.accounts.add(account) for account in wanted))
+    stored = await asyncio.gather(*(stores.accounts.add(account) for account in accounts))
 
-    assert len(set(held)) == 1
-    there = await asyncio.gather(*(stores.accounts.by_id(account.id) for account in wanted))
-    assert [each for each in there if each] == held[:1]
-    assert await stores.accounts.by_email(ANA.email_key) == held[0]
+    assert len(set(stored)) == 1
+    found = await asyncio.gather(*(stores.accounts.by_id(account.id) for account in accounts))
+    assert [each for each in found if each] == stored[:1]
+    assert await stores.accounts.by_email(ANA.email_key) == stored[0]
 
 
-async def test_a_closed_account_holds_its_key_until_it_is_removed(stores: Stores) -> None:
+async def test_a_closed_account_keeps_its_key_until_it_is_removed(stores: Stores) -> None:
     await stores.accounts.add(ANA)
     await stores.accounts.add(BEA)
     for open_or_unknown in (BEA.id, ANA.id, "unknown"):
@@ -109,41 +109,43 @@ async def test_a_closed_account_holds_its_key_until_it_is_removed(stores: Stores
     assert await stores.accounts.by_id(BEA.id) == BEA
 
 
-async def test_a_changed_password_begins_the_next_session(stores: Stores) -> None:
+async def test_a_password_change_increments_the_session_number(stores: Stores) -> None:
     await stores.accounts.add(ANA)
     await stores.accounts.add(BEA)
-    held = ANA
+    account = ANA
     for number in range(1, 4):
-        assert await stores.accounts.change_password(held, f"hash {number}", f"salt {number}")
+        assert await stores.accounts.change_password(account, f"hash {number}", f"salt {number}")
 
-        held = replace(ANA, password_hash=f"hash {number}", salt=f"salt {number}", session=number)
-        assert await stores.accounts.by_id(ANA.id) == held
-        assert await stores.accounts.by_email(ANA.email_key) == held
-        assert await stores.accounts.add(ANA) == held
+        account = replace(
+            ANA, password_hash=f"hash {number}", salt=f"salt {number}", session=number
+        )
+        assert await stores.accounts.by_id(ANA.id) == account
+        assert await stores.accounts.by_email(ANA.email_key) == account
+        assert await stores.accounts.add(ANA) == account
     assert await stores.accounts.by_id(BEA.id) == BEA
 
 
-async def test_nothing_is_changed_of_an_account_that_is_not_as_it_was_read(stores: Stores) -> None:
+async def test_an_account_that_changed_since_it_was_read_is_not_changed(stores: Stores) -> None:
     await stores.accounts.add(ANA)
     await stores.accounts.change_password(ANA, "other hash", "other salt")
-    held = await stores.accounts.by_id(ANA.id)
-    assert held
-    for other in (ANA, replace(held, session=2), replace(held, id="unknown"), BEA):
+    stored = await stores.accounts.by_id(ANA.id)
+    assert stored
+    for other in (ANA, replace(stored, session=2), replace(stored, id="unknown"), BEA):
         assert not await stores.accounts.change_password(other, "hash", "salt")
         assert not await stores.accounts.close_in_session(other)
-    assert await stores.accounts.by_id(ANA.id) == held
+    assert await stores.accounts.by_id(ANA.id) == stored
     assert await stores.accounts.by_id("unknown") is None
 
     await stores.accounts.close(ANA.email_key)
-    closed = replace(held, closed=True)
-    for read in (held, closed):
+    closed = replace(stored, closed=True)
+    for read in (stored, closed):
         assert not await stores.accounts.change_password(read, "hash", "salt")
         assert not await stores.accounts.close_in_session(read)
     assert await stores.accounts.by_id(ANA.id) == closed
 
 
 @pytest.mark.parametrize("before", [0, 1])
-async def test_of_changes_at_once_one_is_made(stores: Stores, before: int) -> None:
+async def test_only_one_of_concurrent_changes_is_made(stores: Stores, before: int) -> None:
     await stores.accounts.add(ANA)
     for _ in range(before):
         await stores.accounts.change_password(ANA, ANA.password_hash, ANA.salt)
@@ -162,137 +164,139 @@ async def test_of_changes_at_once_one_is_made(stores: Stores, before: int) -> No
 
 
 async def test_closed_accounts_are_listed_until_they_are_removed(stores: Stores) -> None:
-    wanted = [replace(ANA, id=f"{n:024x}", email_key=f"{n}@b") for n in range(5)]
-    for account in wanted:
+    accounts = [replace(ANA, id=f"{n:024x}", email_key=f"{n}@b") for n in range(5)]
+    for account in accounts:
         await stores.accounts.add(account)
-    assert await stores.accounts.closed(3) == []
+    assert await stores.accounts.list_closed(3) == []
 
-    await stores.accounts.close(wanted[1].email_key)
-    await stores.accounts.close_in_session(wanted[3])
-    ids = {wanted[1].id, wanted[3].id}
-    assert sorted(await stores.accounts.closed(3)) == sorted(ids)
-    assert sorted(await stores.accounts.closed(2)) == sorted(ids)
-    (one,) = await stores.accounts.closed(1)
+    await stores.accounts.close(accounts[1].email_key)
+    await stores.accounts.close_in_session(accounts[3])
+    ids = {accounts[1].id, accounts[3].id}
+    assert sorted(await stores.accounts.list_closed(3)) == sorted(ids)
+    assert sorted(await stores.accounts.list_closed(2)) == sorted(ids)
+    (one,) = await stores.accounts.list_closed(1)
     assert one in ids
 
     await stores.accounts.remove(one)
-    assert await stores.accounts.closed(3) == list(ids - {one})
+    assert await stores.accounts.list_closed(3) == list(ids - {one})
 
 
-async def test_each_key_counts_for_itself_up_to_the_limit(stores: Stores) -> None:
+async def test_each_counter_grants_attempts_up_to_the_limit(stores: Stores) -> None:
     for number in range(4):
-        for key in ("one", "two"):
+        for counter in ("one", "two"):
             at = NOW + timedelta(minutes=number)
-            taken = await stores.attempts.take(key, 3, WINDOW, at)
-            assert (taken.granted, taken.window_ends) == (number < 3, NOW + WINDOW)
+            result = await stores.attempts.acquire(counter, 3, WINDOW, at)
+            assert (result.granted, result.window_ends) == (number < 3, NOW + WINDOW)
 
 
 @pytest.mark.parametrize("ahead", [timedelta(minutes=2), timedelta(days=1), timedelta(days=3650)])
-async def test_a_window_that_a_clock_began_that_ran_ahead_is_over(
-    stores: Stores, ahead: timedelta
-) -> None:
+async def test_a_window_begun_by_a_clock_ahead_is_over(stores: Stores, ahead: timedelta) -> None:
     for _ in range(2):
-        await stores.attempts.take("key", 2, WINDOW, NOW + ahead)
-        await stores.attempts.take("other", 2, WINDOW, NOW + ahead)
-    assert not (await stores.attempts.take("key", 2, WINDOW, NOW + ahead)).granted
+        await stores.attempts.acquire("counter", 2, WINDOW, NOW + ahead)
+        await stores.attempts.acquire("other", 2, WINDOW, NOW + ahead)
+    assert not (await stores.attempts.acquire("counter", 2, WINDOW, NOW + ahead)).granted
 
-    for key in ("key", "other", "key"):
-        taken = await stores.attempts.take(key, 2, WINDOW, NOW)
-        assert (taken.granted, taken.window_ends) == (True, NOW + WINDOW)
-    assert not (await stores.attempts.take("key", 2, WINDOW, NOW)).granted
+    for counter in ("counter", "other", "counter"):
+        result = await stores.attempts.acquire(counter, 2, WINDOW, NOW)
+        assert (result.granted, result.window_ends) == (True, NOW + WINDOW)
+    assert not (await stores.attempts.acquire("counter", 2, WINDOW, NOW)).granted
 
 
-async def test_a_window_of_a_replica_a_minute_ahead_goes_on(stores: Stores) -> None:
+async def test_a_window_begun_by_a_replica_a_minute_ahead_is_open(stores: Stores) -> None:
     ahead = NOW + timedelta(minutes=1)
-    assert (await stores.attempts.take("key", 1, WINDOW, ahead)).granted
-    refused = await stores.attempts.take("key", 1, WINDOW, NOW)
-    assert (refused.granted, refused.window_ends) == (False, ahead + WINDOW)
+    assert (await stores.attempts.acquire("counter", 1, WINDOW, ahead)).granted
+    rejected = await stores.attempts.acquire("counter", 1, WINDOW, NOW)
+    assert (rejected.granted, rejected.window_ends) == (False, ahead + WINDOW)
 
 
-async def test_a_window_is_over_on_the_moment(stores: Stores) -> None:
-    await stores.attempts.take("key", 1, WINDOW, NOW)
+async def test_a_window_ends_exactly_after_its_length(stores: Stores) -> None:
+    await stores.attempts.acquire("counter", 1, WINDOW, NOW)
 
     before = NOW + WINDOW - timedelta(milliseconds=1)
-    assert not (await stores.attempts.take("key", 1, WINDOW, before)).granted
-    fresh = await stores.attempts.take("key", 1, WINDOW, NOW + WINDOW)
-    assert (fresh.granted, fresh.window_ends) == (True, NOW + 2 * WINDOW)
-    assert not (await stores.attempts.take("key", 1, WINDOW, NOW + WINDOW)).granted
+    assert not (await stores.attempts.acquire("counter", 1, WINDOW, before)).granted
+    new = await stores.attempts.acquire("counter", 1, WINDOW, NOW + WINDOW)
+    assert (new.granted, new.window_ends) == (True, NOW + 2 * WINDOW)
+    assert not (await stores.attempts.acquire("counter", 1, WINDOW, NOW + WINDOW)).granted
 
 
-async def test_of_many_at_once_as_many_as_the_limit_are_granted(stores: Stores) -> None:
-    taken = await asyncio.gather(*(stores.attempts.take("key", 10, WINDOW, NOW) for _ in range(50)))
-    assert [each.granted for each in taken].count(True) == 10
-    assert {each.window_ends for each in taken} == {NOW + WINDOW}
+async def test_concurrent_attempts_are_granted_up_to_the_limit(stores: Stores) -> None:
+    results = await asyncio.gather(
+        *(stores.attempts.acquire("counter", 10, WINDOW, NOW) for _ in range(50))
+    )
+    assert [each.granted for each in results].count(True) == 10
+    assert {each.window_ends for each in results} == {NOW + WINDOW}
 
 
-async def test_an_attempt_given_back_can_be_taken_again(stores: Stores) -> None:
+async def test_a_released_attempt_can_be_acquired_again(stores: Stores) -> None:
     for _ in range(2):
-        taken = await stores.attempts.take("key", 2, WINDOW, NOW)
-    await stores.attempts.give_back("key", taken.window_ends)
+        result = await stores.attempts.acquire("counter", 2, WINDOW, NOW)
+    await stores.attempts.release("counter", result.window_ends)
 
-    assert (await stores.attempts.take("key", 2, WINDOW, NOW)).granted
-    assert not (await stores.attempts.take("key", 2, WINDOW, NOW)).granted
+    assert (await stores.attempts.acquire("counter", 2, WINDOW, NOW)).granted
+    assert not (await stores.attempts.acquire("counter", 2, WINDOW, NOW)).granted
 
 
-async def test_a_window_begins_with_the_first_attempt_that_stays(stores: Stores) -> None:
-    taken = await stores.attempts.take("key", 2, WINDOW, NOW)
-    await stores.attempts.give_back("key", taken.window_ends)
+async def test_a_window_begins_with_the_first_attempt_that_is_not_released(stores: Stores) -> None:
+    result = await stores.attempts.acquire("counter", 2, WINDOW, NOW)
+    await stores.attempts.release("counter", result.window_ends)
 
     later = NOW + timedelta(minutes=10)
-    assert (await stores.attempts.take("key", 2, WINDOW, later)).window_ends == later + WINDOW
+    assert (
+        await stores.attempts.acquire("counter", 2, WINDOW, later)
+    ).window_ends == later + WINDOW
 
 
-async def test_an_attempt_of_an_earlier_window_is_not_taken_off_a_later_one(
+async def test_releasing_an_attempt_of_an_earlier_window_changes_no_later_one(
     stores: Stores,
 ) -> None:
-    early = await stores.attempts.take("key", 1, WINDOW, NOW)
-    await stores.attempts.take("key", 1, WINDOW, NOW + WINDOW)
-    await stores.attempts.give_back("key", early.window_ends)
+    early = await stores.attempts.acquire("counter", 1, WINDOW, NOW)
+    await stores.attempts.acquire("counter", 1, WINDOW, NOW + WINDOW)
+    await stores.attempts.release("counter", early.window_ends)
 
-    assert not (await stores.attempts.take("key", 1, WINDOW, NOW + WINDOW)).granted
+    assert not (await stores.attempts.acquire("counter", 1, WINDOW, NOW + WINDOW)).granted
 
 
-async def test_giving_back_what_was_never_taken_changes_nothing(stores: Stores) -> None:
-    await stores.attempts.give_back("key", NOW + WINDOW)
-    taken = await stores.attempts.take("key", 1, WINDOW, NOW)
+async def test_releasing_too_often_changes_nothing(stores: Stores) -> None:
+    await stores.attempts.release("counter", NOW + WINDOW)
+    result = await stores.attempts.acquire("counter", 1, WINDOW, NOW)
     for _ in range(3):
-        await stores.attempts.give_back("key", taken.window_ends)
+        await stores.attempts.release("counter", result.window_ends)
 
-    assert (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
-    assert not (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
+    assert (await stores.attempts.acquire("counter", 1, WINDOW, NOW)).granted
+    assert not (await stores.attempts.acquire("counter", 1, WINDOW, NOW)).granted
 
 
-async def test_taking_and_giving_back_at_once_never_passes_the_limit(stores: Stores) -> None:
-    under_way, most = 0, 0
+async def test_concurrent_attempts_never_exceed_the_limit(stores: Stores) -> None:
+    running, max_running = 0, 0
 
     async def attempt() -> None:
-        nonlocal under_way, most
-        taken = await stores.attempts.take("key", 5, WINDOW, NOW)
-        if not taken.granted:
+        nonlocal running, max_running
+        result = await stores.attempts.acquire("counter", 5, WINDOW, NOW)
+        if not result.granted:
             return
-        under_way += 1
-        most = max(most, under_way)
+        running += 1
+        max_running = max(max_running, running)
         await asyncio.sleep(0)
-        under_way -= 1
-        await stores.attempts.give_back("key", taken.window_ends)
+        running -= 1
+        await stores.attempts.release("counter", result.window_ends)
 
     await asyncio.gather(*(attempt() for _ in range(100)))
 
-    assert 1 <= most <= 5
-    assert (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
+    assert 1 <= max_running <= 5
+    assert (await stores.attempts.acquire("counter", 1, WINDOW, NOW)).granted
 
 
-async def test_all_of_it_is_there_after_opening_again(opening: Opening) -> None:
+async def test_reopened_stores_have_all_data(opening: Opening) -> None:
     async with opening() as stores:
         await stores.accounts.add(ANA)
-        await stores.attempts.take("key", 1, WINDOW, NOW)
+        await stores.attempts.acquire("counter", 1, WINDOW, NOW)
 
     async with opening() as stores:
         assert await stores.accounts.by_email(ANA.email_key) == ANA
-        assert not (await stores.attempts.take("key", 1, WINDOW, NOW)).granted
+        assert not (await stores.attempts.acquire("counter", 1, WINDOW, NOW)).granted
 
 
-async def test_sqlite_looks_at_no_open_account_for_the_closed_ones(
+async def test_sqlite_lists_closed_accounts_without_reading_open_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = 0
@@ -311,19 +315,19 @@ async def test_sqlite_looks_at_no_open_account_for_the_closed_ones(
         for number in range(300):
             await accounts.add(replace(ANA, id=f"{number:024x}", email_key=f"{number}@b"))
         await accounts.close("7@b")
-        await accounts.closed(100)  # Reads the schema.
+        await accounts.list_closed(100)  # SQLite reads the schema.
         steps = 0
-        assert await accounts.closed(100) == [f"{7:024x}"]
+        assert await accounts.list_closed(100) == [f"{7:024x}"]
     assert steps < 300
 
 
-async def test_sqlite_clears_expired_rows_away(tmp_path: Path) -> None:
+async def test_sqlite_deletes_expired_rows(tmp_path: Path) -> None:
     async with opened_at(f"sqlite:///{tmp_path}/auth.db", "auth", ADAPTERS) as (_, attempts):
         for number in range(150):
-            await attempts.take(f"old {number}", 1, WINDOW, NOW)
-        await attempts.take("live", 1, WINDOW, NOW + timedelta(minutes=1))
+            await attempts.acquire(f"old {number}", 1, WINDOW, NOW)
+        await attempts.acquire("live", 1, WINDOW, NOW + timedelta(minutes=1))
         for number in range(2):
-            await attempts.take(f"new {number}", 1, WINDOW, NOW + WINDOW)
+            await attempts.acquire(f"new {number}", 1, WINDOW, NOW + WINDOW)
 
     connection = sqlite3.connect(tmp_path / "auth.db")
     keys = {key for (key,) in connection.execute("SELECT key FROM attempts")}

@@ -52,8 +52,8 @@ async def test_attempts_whose_window_is_long_over_are_cleared_away() -> None:
     with server.single(*server.SMALL, "--setParameter", "ttlMonitorSleepSecs=1") as url:
         async with opened(f"{url}atajo", auth.SCHEMA) as database:
             attempts = auth.MongoAttemptStore(database)
-            await attempts.take("old", 1, timedelta(minutes=15), NOW - timedelta(days=1))
-            await attempts.take("live", 1, timedelta(minutes=15), NOW)
+            await attempts.acquire("old", 1, timedelta(minutes=15), NOW - timedelta(days=1))
+            await attempts.acquire("live", 1, timedelta(minutes=15), NOW)
             deadline = time.monotonic() + 60
             while await database.read("", lambda db: db.attempts.find_one({"_id": "old"})):
                 assert time.monotonic() < deadline
@@ -198,7 +198,7 @@ async def test_closed_accounts_are_found_by_their_index(mongo_url: str) -> None:
             await store.add(Account(f"{n}", email, email, "Ana", "hash", "salt", NOW))
         await store.close("7@example.com")
         async with profiled(database, "accounts") as seen:
-            assert await store.closed(100) == ["7"]
+            assert await store.list_closed(100) == ["7"]
         (query,) = seen
         assert "IXSCAN" in query["planSummary"]
         assert query["docsExamined"] <= 1

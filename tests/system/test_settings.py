@@ -12,7 +12,7 @@ import pytest
 from gateway.settings import GatewaySettings
 from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
-from services.auth.__main__ import rules_of
+from services.auth.__main__ import failure_limits
 from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
 from services.shared.settings import ProcessSettings
@@ -118,7 +118,8 @@ def test_failed_log_ins_are_limited_unless_told_otherwise(
     limits: str, rules: Mapping[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATAJO_LIMITS", limits)
-    assert {rule.by: rule.limit for rule in rules_of(AuthSettings.load())} == rules
+    found = failure_limits(AuthSettings.load())
+    assert {limit.scope: limit.max_failures for limit in found} == rules
 
 
 def test_a_file_that_holds_no_text_is_named(

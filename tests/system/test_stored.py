@@ -97,7 +97,7 @@ async def fill_auth(setting: str) -> None:
         await accounts.add(account)
         await accounts.change_password(account, "hash", "salt")
         await accounts.close(account.email_key)
-        await attempts.take("key", 5, timedelta(minutes=15), NOW)
+        await attempts.acquire("key", 5, timedelta(minutes=15), NOW)
 
 
 async def fill_analytics(setting: str) -> None:

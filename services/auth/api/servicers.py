@@ -1,4 +1,4 @@
-"""Accounts and sessions over gRPC: protobuf in, domain, protobuf out."""
+"""The gRPC services of auth: they translate between protobuf and use cases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.shared.rpc.server import Servicer, Servicers
 
 
 class AuthServicer(pb_grpc.AuthServiceServicer):
-    """Translates calls; decides nothing."""
+    """Serves the gateways."""
 
     def __init__(self, service: AuthService) -> None:
         self._service = service
@@ -41,7 +41,7 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     async def VerifyToken(
         self, request: pb.VerifyTokenRequest, context: ServicerContext[Any, Any]
     ) -> pb.VerifyTokenResponse:
-        account_id = await self._service.account_of_token(request.token)
+        account_id = await self._service.verify_token(request.token)
         return pb.VerifyTokenResponse(account_id=account_id)
 
     async def ChangePassword(
@@ -66,7 +66,7 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
 
 
 class AdminServicer(pb_grpc.AdminServiceServicer):
-    """The same for the operator and the reconciler."""
+    """Serves the operator's command and the reconciler."""
 
     def __init__(self, service: AuthService) -> None:
         self._service = service
@@ -79,7 +79,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def ListClosedAccounts(
         self, request: pb.ListClosedAccountsRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListClosedAccountsResponse:
-        return pb.ListClosedAccountsResponse(account_ids=await self._service.closed())
+        return pb.ListClosedAccountsResponse(account_ids=await self._service.list_closed())
 
     async def RemoveAccount(
         self, request: pb.RemoveAccountRequest, context: ServicerContext[Any, Any]
@@ -89,7 +89,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
 
 
 def servicers(service: AuthService) -> Servicers:
-    """What a process serves of it."""
+    """Return the gRPC services of the process."""
     return Servicers(
         calls=Servicer.of(
             pb.DESCRIPTOR,

@@ -1,1 +1,1 @@
-"""The use cases of accounts, and the ports that they need."""
+"""The use cases of accounts, and the ports to their stores."""

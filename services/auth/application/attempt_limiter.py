@@ -1,7 +1,8 @@
-"""How often a password may be wrong, at log-in and wherever else an account asks for it.
+"""Limits how often a wrong password may be sent for an account.
 
-Counted here and not by the gateway, which counts calls by address alone: an attempt that was
-none must be given back, and the counts of all replicas belong in this service's own store.
+The limits are here and not in the gateway, which limits calls by client IP address alone. An
+attempt that did not fail must be released, and all replicas must share the counts in this service's
+store.
 """
 
 from __future__ import annotations
@@ -16,132 +17,139 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from services.auth.application.fair_queue import Turn, WaitingRoom, household_of, share_of
+from services.auth.application.client_networks import capacity_network, limit_network
+from services.auth.application.fair_queue import FairQueue, Waiter
 from services.auth.application.ports import AttemptStore
-from services.auth.domain.account import TooManyAttempts, WrongPassword
+from services.auth.domain.errors import TooManyAttempts, WrongPassword
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """At most `limit` wrong passwords of one account, counted `by` what the rule names.
+class FailureLimit:
+    """At most `max_failures` wrong passwords per window for one account, counted by `scope`.
 
-    `account` counts all of them, `address` those from each address, `browser` those from each
-    browser that the account knows. A log-in from a known browser counts for the rule by browser
-    and for no other. `session` counts those sent from each session of the account, for which no
-    other rule counts.
+    - `account`: all log-ins to the account.
+    - `address`: log-ins from one client network.
+    - `browser`: log-ins from one browser that logged in to the account before. These count for
+      this scope only.
+    - `session`: passwords sent in one session of the account. These count for this scope only.
     """
 
-    limit: int
-    by: Literal["account", "address", "browser", "session"]
+    max_failures: int
+    scope: Literal["account", "address", "browser", "session"]
 
 
 class AttemptLimiter:
-    """Counts attempts against each of its rules. Without rules it counts none and refuses none."""
+    """Counts attempts against each limit. Without limits, it allows all attempts."""
 
     def __init__(
         self,
         store: AttemptStore,
         secret: str,
-        rules: Sequence[Rule],
+        limits: Sequence[FailureLimit],
         window: timedelta,
         now: Callable[[], datetime],
         max_waiting: int,
     ) -> None:
         self._store = store
-        # A key of its own, so that no row can ever be mistaken for the signature of a token.
-        self._secret = hmac.digest(secret.encode(), b"atajo attempts", hashlib.sha256)
-        # Those by address first: who is past one of them does not use up the account's own.
-        self._rules = sorted(rules, key=lambda rule: rule.by == "account")
+        # A separate key, so that no stored count can be mistaken for a token's signature.
+        self._key = hmac.digest(secret.encode(), b"atajo attempts", hashlib.sha256)
+        # The account's limit is last: a client that exceeds another one does not use it up.
+        self._limits = sorted(limits, key=lambda limit: limit.scope == "account")
         self._window = window
         self._now = now
-        self._room = WaitingRoom(max_waiting)
-        # The keys whose turn is taken, each with those who wait for it in order of arrival.
-        self._turns: dict[str, dict[Turn, None]] = {}
+        self._queue = FairQueue(max_waiting)
+        # The attempts that wait for a running one, by its counter and in order of arrival.
+        self._waiters: dict[str, dict[Waiter, None]] = {}
 
     @asynccontextmanager
     async def attempt(
         self,
         account_id: str,
-        address: str,
+        client_ip: str,
         browser: str | None = None,
         session: str | None = None,
     ) -> AsyncIterator[None]:
-        """Count an attempt while the body checks the password, and after it if that was wrong.
+        """Count an attempt, run the body, and release the attempt unless WrongPassword is raised.
 
-        It is counted before the body runs: however many come at once, those under way and those
-        that failed are never more than the limit. If the body ends in anything but WrongPassword,
-        the attempt is given back. Attempts to one account from one address (or known browser, or
-        session) take turns: fifty right passwords at once would otherwise fill the count.
+        Counting comes first: running and failed attempts together never exceed a limit, however
+        many arrive at once. Attempts for one account from one client network (or known browser, or
+        session) run one at a time. Otherwise fifty concurrent attempts with the right password
+        would reach the limit.
 
-        `browser` is the id of a browser that the account knows, or None. `session` is the id of
-        the session that sends the password, None at a log-in. Raises TooManyAttempts, LoginsBusy
-        and Unavailable.
+        `browser` is the id of a browser that the account knows. `session` is the id of the session
+        that sends the password, and None for a log-in.
+
+        Raises TooManyAttempts, LoginsBusy and Unavailable.
         """
         if session is not None:
-            turn = self._key("session", account_id, session)
-            counted = {"session": turn}
+            counter = self._counter("session", account_id, session)
+            counters = {"session": counter}
         elif browser is None:
-            turn = self._key(account_id, household_of(address))
-            counted = {"address": turn, "account": self._key(account_id)}
+            counter = self._counter(account_id, limit_network(client_ip))
+            counters = {"address": counter, "account": self._counter(account_id)}
         else:
-            turn = self._key("browser", account_id, browser)
-            counted = {"browser": turn}
-        async with self._turn(turn, share_of(address, in_session=session is not None)):
-            taken: list[tuple[str, datetime]] = []
+            counter = self._counter("browser", account_id, browser)
+            counters = {"browser": counter}
+        network = capacity_network(client_ip, in_session=session is not None)
+        async with self._exclusive(counter, network):
+            acquired: list[tuple[str, datetime]] = []
             failed = False
             try:
-                for rule in self._rules:
-                    if rule.by in counted:
-                        taken.append(await self._take(rule, counted[rule.by]))
+                for limit in self._limits:
+                    if limit.scope in counters:
+                        acquired.append(await self._acquire(limit, counters[limit.scope]))
                 yield
             except WrongPassword:
                 failed = True
                 raise
             finally:
-                if taken and not failed:
-                    # Shielded: a caller who gives up must not be charged for it.
-                    await asyncio.shield(self._give_back(taken))
+                if acquired and not failed:
+                    # Shielded: a cancelled attempt must not stay counted.
+                    await asyncio.shield(self._release(acquired))
 
     @asynccontextmanager
-    async def _turn(self, key: str, share: str) -> AsyncIterator[None]:
-        if not self._rules:
+    async def _exclusive(self, counter: str, network: str) -> AsyncIterator[None]:
+        """Run the body alone among the attempts with this counter."""
+        if not self._limits:
             yield
             return
-        waiting = self._turns.get(key)
-        if waiting is None:
-            self._turns[key] = {}
+        waiters = self._waiters.get(counter)
+        if waiters is None:
+            self._waiters[counter] = {}
         else:
-            turn: Turn = asyncio.get_running_loop().create_future()
-            waiting[turn] = None
+            waiter: Waiter = asyncio.get_running_loop().create_future()
+            waiters[waiter] = None
             try:
-                await self._room.wait(share, turn, partial(self._pass_on, key), 0)
+                await self._queue.wait(network, waiter, partial(self._wake_next, counter), 0)
             finally:
-                del waiting[turn]
+                del waiters[waiter]
         try:
             yield
         finally:
-            self._pass_on(key)
+            self._wake_next(counter)
 
-    def _pass_on(self, key: str) -> None:
-        """Give the turn of a key to the next caller that waits for it."""
-        for turn in self._turns[key]:
-            if not turn.done():
-                turn.set_result(None)
+    def _wake_next(self, counter: str) -> None:
+        """Let the next attempt that waits for this counter run."""
+        for waiter in self._waiters[counter]:
+            if not waiter.done():
+                waiter.set_result(None)
                 return
-        del self._turns[key]
+        del self._waiters[counter]
 
-    async def _take(self, rule: Rule, key: str) -> tuple[str, datetime]:
+    async def _acquire(self, limit: FailureLimit, counter: str) -> tuple[str, datetime]:
+        """Count an attempt. Return its counter and the end of its window."""
         now = self._now()
-        attempt = await self._store.take(key, rule.limit, self._window, now)
-        if not attempt.granted:
+        result = await self._store.acquire(counter, limit.max_failures, self._window, now)
+        if not result.granted:
             raise TooManyAttempts(
                 "Too many failed log-ins.",
-                retry_after=max(1.0, (attempt.window_ends - now).total_seconds()),
+                retry_after=max(1.0, (result.window_ends - now).total_seconds()),
             )
-        return key, attempt.window_ends
+        return counter, result.window_ends
 
-    async def _give_back(self, taken: Sequence[tuple[str, datetime]]) -> None:
-        await asyncio.gather(*(self._store.give_back(key, ends) for key, ends in taken))
+    async def _release(self, acquired: Sequence[tuple[str, datetime]]) -> None:
+        await asyncio.gather(*(self._store.release(*one) for one in acquired))
 
-    def _key(self, *subject: str) -> str:
-        return hmac.new(self._secret, " ".join(subject).encode(), hashlib.sha256).hexdigest()
+    def _counter(self, *subject: str) -> str:
+        """Return the name of a counter in the store: a keyed hash of what it counts."""
+        return hmac.new(self._key, " ".join(subject).encode(), hashlib.sha256).hexdigest()

@@ -1,113 +1,107 @@
-"""Fair sharing of password checks between networks, so that no network can take all of it."""
+"""Fair queueing between client networks: a bounded queue and a scheduler.
+
+No network can fill the queue or use up the capacity while others wait.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable
-from ipaddress import IPv6Address
 
-from services.auth.domain.account import busy
-from services.shared import ip_addresses
+from services.auth.domain.errors import LoginsBusy
 
-_MAX_REMEMBERED = 10_000
-"""Networks whose share is remembered; of more, the one served longest ago is forgotten."""
+_MAX_FINISH_TAGS = 10_000
+"""Maximum networks that the scheduler remembers. It forgets the least recently served one."""
+_MAX_RETRY_SECONDS = 5
+"""Maximum pause that a rejected client is asked to make."""
 
-Turn = asyncio.Future[None]
-"""What a caller waits for. It has its turn once this has a result."""
-
-
-def household_of(address: str) -> str:
-    """What failures are counted by: an IPv4 address, or the /64 of an IPv6 one."""
-    return _prefix_of(address, ip_addresses.HOUSEHOLD_BITS)
+Waiter = asyncio.Future[None]
+"""Completes when a waiting caller may proceed."""
 
 
-def share_of(address: str, *, in_session: bool) -> str:
-    """Return what has one share of the time: a network, an IPv4 address or an IPv6 /48.
-
-    Calls from sessions have a share apart from the log-ins of their network: strangers behind the
-    owner's own router cannot use that up.
-    """
-    network = _prefix_of(address, ip_addresses.NETWORK_BITS)
-    return f"session {network}" if in_session else network
-
-
-def _prefix_of(address: str, bits: int) -> str:
-    parsed = ip_addresses.parse(address)
-    if isinstance(parsed, IPv6Address):
-        return f"{int(parsed) >> 128 - bits:x}/{bits}"
-    return address if parsed is None else str(parsed)
-
-
-class WaitingRoom:
-    """A bounded queue of turns. A full one removes the last turn of the network with most turns."""
+class FairQueue:
+    """A bounded queue. When it is full, the network with the most waiters loses its newest one."""
 
     def __init__(self, max_waiting: int) -> None:
         self._max_waiting = max_waiting
-        self.lines: dict[str, dict[Turn, int]] = {}
-        """The work of each turn that is waited for, by network and in order of arrival."""
-        self.waiting = 0
-        """How many turns are waited for. Any thread may read it."""
+        self.by_network: dict[str, dict[Waiter, int]] = {}
+        """The cost of each waiter, by network and in order of arrival."""
+        self.size = 0
+        """The number of waiters. Any thread may read it."""
 
-    async def wait(self, network: str, turn: Turn, pass_on: Callable[[], None], work: int) -> None:
-        """Wait until `turn` has a result.
+    async def wait(
+        self, network: str, waiter: Waiter, release: Callable[[], None], cost: int
+    ) -> None:
+        """Wait until `waiter` completes.
 
-        If the caller is cancelled at the moment its turn comes, `pass_on` is called.
+        Calls `release` if the caller is cancelled after `waiter` completed.
 
-        Raises LoginsBusy where the queue is full and this network would have as many places as any
-        other, and where another network is given the place.
+        Raises LoginsBusy if the queue is full and no other network has more waiters, or later if a
+        network with fewer waiters needs the place.
         """
-        self.lines.setdefault(network, {})[turn] = work
-        self.waiting += 1
-        if self.waiting > self._max_waiting:
+        self.by_network.setdefault(network, {})[waiter] = cost
+        self.size += 1
+        if self.size > self._max_waiting:
             self._evict(network)
         try:
-            await turn
+            await waiter
         except asyncio.CancelledError:
-            if not turn.cancelled() and turn.exception() is None:
-                pass_on()
+            if not waiter.cancelled() and waiter.exception() is None:
+                release()
             raise
         finally:
-            self.remove(network, turn)
+            self.remove(network, waiter)
 
-    def remove(self, network: str, turn: Turn) -> None:
-        """Take a turn out of the queue, if it is there."""
-        line = self.lines.get(network, {})
-        if line.pop(turn, None) is not None:
-            self.waiting -= 1
-            if not line:
-                del self.lines[network]
+    def remove(self, network: str, waiter: Waiter) -> None:
+        """Remove a waiter, if it is in the queue."""
+        waiters = self.by_network.get(network, {})
+        if waiters.pop(waiter, None) is not None:
+            self.size -= 1
+            if not waiters:
+                del self.by_network[network]
 
-    def _evict(self, newest: str) -> None:
-        """Refuse the last turn of the longest line; of equal lines, that of `newest`."""
-        longest = max(self.lines, key=lambda each: (len(self.lines[each]), each == newest))
-        last = next(reversed(self.lines[longest]))
-        self.remove(longest, last)
-        if not last.done():
-            last.set_exception(busy())
+    def _evict(self, arriving: str) -> None:
+        """Reject the newest waiter of the network with the most; `arriving` loses a tie."""
+        largest = max(
+            self.by_network, key=lambda each: (len(self.by_network[each]), each == arriving)
+        )
+        newest = next(reversed(self.by_network[largest]))
+        self.remove(largest, newest)
+        if not newest.done():
+            newest.set_exception(_queue_full())
 
 
-class Shares:
-    """Decides whose turn it is, so that networks which all want more than there is get the same.
+class FairScheduler:
+    """Chooses the network to serve next, so that networks that compete get equal shares.
 
-    This is start-time fair queueing, in a virtual time that advances with the work that is done. In
-    it, a piece of work begins where its network's last one ended, or now if that is over; the
-    network whose next piece begins first has its turn. So a network with expensive work has its
-    turn less often, one that was away for a while does not wait for what it missed, and it gets no
-    more for having been away.
+    This is start-time fair queueing (Goyal, Vin and Cheng, "Start-time Fair Queuing: A Scheduling
+    Algorithm for Integrated Services Packet Switching Networks", SIGCOMM 1996) with equal weights.
+    Virtual time advances to the start tag of the work in service. The start tag of a network's next
+    piece of work is the finish tag of its last one, or the current virtual time if that is later.
+    The network with the lowest start tag is served first. Expensive work therefore delays only its
+    own network, and a network that was idle neither pays for nor gains from its absence.
     """
 
     def __init__(self) -> None:
-        self._ends: dict[str, int] = {}
-        self._now = 0
+        self._finish_tags: dict[str, int] = {}
+        self._virtual_time = 0
 
-    def begin(self, network: str) -> int:
-        """The virtual time at which a network's next piece of work begins."""
-        return max(self._now, self._ends.get(network, 0))
+    def start_tag(self, network: str) -> int:
+        """Return the virtual time at which the network's next piece of work starts."""
+        return max(self._virtual_time, self._finish_tags.get(network, 0))
 
-    def charge(self, network: str, work: int) -> None:
-        """Record that a network has its turn now, with so much work."""
-        self._now = self.begin(network)
-        self._ends.pop(network, None)
-        self._ends[network] = self._now + work
-        if len(self._ends) > _MAX_REMEMBERED:
-            del self._ends[next(iter(self._ends))]
+    def serve(self, network: str, cost: int) -> None:
+        """Record that a piece of work of a network starts now."""
+        self._virtual_time = self.start_tag(network)
+        self._finish_tags.pop(network, None)
+        self._finish_tags[network] = self._virtual_time + cost
+        if len(self._finish_tags) > _MAX_FINISH_TAGS:
+            del self._finish_tags[next(iter(self._finish_tags))]
+
+
+def _queue_full() -> LoginsBusy:
+    """Return the rejection, with a random pause so that clients do not return all at once."""
+    return LoginsBusy(
+        "Too many log-ins at once.", retry_after=1 + secrets.randbelow(_MAX_RETRY_SECONDS)
+    )

@@ -1,4 +1,4 @@
-"""Passwords against their bcrypt hashes, beside the event loop and behind everything else."""
+"""Verifies passwords against bcrypt hashes in threads of low priority."""
 
 from __future__ import annotations
 
@@ -13,128 +13,127 @@ from functools import partial
 
 import bcrypt
 
-from services.auth.application.fair_queue import Shares, Turn, WaitingRoom
-from services.auth.domain.account import cost_of, lane_of
+from services.auth.application.fair_queue import FairQueue, FairScheduler, Waiter
+from services.auth.domain.passwords import Lane, choose_lane, parse_cost
 
 _NICENESS = 10
-_EXPENSIVE_SHARE = 4
-"""Expensive hashes take at most one in so many threads, and at least one thread."""
+_EXPENSIVE_FRACTION = 4
+"""Expensive hashes use at most one thread in this many, and at least one thread."""
 
 
-class _Lane:
-    """The checks of one class of cost: those that run, and those that wait."""
+class _LaneState:
+    """The running and waiting checks of one lane."""
 
-    def __init__(self, limit: int, max_waiting: int) -> None:
-        self.limit = limit
-        """Maximum checks that run at a time."""
+    def __init__(self, max_running: int, max_waiting: int) -> None:
+        self.max_running = max_running
         self.running = 0
-        self.room = WaitingRoom(max_waiting)
-        self._shares = Shares()
+        self.queue = FairQueue(max_waiting)
+        self._scheduler = FairScheduler()
 
-    def begin(self, network: str, work: int) -> None:
+    def start(self, network: str, cost: int) -> None:
         self.running += 1
-        self._shares.charge(network, work)
+        self._scheduler.serve(network, cost)
 
-    def begin_next(self) -> None:
-        """Give a thread to the check whose turn it is, unless its caller gave up."""
-        network = min(self.room.lines, key=self._shares.begin)
-        turn, work = next(iter(self.room.lines[network].items()))
-        self.room.remove(network, turn)
-        if not turn.done():
-            self.begin(network, work)
-            turn.set_result(None)
+    def start_next(self) -> None:
+        """Give a thread to the next waiting check, unless its caller gave up."""
+        network = min(self.queue.by_network, key=self._scheduler.start_tag)
+        waiter, cost = next(iter(self.queue.by_network[network].items()))
+        self.queue.remove(network, waiter)
+        if not waiter.done():
+            self.start(network, cost)
+            waiter.set_result(None)
 
 
-class Hasher:
-    """Verifies passwords in threads of low priority: a burst of log-ins slows log-ins alone.
+class PasswordVerifier:
+    """Verifies passwords without slowing down anything but log-ins.
 
-    At cost 10, that of the pages, a check takes 50 ms of a core, with the GIL released; at cost 14
-    sixteen times as much. Anybody can register a hash of cost 14, so hashes above cost 10 have a
-    lane of their own: a quarter of the threads, at least one, which is theirs first. They never
-    take the others, so checks at cost 10 always have a thread that no expensive one holds.
+    At cost 10, which the pages use, a check takes 50 ms of a core with the GIL released. At cost 14
+    it takes sixteen times as long. Anybody can register a hash of cost 14. Hashes above cost 10
+    therefore have their own lane with a quarter of the threads, at least one. They have priority on
+    these threads and never use the others, so checks at cost 10 always have a thread.
 
-    While more wait in a lane than it has threads, each network they come from gets the same share
-    of the threads' time: one that sends expensive ones, or many, waits longer itself.
+    When a lane has more checks than threads, client networks share its thread time equally: a
+    network that sends expensive or many checks delays only itself.
     """
 
     def __init__(self, threads: int, max_waiting: int) -> None:
-        """`threads` verify hashes of cost 10. A single one gets a second one beside it.
+        """Use `threads` threads, at least two, and queue at most `max_waiting` checks per lane.
 
-        At most `max_waiting` checks wait in each lane.
+        With `threads` of 1, each lane still has a thread.
         """
-        expensive = max(1, threads // _EXPENSIVE_SHARE)
+        expensive = max(1, threads // _EXPENSIVE_FRACTION)
         self._threads = max(threads, 2)
-        self._lanes = {
-            "expensive": _Lane(expensive, max_waiting),
-            "standard": _Lane(threads, max_waiting),
+        self._lanes: Mapping[Lane, _LaneState] = {
+            "expensive": _LaneState(expensive, max_waiting),
+            "standard": _LaneState(threads, max_waiting),
         }
         self._pool = ThreadPoolExecutor(self._threads, "bcrypt", initializer=_lower_priority)
 
     @property
-    def slots(self) -> Mapping[str, int]:
-        """Maximum checks at a time, by lane."""
-        return {name: lane.limit for name, lane in self._lanes.items()}
+    def slots(self) -> Mapping[Lane, int]:
+        """The maximum concurrent checks of each lane."""
+        return {name: lane.max_running for name, lane in self._lanes.items()}
 
-    def running(self, lane: str) -> int:
-        """Return how many are being verified in a lane. For any thread to call."""
+    def running(self, lane: Lane) -> int:
+        """Return the number of running checks in a lane. Thread-safe."""
         return self._lanes[lane].running
 
-    def waiting(self, lane: str) -> int:
-        """Return how many wait for a thread in a lane. For any thread to call."""
-        return self._lanes[lane].room.waiting
+    def waiting(self, lane: Lane) -> int:
+        """Return the number of queued checks in a lane. Thread-safe."""
+        return self._lanes[lane].queue.size
 
     async def verify(self, password: bytes, password_hash: str, network: str) -> bool:
-        """Whether a password of at most 72 bytes is the one a well-formed hash was made of.
+        """Return whether a password of at most 72 bytes matches a well-formed hash.
 
-        Cancelling while it waits for a thread takes it out of the queue.
+        Cancelling the call removes it from the queue. A check that already runs completes.
 
-        Raises LoginsBusy when too many wait in the hash's lane.
+        Raises LoginsBusy if too many checks wait in the hash's lane.
         """
         loop = asyncio.get_running_loop()
-        lane = self._lanes[lane_of(password_hash)]
-        await self._thread_for(lane, network, 1 << cost_of(password_hash))
+        lane = self._lanes[choose_lane(password_hash)]
+        await self._acquire_thread(lane, network, 1 << parse_cost(password_hash))
         try:
             check = self._pool.submit(bcrypt.checkpw, password, password_hash.encode())
         except BaseException:
-            self._end(lane)
+            self._release_thread(lane)
             raise
 
-        def ended(_: Future[bool]) -> None:
-            loop.call_soon_threadsafe(self._end, lane)
+        def release(_: Future[bool]) -> None:
+            loop.call_soon_threadsafe(self._release_thread, lane)
 
-        # Who gives up while it runs does not free the thread.
-        check.add_done_callback(ended)
+        # The thread stays in use until the check ends, even if the caller gives up.
+        check.add_done_callback(release)
         return await asyncio.wrap_future(check)
 
     async def close(self) -> None:
-        """Drop what waits, finish what runs."""
+        """Cancel the waiting checks and wait for the running ones."""
         for lane in self._lanes.values():
-            for line in lane.room.lines.values():
-                for turn in line:
-                    turn.cancel()
+            for waiters in lane.queue.by_network.values():
+                for waiter in waiters:
+                    waiter.cancel()
         await asyncio.to_thread(self._pool.shutdown)
 
-    async def _thread_for(self, lane: _Lane, network: str, work: int) -> None:
-        if self._has_thread_for(lane):  # Then nobody waits in it.
-            lane.begin(network, work)
+    async def _acquire_thread(self, lane: _LaneState, network: str, cost: int) -> None:
+        if self._has_thread(lane):  # Then the lane's queue is empty.
+            lane.start(network, cost)
         else:
-            turn: Turn = asyncio.get_running_loop().create_future()
-            await lane.room.wait(network, turn, partial(self._end, lane), work)
+            waiter: Waiter = asyncio.get_running_loop().create_future()
+            await lane.queue.wait(network, waiter, partial(self._release_thread, lane), cost)
 
-    def _has_thread_for(self, lane: _Lane) -> bool:
+    def _has_thread(self, lane: _LaneState) -> bool:
         running = sum(each.running for each in self._lanes.values())
-        return lane.running < lane.limit and running < self._threads
+        return lane.running < lane.max_running and running < self._threads
 
-    def _end(self, lane: _Lane) -> None:
+    def _release_thread(self, lane: _LaneState) -> None:
         lane.running -= 1
-        # Expensive hashes first: they cannot take more than their share, and might get none.
+        # Expensive hashes first. They cannot exceed their share, and might otherwise get no thread.
         for each in self._lanes.values():
-            while each.room.lines and self._has_thread_for(each):
-                each.begin_next()
+            while each.queue.by_network and self._has_thread(each):
+                each.start_next()
 
 
 def _lower_priority() -> None:
-    # On Linux each thread has a niceness of its own; elsewhere this would lower the process.
+    # Linux has a niceness per thread. Elsewhere this would lower the priority of the process.
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

@@ -1,4 +1,7 @@
-"""What the auth service asks of its stores."""
+"""The stores that the auth service needs.
+
+Every method raises Unavailable if the store cannot be reached.
+"""
 
 from __future__ import annotations
 
@@ -10,66 +13,68 @@ from services.auth.domain.account import Account
 
 
 class AccountStore(Protocol):
-    """Keeps accounts by unique e-mail key. Every method raises Unavailable when it is away."""
+    """Stores accounts under unique e-mail keys."""
 
     async def add(self, account: Account) -> Account:
-        """Store an account whose e-mail key is free; returns whichever account now holds it."""
+        """Store an account unless its e-mail key is taken. Return the account with that key."""
         ...
 
     async def by_email(self, email_key: str) -> Account | None:
-        """The account with this e-mail key."""
+        """Return the account with this e-mail key."""
         ...
 
     async def by_id(self, account_id: str) -> Account | None:
-        """The account with this id."""
+        """Return the account with this id."""
         ...
 
     async def change_password(self, account: Account, password_hash: str, salt: str) -> bool:
-        """Give an account another password, and the session after its own, in one step.
+        """Set the password and increment the session number of an account, atomically.
 
-        False, and nothing changed, when it is in another session, closed or gone by now.
+        Return False, and change nothing, if its session number differs from that of `account`, or
+        if it is closed or does not exist.
         """
         ...
 
     async def close(self, email_key: str) -> str | None:
-        """Close the account with this e-mail key, closed before or not; returns its id."""
+        """Close the account with this e-mail key, unless it is closed already. Return its id."""
         ...
 
     async def close_in_session(self, account: Account) -> bool:
-        """Close an account; False when it is in another session, closed or gone by now."""
+        """Close an account. Return False under the same conditions as `change_password`."""
         ...
 
-    async def closed(self, limit: int) -> list[str]:
-        """The ids of up to `limit` closed accounts, whichever they are."""
+    async def list_closed(self, limit: int) -> list[str]:
+        """Return the ids of any `limit` closed accounts."""
         ...
 
     async def remove(self, account_id: str) -> None:
-        """Remove the account with this id where it is closed."""
+        """Delete the account with this id if it is closed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """An attempt that was asked for: whether it was granted, and when the window that it falls in
-    ends."""
+class AttemptResult:
+    """Whether an attempt was granted, and when its window ends."""
 
     granted: bool
     window_ends: datetime
 
 
 class AttemptStore(Protocol):
-    """Counts attempts by key in fixed windows. Every method raises Unavailable when it is away.
+    """Counts attempts in fixed windows.
 
-    A window begins with an attempt that finds no open window, or only one whose attempts were all
-    given back. It ends by the clock of the caller. One that ends later than a window can last, with
-    `CLOCK_LEEWAY`, was begun by a clock that ran ahead and counts as ended. Old rows are cleared
-    away some time after that; when, makes no difference to any count.
+    A window begins with an attempt for which there is no open window, or only one whose attempts
+    were all released. It ends by the caller's clock. A window that would last longer than the
+    window length and `CLOCK_LEEWAY` was begun by a clock that was ahead, and counts as over. Stores
+    delete windows some time after their end.
     """
 
-    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:
-        """Count one attempt more, unless the window already counts `limit`."""
+    async def acquire(
+        self, counter: str, limit: int, window: timedelta, now: datetime
+    ) -> AttemptResult:
+        """Count an attempt, unless the window already has `limit` attempts."""
         ...
 
-    async def give_back(self, key: str, window_ends: datetime) -> None:
-        """Count one attempt less, if the window that ends then is still the one that counts."""
+    async def release(self, counter: str, window_ends: datetime) -> None:
+        """Remove an attempt, if the window that ends at this time is still the current one."""
         ...

@@ -1,4 +1,4 @@
-"""Session tokens: JWTs that this service alone signs and verifies."""
+"""Session tokens: JWTs that only this service signs and verifies."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from services.auth.application.signing import NotSigned, Signer
-from services.auth.domain.account import InvalidToken
+from services.auth.application.signing import InvalidSignedToken, TokenSigner
+from services.auth.domain.errors import InvalidToken
 
-SESSION_LIFETIME = timedelta(hours=4)
+LIFETIME = timedelta(hours=4)
 
-_LONGEST = 512
-"""In characters; a token of ours has about 200."""
+_MAX_LENGTH = 512
+"""In characters. A session token has about 200."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionClaims:
-    """What a valid token says."""
+    """The claims of a valid session token."""
 
     account_id: str
     generation: int
-    """The account's session number. It goes up with each change of the password."""
+    """The account's session number, which increases with each password change."""
     session_id: str
-    """Identifies the session that the token was issued for, among those of the account."""
+    """Identifies the session among those of the account."""
 
 
-class Tokens:
-    """Issues and reads the tokens of one signing secret."""
+class SessionTokens:
+    """Issues and reads the session tokens of one signing secret."""
 
     def __init__(self, secret: str, now: Callable[[], datetime]) -> None:
-        self._signer = Signer(secret, "atajo", _LONGEST, SESSION_LIFETIME, now)
+        self._signer = TokenSigner(secret, "atajo", _MAX_LENGTH, LIFETIME, now)
 
-    def issue(self, account_id: str, session: int) -> tuple[str, datetime]:
-        """A token for a session of an account, and the whole second it expires at."""
-        claims = {"sub": account_id, "session": session, "jti": secrets.token_hex(12)}
+    def issue(self, account_id: str, generation: int) -> tuple[str, datetime]:
+        """Return a token for a new session of an account, and its expiry in whole seconds."""
+        claims = {"sub": account_id, "session": generation, "jti": secrets.token_hex(12)}
         token, expires_at = self._signer.sign(claims)
         return token, datetime.fromtimestamp(expires_at, UTC)
 
@@ -43,6 +43,6 @@ class Tokens:
         """Return the claims of a valid token. Raises InvalidToken."""
         try:
             claims = self._signer.read(token, ["sub", "session", "jti"])
-        except NotSigned:
+        except InvalidSignedToken:
             raise InvalidToken("The session token is not valid.") from None
         return SessionClaims(claims["sub"], claims["session"], claims["jti"])

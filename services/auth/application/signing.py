@@ -1,4 +1,4 @@
-"""Signed texts that say until when they hold: JWTs of one purpose, made and read here alone."""
+"""Signs and verifies expiring JWTs for one purpose."""
 
 from __future__ import annotations
 
@@ -11,66 +11,70 @@ import jwt
 from services.shared.timestamps import CLOCK_LEEWAY
 
 _ALGORITHM = "HS256"
-_REQUIRED = ("iss", "iat", "exp")
+_REQUIRED_CLAIMS = ("iss", "iat", "exp")
 
 Claims = dict[str, Any]
 
 
-class NotSigned(Exception):
-    """A text that was not signed here, was changed since, has expired, or is from the future."""
+class InvalidSignedToken(Exception):
+    """The token was not signed here, was changed, has expired, or is from the future."""
 
 
-class Signer:
-    """Signs and reads the texts of one purpose, which has a key and an issuer of its own.
+class TokenSigner:
+    """Signs and reads the tokens of one purpose, which has its own key and issuer.
 
-    `longest` is in characters: what is longer is not worth parsing. A text is valid for `lifetime`.
+    A token is valid for `lifetime`. Tokens longer than `max_length` characters are not parsed.
     """
 
     def __init__(
         self,
         key: str | bytes,
         issuer: str,
-        longest: int,
+        max_length: int,
         lifetime: timedelta,
         now: Callable[[], datetime],
     ) -> None:
         self._key = key
         self._issuer = issuer
-        self._longest = longest
-        self._seconds = int(lifetime.total_seconds())
+        self._max_length = max_length
+        self._lifetime_seconds = int(lifetime.total_seconds())
         self._now = now
 
     def sign(self, claims: Claims) -> tuple[str, int]:
-        """A text with these claims, and when it expires, in whole seconds since the Unix epoch."""
+        """Return a token with these claims, and its expiry in seconds since the Unix epoch."""
         issued_at = int(self._now().timestamp())
-        expires_at = issued_at + self._seconds
-        own = {"iss": self._issuer, "iat": issued_at, "exp": expires_at}
-        return jwt.encode({**own, **claims}, self._key, algorithm=_ALGORITHM), expires_at
+        expires_at = issued_at + self._lifetime_seconds
+        registered = {"iss": self._issuer, "iat": issued_at, "exp": expires_at}
+        return jwt.encode({**registered, **claims}, self._key, algorithm=_ALGORITHM), expires_at
 
-    def read(self, text: str, required: Sequence[str]) -> Claims:
-        """The claims of a valid text, with all that are `required`. Raises NotSigned."""
+    def read(self, token: str, required: Sequence[str]) -> Claims:
+        """Return the claims of a valid token, including all of `required`.
+
+        Raises InvalidSignedToken.
+        """
         try:
-            if len(text) > self._longest:
-                raise NotSigned
+            if len(token) > self._max_length:
+                raise InvalidSignedToken
             claims: Claims = jwt.decode(
-                text,
+                token,
                 self._key,
                 algorithms=[_ALGORITHM],
                 issuer=self._issuer,
                 options={
-                    "require": [*_REQUIRED, *required],
-                    # The library knows the machine's clock alone: ours is asked below.
+                    "require": [*_REQUIRED_CLAIMS, *required],
+                    # PyJWT uses the system clock. The checks below use `now`.
                     "verify_iat": False,
                     "verify_exp": False,
                 },
             )
         except (jwt.InvalidTokenError, ValueError):
-            raise NotSigned from None
+            raise InvalidSignedToken from None
         now = self._now().timestamp()
-        # A clock that ran ahead signed it: without this check it would be valid until then.
+        # A replica whose clock was ahead may have signed it. Without the check of `iat` and the
+        # upper bound of `exp`, such a token would stay valid for too long.
         latest = now + CLOCK_LEEWAY.total_seconds()
         if claims["exp"] <= now or claims["iat"] > latest:
-            raise NotSigned
-        if claims["exp"] > latest + self._seconds:
-            raise NotSigned
+            raise InvalidSignedToken
+        if claims["exp"] > latest + self._lifetime_seconds:
+            raise InvalidSignedToken
         return claims

@@ -1,11 +1,12 @@
-"""Accounts and counted attempts in a MongoDB database.
+"""Accounts and attempt counts in a MongoDB database.
 
     accounts  _id (the account's id), email, email_key (unique), username, password_hash, salt,
               created_at, closed, session
-    attempts  _id (the key), count, window_ends, tidied_at (when the server may clear it away)
+    attempts  _id (the counter), count, window_ends, tidied_at (when the TTL index deletes it)
 
-Moments are microseconds since the Unix epoch: a date of MongoDB has milliseconds. Each method is
-one command, which MongoDB applies whole or not at all.
+Timestamps are microseconds since the Unix epoch, because MongoDB's dates have only milliseconds.
+`tidied_at` is a date, as TTL indexes require. Each command is atomic, so no method needs a
+transaction.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from datetime import datetime, timedelta
 
 from pymongo import IndexModel, ReturnDocument
 
-from services.auth.application.ports import Attempt
+from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
 from services.shared.mongo import Database, Document, Schema
 from services.shared.timestamps import CLOCK_LEEWAY, micros_of, moment_of
@@ -30,12 +31,12 @@ SCHEMA: Schema = (
     },
 )
 
-_TIDIED_AFTER = timedelta(hours=1)
-"""A window that ended is kept for so long, whatever the server's clock says."""
+_DELETE_AFTER = timedelta(hours=1)
+"""Time between the end of a window and its deletion. It exceeds the error of the server's clock."""
 
 
 class MongoAccountStore:
-    """The `AccountStore` of a MongoDB database."""
+    """An `AccountStore` in a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -43,7 +44,7 @@ class MongoAccountStore:
     async def add(self, account: Account) -> Account:
         new = _document(account)
         del new["email_key"]  # The upsert takes it from the query.
-        held = await self._database.write(
+        stored = await self._database.write(
             "accounts_add",
             lambda db: db.accounts.find_one_and_update(
                 {"email_key": account.email_key},
@@ -52,7 +53,7 @@ class MongoAccountStore:
                 return_document=ReturnDocument.AFTER,
             ),
         )
-        return _account(held)
+        return _account(stored)
 
     async def by_email(self, email_key: str) -> Account | None:
         return await self._find("accounts_by_email", {"email_key": email_key})
@@ -76,9 +77,9 @@ class MongoAccountStore:
     async def close_in_session(self, account: Account) -> bool:
         return await self._change("accounts_close_in_session", account, {"closed": True})
 
-    async def closed(self, limit: int) -> list[str]:
+    async def list_closed(self, limit: int) -> list[str]:
         found = await self._database.read(
-            "accounts_closed",
+            "accounts_list_closed",
             lambda db: db.accounts.find(
                 {"closed": True}, {"_id": 1}, limit=limit, batch_size=limit
             ).to_list(None),
@@ -94,54 +95,56 @@ class MongoAccountStore:
         return _account(found) if found else None
 
     async def _change(self, name: str, account: Account, changes: Document) -> bool:
-        """Set fields of an account that is open and in the session in which it was read."""
-        as_read = {"_id": account.id, "closed": False, "session": account.session}
+        """Set fields of an account if it is open and its session number is unchanged."""
+        unchanged = {"_id": account.id, "closed": False, "session": account.session}
         changed = await self._database.write(
-            name, lambda db: db.accounts.update_one(as_read, {"$set": changes})
+            name, lambda db: db.accounts.update_one(unchanged, {"$set": changes})
         )
         return changed.matched_count == 1
 
 
 class MongoAttemptStore:
-    """The `AttemptStore` of a MongoDB database."""
+    """An `AttemptStore` in a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:
-        first, ends = micros_of(now), micros_of(now + window)
+    async def acquire(
+        self, counter: str, limit: int, window: timedelta, now: datetime
+    ) -> AttemptResult:
+        start, end = micros_of(now), micros_of(now + window)
         latest = micros_of(now + window + CLOCK_LEEWAY)
         is_over = {
-            "$or": [  # A document that is not there yet has no count, which is below any number.
+            "$or": [  # A new document has no count. MongoDB orders a missing value below numbers.
                 {"$lte": ["$count", 0]},
-                {"$lte": ["$window_ends", first]},
+                {"$lte": ["$window_ends", start]},
                 {"$gt": ["$window_ends", latest]},
             ]
         }
-        goes_on = {"$cond": [{"$lt": ["$count", limit]}, {"$add": ["$count", 1]}, "$count"]}
-        taken = {
-            "count": {"$cond": [is_over, 1, goes_on]},
-            "window_ends": {"$cond": [is_over, ends, "$window_ends"]},
-            "tidied_at": {"$cond": [is_over, now + window + _TIDIED_AFTER, "$tidied_at"]},
+        incremented = {"$cond": [{"$lt": ["$count", limit]}, {"$add": ["$count", 1]}, "$count"]}
+        changes = {
+            "count": {"$cond": [is_over, 1, incremented]},
+            "window_ends": {"$cond": [is_over, end, "$window_ends"]},
+            "tidied_at": {"$cond": [is_over, now + window + _DELETE_AFTER, "$tidied_at"]},
         }
         before = await self._database.write(
-            "attempts_take",
+            "attempts_acquire",
             lambda db: db.attempts.find_one_and_update(
-                {"_id": key}, [{"$set": taken}], upsert=True
+                {"_id": counter}, [{"$set": changes}], upsert=True
             ),
         )
-        if before is None or before["count"] <= 0 or not first < before["window_ends"] <= latest:
-            return Attempt(True, now + window)
-        return Attempt(before["count"] < limit, moment_of(before["window_ends"]))
+        if before is None or before["count"] <= 0 or not start < before["window_ends"] <= latest:
+            return AttemptResult(True, now + window)
+        return AttemptResult(before["count"] < limit, moment_of(before["window_ends"]))
 
-    async def give_back(self, key: str, window_ends: datetime) -> None:
-        window = {"_id": key, "window_ends": micros_of(window_ends)}
-        last = await self._database.write(
-            "attempts_end", lambda db: db.attempts.delete_one({**window, "count": 1})
+    async def release(self, counter: str, window_ends: datetime) -> None:
+        window = {"_id": counter, "window_ends": micros_of(window_ends)}
+        deleted = await self._database.write(
+            "attempts_release", lambda db: db.attempts.delete_one({**window, "count": 1})
         )
-        if last.deleted_count == 0:
+        if deleted.deleted_count == 0:
             await self._database.write(
-                "attempts_give_back",
+                "attempts_release",
                 lambda db: db.attempts.update_one(
                     {**window, "count": {"$gt": 0}}, {"$inc": {"count": -1}}
                 ),
@@ -154,6 +157,6 @@ def _document(account: Account) -> Document:
 
 
 def _account(document: Document) -> Account:
-    """The account of a document, which may have fields that only a later version knows."""
+    """Decode an account. Ignores fields that a later version may have added."""
     values = {field.name: document[field.name] for field in fields(Account)[1:]}
     return Account(document["_id"], **{**values, "created_at": moment_of(document["created_at"])})

@@ -1,13 +1,13 @@
-"""Accounts and counted attempts in an SQLite file."""
+"""Accounts and attempt counts in an SQLite file."""
 
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import astuple, fields, replace
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from services.auth.application.ports import Attempt
+from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
 from services.shared.sqlite import Database
 from services.shared.timestamps import CLOCK_LEEWAY, micros_of, moment_of
@@ -35,31 +35,32 @@ MIGRATIONS = (
     """,
 )
 
-_COLUMNS = ", ".join(field.name for field in fields(Account))
-_VALUES = ", ".join("?" for _ in fields(Account))
-_TIDIED = 100
-"""Maximum expired rows that one attempt clears away: more than the one it may add."""
+_COLUMNS = tuple(field.name for field in fields(Account))
+_INSERT = (
+    f"INSERT INTO accounts ({', '.join(_COLUMNS)}) VALUES (:{', :'.join(_COLUMNS)}) "
+    "ON CONFLICT (email_key) DO NOTHING"
+)
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM accounts"
+_MAX_DELETED = 100
+"""Maximum expired rows that one attempt deletes. It may add one, so the table stays small."""
 _ENDED = "(window_ends <= :now OR window_ends > :latest)"
 
 
 class SqliteAccountStore:
-    """The `AccountStore` of an SQLite file."""
+    """An `AccountStore` in an SQLite file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, account: Account) -> Account:
-        row = (*astuple(account)[:6], micros_of(account.created_at), *astuple(account)[7:])
+        row = {**asdict(account), "created_at": micros_of(account.created_at)}
 
         def operation(connection: sqlite3.Connection) -> Account:
-            added = connection.execute(
-                f"INSERT INTO accounts ({_COLUMNS}) VALUES ({_VALUES}) "
-                "ON CONFLICT (email_key) DO NOTHING",
-                row,
-            )
-            held = account if added.rowcount == 1 else _find(connection, "email_key", row[2])
-            assert held is not None
-            return held
+            if connection.execute(_INSERT, row).rowcount == 1:
+                return account
+            stored = _find(connection, "email_key", account.email_key)
+            assert stored is not None
+            return stored
 
         return await self._database.write("accounts_add", operation)
 
@@ -89,12 +90,12 @@ class SqliteAccountStore:
     async def close_in_session(self, account: Account) -> bool:
         return await self._change("accounts_close_in_session", account, "closed = 1")
 
-    async def closed(self, limit: int) -> list[str]:
+    async def list_closed(self, limit: int) -> list[str]:
         def operation(connection: sqlite3.Connection) -> list[str]:
             rows = connection.execute("SELECT id FROM accounts WHERE closed LIMIT ?", (limit,))
             return [account_id for (account_id,) in rows]
 
-        return await self._database.read("accounts_closed", operation)
+        return await self._database.read("accounts_list_closed", operation)
 
     async def remove(self, account_id: str) -> None:
         def operation(connection: sqlite3.Connection) -> None:
@@ -103,7 +104,7 @@ class SqliteAccountStore:
         await self._database.write("accounts_remove", operation)
 
     async def _change(self, name: str, account: Account, changes: str, *values: Any) -> bool:
-        """Change an account that is open and in the session in which it was read."""
+        """Change an account if it is open and its session number is unchanged."""
 
         def operation(connection: sqlite3.Connection) -> bool:
             changed = connection.execute(
@@ -116,29 +117,31 @@ class SqliteAccountStore:
 
 
 class SqliteAttemptStore:
-    """The `AttemptStore` of an SQLite file."""
+    """An `AttemptStore` in an SQLite file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def take(self, key: str, limit: int, window: timedelta, now: datetime) -> Attempt:
+    async def acquire(
+        self, counter: str, limit: int, window: timedelta, now: datetime
+    ) -> AttemptResult:
         values = {
-            "key": key,
+            "key": counter,
             "limit": limit,
             "now": micros_of(now),
             "ends": micros_of(now + window),
             "latest": micros_of(now + window + CLOCK_LEEWAY),
-            "tidied": _TIDIED,
+            "max_deleted": _MAX_DELETED,
         }
 
-        def operation(connection: sqlite3.Connection) -> Attempt:
+        def operation(connection: sqlite3.Connection) -> AttemptResult:
             for ended in ("window_ends <= :now", "window_ends > :latest"):
                 connection.execute(
                     "DELETE FROM attempts WHERE key IN (SELECT key FROM attempts "
-                    f"WHERE {ended} ORDER BY window_ends LIMIT :tidied)",
+                    f"WHERE {ended} ORDER BY window_ends LIMIT :max_deleted)",
                     values,
                 )
-            taken = connection.execute(
+            counted = connection.execute(
                 "INSERT INTO attempts (key, count, window_ends) VALUES (:key, 1, :ends) "
                 "ON CONFLICT (key) DO UPDATE SET "
                 f"count = iif({_ENDED}, 1, count + 1), "
@@ -146,17 +149,17 @@ class SqliteAttemptStore:
                 f"WHERE {_ENDED} OR count < :limit RETURNING window_ends",
                 values,
             ).fetchall()
-            if taken:
-                return Attempt(True, moment_of(taken[0][0]))
+            if counted:
+                return AttemptResult(True, moment_of(counted[0][0]))
             (ends,) = connection.execute(
                 "SELECT window_ends FROM attempts WHERE key = :key", values
             ).fetchone()
-            return Attempt(False, moment_of(ends))
+            return AttemptResult(False, moment_of(ends))
 
-        return await self._database.write("attempts_take", operation)
+        return await self._database.write("attempts_acquire", operation)
 
-    async def give_back(self, key: str, window_ends: datetime) -> None:
-        window = (key, micros_of(window_ends))
+    async def release(self, counter: str, window_ends: datetime) -> None:
+        window = (counter, micros_of(window_ends))
 
         def operation(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -166,15 +169,15 @@ class SqliteAttemptStore:
                 "DELETE FROM attempts WHERE key = ? AND window_ends = ? AND count <= 0", window
             )
 
-        await self._database.write("attempts_give_back", operation)
+        await self._database.write("attempts_release", operation)
 
 
 def _find(connection: sqlite3.Connection, column: str, value: str) -> Account | None:
-    """The account whose unique `column` has a value."""
-    row = connection.execute(
-        f"SELECT {_COLUMNS} FROM accounts WHERE {column} = ?", (value,)
-    ).fetchone()
+    """Return the account with a value in a unique column."""
+    cursor = connection.cursor()
+    cursor.row_factory = sqlite3.Row
+    row = cursor.execute(f"{_SELECT} WHERE {column} = ?", (value,)).fetchone()
     if row is None:
         return None
-    account = Account(*row)
-    return replace(account, created_at=moment_of(row[6]), closed=bool(account.closed))
+    created_at, closed = moment_of(row["created_at"]), bool(row["closed"])
+    return Account(**{**row, "created_at": created_at, "closed": closed})
