@@ -22,7 +22,7 @@ import pytest
 from deploy.local import child
 from services.shared import mongo, sqlite, stores
 from services.shared.mongo import database as database_module
-from tests.analytics.replica import SCHEMA, adapters
+from tests.shared.upgrade_replica import SCHEMA, adapters
 from tests.support.processes import PATIENCE, PYTHON_PATH, ROOT
 
 OLD_THINGS = 20_000
@@ -100,7 +100,7 @@ class Replica:
         self._output = folder / f"{time.monotonic_ns()}"
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.analytics.replica", store.setting, str(version)],
+                [sys.executable, "-m", "tests.shared.upgrade_replica", store.setting, str(version)],
                 cwd=ROOT,
                 env={"PYTHONPATH": PYTHON_PATH},
                 stdout=output,

@@ -1,8 +1,8 @@
-"""A replica of a small service: `python -m tests.analytics.replica STORE VERSION`.
+"""A replica of a small service: `python -m tests.shared.upgrade_replica STORE VERSION`.
 
-It says `loaded` and brings the store to version 1 or 2 of a schema. It adds the thing `same`, of
-which version 2 allows one, and then things of other names until it is killed. It says `added` and
-the name of each that was acknowledged.
+It prints `loaded` and migrates the store to version 1 or 2 of its schema. Then it adds a thing
+`same`, of which version 2 allows only one, and things with other names until it is killed. For each
+one that is acknowledged, it prints `added` and the name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pymongo.errors import DuplicateKeyError
 from services.shared import mongo, sqlite, stores
 
 Add = Callable[[str], Awaitable[bool]]
-"""Adds a thing of a name; False where one is there and may be there once."""
+"""Adds a thing with a name. Returns False if it exists and must be unique."""
 
 MIGRATIONS = (
     "CREATE TABLE things (name TEXT NOT NULL);",
@@ -34,7 +34,7 @@ SCHEMA: mongo.Schema = (
 
 
 def adapters(version: int) -> stores.Adapters[Add]:
-    """What a service of a schema version opens its store with."""
+    """Return the adapters of a service with a schema version."""
     return stores.Adapters(_on_sqlite, MIGRATIONS[:version], lambda: (_on_mongo, SCHEMA[:version]))
 
 
@@ -64,16 +64,16 @@ def _on_mongo(database: mongo.Database) -> Add:
 
 
 async def _main(setting: str, version: int) -> None:
-    _say("loaded")
+    _print_line("loaded")
     async with stores.opened(setting, "test", adapters(version)) as (add, database):
         await database.prepared()
         numbers = (f"{os.getpid()} {number}" for number in itertools.count())
         for name in itertools.chain(["same"], numbers):
             if await add(name):
-                _say(f"added {name}")
+                _print_line(f"added {name}")
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
