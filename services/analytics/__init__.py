@@ -1,1 +1,1 @@
-"""Counts of visits, and never who they were."""
+"""Counts visits without identifying visitors."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from services.analytics.api.servicers import servicers
 from services.analytics.application import maintenance
 from services.analytics.application.ingest import Ingest
-from services.analytics.application.maintenance import Maintenance, VisitorKeys
+from services.analytics.application.maintenance import Maintenance
 from services.analytics.application.ports import AnalyticsStore
 from services.analytics.application.query import Queries
+from services.analytics.application.visitor_keys import VisitorKeys
 from services.analytics.settings import AnalyticsSettings
 from services.analytics.storage.sqlite import store as sqlite_store
 from services.analytics.storage.sqlite.schema import MIGRATIONS
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 def _mongo() -> tuple[Callable[[mongo.Database], AnalyticsStore], mongo.Schema]:
     from services.analytics.storage.mongo import store as mongo_store
 
-    return mongo_store.store, mongo_store.SCHEMA
+    return mongo_store.open_store, mongo_store.SCHEMA
 
 
-ADAPTERS = stores.Adapters[AnalyticsStore](sqlite_store.store, MIGRATIONS, _mongo)
+ADAPTERS = stores.Adapters[AnalyticsStore](sqlite_store.open_store, MIGRATIONS, _mongo)
 
 
 def _now() -> datetime:
@@ -41,17 +42,18 @@ def _now() -> datetime:
 async def opened(
     settings: AnalyticsSettings,
 ) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
-    """The service over its opened store, closed at the end."""
+    """Open the service and its store. Close both on exit."""
     async with stores.opened(settings.store, "analytics", ADAPTERS) as (store, database):
-        kept_days = settings.statistics_days
+        retention_days = settings.statistics_days
         keys = VisitorKeys(store, _now)
-        maintain = Maintenance(store, _now, kept_days)
-        upkeep = background.run(maintenance.run(keys, maintain, _now), "upkeep")
+        queries = Queries(store, _now, retention_days)
+        work = maintenance.run(keys, Maintenance(store, _now, retention_days), _now)
+        task = background.run(work, "maintenance")
         try:
-            yield servicers(Ingest(store, _now), Queries(store, _now, kept_days), keys), database
+            yield servicers(Ingest(store, _now), queries, keys), database
         finally:
-            upkeep.cancel()
-            await asyncio.wait([upkeep])
+            task.cancel()
+            await asyncio.wait([task])
 
 
 def main() -> None:

@@ -10,12 +10,13 @@ from services.shared.settings import ServiceSettings
 
 
 class AnalyticsSettings(ServiceSettings):
-    """What the analytics service can be told beside what every service can."""
+    """Settings of the analytics service, in addition to those of every service."""
 
     statistics_days: int | None = Field(default=None, ge=1, le=1_000_000)
-    """For how many days before today the days of links are kept; empty for ever. Totals stay."""
+    """Days before today for which statistics are retained. Empty: without limit. Totals are not
+    affected."""
 
     @field_validator("statistics_days", mode="before")
     @classmethod
-    def _is_given(cls, value: Any) -> Any:
+    def _parse_empty(cls, value: Any) -> Any:
         return None if value == "" else value

@@ -1,4 +1,4 @@
-"""Visits, and what the analytics stores return of them, for their suites."""
+"""Sample visits, and helpers to read them back, for the tests of analytics."""
 
 from __future__ import annotations
 
@@ -9,15 +9,9 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
-from services.analytics.application.ports import AnalyticsStore, Names
-from services.analytics.domain.visits import (
-    MAX_CHANGES,
-    Batch,
-    Day,
-    Dimension,
-    VisitCount,
-    VisitKind,
-)
+from services.analytics.application.ports import MAX_CHANGES, AnalyticsStore, NameDetail
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import Day, Dimension, VisitCount, VisitKind
 from services.analytics.storage.store import Store
 from services.shared.feed import FeedPage
 
@@ -42,8 +36,8 @@ def visit(
     return VisitCount(code, hour, kind, {REFERRER: host, **others}, count)
 
 
-class Counted(NamedTuple):
-    """A day, with its visits by hour. Unlike `Day`, it can be compared."""
+class DecodedDay(NamedTuple):
+    """A day with its visits by hour. Unlike a `Day`, it can be compared."""
 
     day: int
     people: Mapping[int, int]
@@ -52,71 +46,71 @@ class Counted(NamedTuple):
     visitors: int
 
     @classmethod
-    def of(cls, day: Day) -> Counted:
+    def decode(cls, day: Day) -> DecodedDay:
         people, bots = day.hours()
         assert (day.people, day.bots) == (sum(people.values()), sum(bots.values()))
         return cls(day.day, people, bots, day.breakdowns, day.visitors)
 
 
-async def days_of(store: AnalyticsStore, code: str, first: int, last: int) -> list[Counted]:
+async def read_days(store: AnalyticsStore, code: str, first: int, last: int) -> list[DecodedDay]:
     """Return the days of a link, oldest first."""
-    found: list[Counted] = []
+    found: list[DecodedDay] = []
 
-    def take(of: str, day: Day) -> None:
-        assert of == code
-        found.append(Counted.of(day))
+    def on_day(day_code: str, day: Day) -> None:
+        assert day_code == code
+        found.append(DecodedDay.decode(day))
 
-    await store.days([code], first, last, take, Names.BY_DAY)
+    await store.read_days([code], first, last, on_day, NameDetail.PER_DAY)
     return sorted(found)
 
 
 @dataclass
-class Added:
-    """The days of some links in a span, added up."""
+class PeriodSums:
+    """The visits of links in a period, added up."""
 
     people: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     bots: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     names: Counter[tuple[Dimension, str]] = field(default_factory=Counter)
     visitors: Counter[tuple[str, int]] = field(default_factory=Counter)
 
-    def take(self, code: str, day: Day) -> None:
-        for sums, by_hour in zip((self.people, self.bots), day.hours(), strict=True):
-            sums.update({(code, day.day, hour): visits for hour, visits in by_hour.items()})
+    def add(self, code: str, day: Day) -> None:
+        for counts, by_hour in zip((self.people, self.bots), day.hours(), strict=True):
+            counts.update({(code, day.day, hour): visits for hour, visits in by_hour.items()})
         for dimension, breakdown in day.breakdowns.items():
             self.names.update({(dimension, name): n for name, n in breakdown.items()})
         self.visitors[code, day.day] += min(day.visitors, day.people)
 
 
-async def added_up(
+async def add_up(
     store: AnalyticsStore,
     codes: Sequence[str],
     first: int,
     last: int,
-    names: Names = Names.TOGETHER,
-) -> Added:
-    added = Added()
-    await store.days(codes, first, last, added.take, names)
-    return added
+    names: NameDetail = NameDetail.COMBINED,
+) -> PeriodSums:
+    sums = PeriodSums()
+    await store.read_days(codes, first, last, sums.add, names)
+    return sums
 
 
-async def maintained(store: AnalyticsStore, before: int, kept_from: int | None = None) -> int:
-    """Maintain all links; return how many days were deleted."""
+async def maintain_all(store: AnalyticsStore, before: int, retained_from: int | None = None) -> int:
+    """Maintain all links. Return the number of deleted days."""
     after: str | None = ""
     total = 0
     while after is not None:
-        after, deleted = await store.maintain(after, before, kept_from)
+        after, deleted = await store.maintain(after, before, retained_from)
         total += deleted
     return total
 
 
-async def cursor_of(store: AnalyticsStore) -> str:
-    """Return the end of the change feed."""
+async def current_cursor(store: AnalyticsStore) -> str:
+    """Return the cursor of the end of the change feed."""
     page = await store.changed_since(None)
     assert page == FeedPage(page.cursor)
     return page.cursor
 
 
-async def changed_after(store: AnalyticsStore, cursor: str) -> list[str]:
+async def changed_codes(store: AnalyticsStore, cursor: str) -> list[str]:
     """Return the codes of all pages of the change feed after a cursor."""
     page = FeedPage(cursor, more=True)
     codes: list[str] = []
@@ -128,18 +122,18 @@ async def changed_after(store: AnalyticsStore, cursor: str) -> list[str]:
     return codes
 
 
-def database_of(store: AnalyticsStore) -> Any:
+def get_database(store: AnalyticsStore) -> Any:
     return cast("Any", store)._backend._database
 
 
-def over(store: AnalyticsStore, database: Any) -> AnalyticsStore:
-    """Return the same store over another database, as another process has it."""
+def with_database(store: AnalyticsStore, database: Any) -> AnalyticsStore:
+    """Return a store like another one, as another process would have it, over a database."""
     return Store(type(cast("Any", store)._backend)(database))
 
 
 @dataclass
 class Model:
-    """The promises of a store in the plainest form: a list of every visit that counts."""
+    """A reference model of a store: a list of all counted visits."""
 
     last: Counter[str] = field(default_factory=Counter)
     visits: list[VisitCount] = field(default_factory=list)
@@ -158,7 +152,7 @@ class Model:
         return True
 
     async def check(self, store: AnalyticsStore, codes: Sequence[str], days: Iterable[int]) -> None:
-        """Compare with what a store has of all these codes and days."""
+        """Compare a store with the model for codes and consecutive days."""
         found = await store.totals(codes)
         calendar = list(days)
         for code in codes:
@@ -166,9 +160,9 @@ class Model:
             people, bots = (totals.people, totals.bots) if totals else (0, 0)
             assert (people, bots) == (self._sum(code, PERSON), self._sum(code, BOT))
             expected = [day for day in map(self._day, [code] * len(calendar), calendar) if day]
-            assert await days_of(store, code, calendar[0], calendar[-1]) == expected
+            assert await read_days(store, code, calendar[0], calendar[-1]) == expected
 
-    def _day(self, code: str, day: int) -> Counted | None:
+    def _day(self, code: str, day: int) -> DecodedDay | None:
         hours = range(day * 24, day * 24 + 24)
         breakdowns: dict[Dimension, Counter[str]] = {}
         by_hour: dict[VisitKind, Counter[int]] = {PERSON: Counter(), BOT: Counter()}
@@ -181,7 +175,7 @@ class Model:
         people, bots = by_hour[PERSON], by_hour[BOT]
         if not people and not bots:
             return None
-        return Counted(day, people, bots, breakdowns, len(self.visitors[day, code]))
+        return DecodedDay(day, people, bots, breakdowns, len(self.visitors[day, code]))
 
     def _sum(self, code: str, kind: VisitKind) -> int:
         return sum(one.count for one in self.visits if (one.code, one.kind) == (code, kind))

@@ -1,4 +1,4 @@
-"""What the gateway asks of analytics, and what it is answered, over gRPC."""
+"""The gateway's calls of analytics over gRPC."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_recent_people_are_counted_per_utc_day(analytics: AnalyticsClient)
     }
 
 
-async def test_statistics_are_told_in_all_their_parts(analytics: AnalyticsClient) -> None:
+async def test_all_parts_of_statistics_are_returned(analytics: AnalyticsClient) -> None:
     visits = {
         person("abcdefgh", "a.example"): 3,
         person("abcdefgh", "b.example"): 1,
@@ -124,7 +124,7 @@ async def test_every_recent_span_ends_today(analytics: AnalyticsClient, span: Re
     assert found.series
 
 
-async def test_the_most_codes_of_a_question_are_answered(analytics: AnalyticsClient) -> None:
+async def test_the_maximum_number_of_codes_is_accepted(analytics: AnalyticsClient) -> None:
     assert await analytics.totals(["unknown-"] * 1000) == {}
     assert await analytics.recent_people(["unknown-"] * 100) == {}
     codes = ["c" * 31 + "-"] * 100_000
@@ -134,8 +134,8 @@ async def test_the_most_codes_of_a_question_are_answered(analytics: AnalyticsCli
 Call = Callable[[AnalyticsClient], Awaitable[object]]
 
 
-def asks(span: Span, timezone: str = "UTC", codes: int = 1) -> Call:
-    """For statistics of so many links."""
+def statistics(span: Span, timezone: str = "UTC", codes: int = 1) -> Call:
+    """Return a call for statistics of a number of links."""
     return lambda analytics: analytics.statistics(["abcdefgh"] * codes, span, timezone, 0)
 
 
@@ -145,31 +145,31 @@ def asks(span: Span, timezone: str = "UTC", codes: int = 1) -> Call:
         ("INVALID_BATCH", lambda analytics: analytics.record(batch(1, {person("no code"): 1}))),
         ("TOO_MANY_CODES", lambda analytics: analytics.totals(["unknown-"] * 1001)),
         ("TOO_MANY_CODES", lambda analytics: analytics.recent_people(["unknown-"] * 101)),
-        ("TOO_MANY_CODES", asks(DAY, codes=100_001)),
-        ("INVALID_RANGE", asks(Dates("2025-11-25", "2025-11-24"))),
-        ("INVALID_RANGE", asks(Dates("", ""))),
-        ("INVALID_TIMEZONE", asks(DAY, "Nowhere")),
-        ("INVALID_TIMEZONE", asks(RecentSpan.ALL, "")),
+        ("TOO_MANY_CODES", statistics(DAY, codes=100_001)),
+        ("INVALID_RANGE", statistics(Dates("2025-11-25", "2025-11-24"))),
+        ("INVALID_RANGE", statistics(Dates("", ""))),
+        ("INVALID_TIMEZONE", statistics(DAY, "Nowhere")),
+        ("INVALID_TIMEZONE", statistics(RecentSpan.ALL, "")),
     ],
 )
-async def test_what_can_never_be_right_has_a_reason(
+async def test_invalid_arguments_have_a_reason(
     analytics: AnalyticsClient, reason: str, call: Call
 ) -> None:
-    with pytest.raises(InvalidArgument) as refused:
+    with pytest.raises(InvalidArgument) as rejected:
         await call(analytics)
-    assert refused.value.reason == reason
+    assert rejected.value.reason == reason
 
 
-async def test_the_key_of_a_day_is_the_same_whoever_asks(analytics: AnalyticsClient) -> None:
+async def test_all_calls_on_a_day_return_the_same_key(analytics: AnalyticsClient) -> None:
     before = int(time.time()) // 86_400
     first, again = await analytics.visitor_key(), await analytics.visitor_key()
     day, key = again
     assert before <= first[0] <= day <= int(time.time()) // 86_400
     assert len(key) == 32
-    assert first == again or first[0] < day, "another day, another key"
+    assert first == again or first[0] < day, "the key changes only with the day"
 
 
-async def test_the_largest_batch_there_can_be_is_taken(analytics: AnalyticsClient) -> None:
+async def test_the_largest_possible_batch_is_accepted(analytics: AnalyticsClient) -> None:
     known = Facts("desktop", "b" * 40, "s" * 40, "haw", "US", "link")
     visits = [
         Visit(f"{n:032d}", 9_999_999, "person", f"{n:0253d}", text_of(known)) for n in range(5_500)

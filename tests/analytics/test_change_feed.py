@@ -1,4 +1,4 @@
-"""What every analytics store promises of its change feed."""
+"""The contract of the change feed of both analytics stores."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from pathlib import Path
 import pytest
 
 from services.analytics.__main__ import ADAPTERS
-from services.analytics.application.ports import AnalyticsStore
-from services.analytics.domain.visits import MAX_CHANGES, Batch, Totals
+from services.analytics.application.ports import MAX_CHANGES, AnalyticsStore
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import Totals
 from services.analytics.storage.mongo import store as mongo_store
 from services.shared.feed import FeedPage
 from services.shared.mongo import feed
 from services.shared.timestamps import micros_of
-from tests.analytics.cases import BOT, CODE, NOW, changed_after, cursor_of, visit
+from tests.analytics.cases import BOT, CODE, NOW, changed_codes, current_cursor, visit
 from tests.support.stores import NewStore, opened_at
 
 Opened = Callable[[int], AbstractAsyncContextManager[list[AnalyticsStore]]]
 
 
 def opener(new_store: NewStore) -> Opened:
-    """Opens a new store as several processes have it; an SQLite file has one process alone."""
+    """Opens a new store as several processes have it. SQLite has a single process."""
 
     @asynccontextmanager
     async def replicas(count: int) -> AsyncIterator[list[AnalyticsStore]]:
@@ -50,35 +51,35 @@ def opened_mongodb(new_mongodb: NewStore) -> Opened:
     return opener(new_mongodb)
 
 
-async def test_visited_links_are_in_the_feed_from_each_cursor_on(opened: Opened) -> None:
+async def test_visited_links_are_in_the_feed_after_a_cursor(opened: Opened) -> None:
     async with opened(2) as (one, other):
-        start = await cursor_of(one)
-        assert await changed_after(other, start) == []
+        start = await current_cursor(one)
+        assert await changed_codes(other, start) == []
         await one.apply(Batch("one", 1, (visit("b-------"), visit(), visit(kind=BOT))), NOW)
         first = await other.changed_since(start)
         assert sorted(first.keys) == [CODE, "b-------"]
         assert not first.more
-        # What was visited before is visited again.
+        # One of the links is visited again.
         await other.apply(Batch("two", 1, (visit("b-------"), visit("c-------", kind=BOT))), NOW)
 
-        assert sorted(await changed_after(one, first.cursor)) == ["b-------", "c-------"]
-        assert set(await changed_after(other, start)) == {CODE, "b-------", "c-------"}
-        assert await changed_after(other, await cursor_of(one)) == []
+        assert sorted(await changed_codes(one, first.cursor)) == ["b-------", "c-------"]
+        assert set(await changed_codes(other, start)) == {CODE, "b-------", "c-------"}
+        assert await changed_codes(other, await current_cursor(one)) == []
 
 
-async def test_the_largest_batch_is_read_in_pages(opened: Opened) -> None:
+async def test_a_large_batch_is_read_in_pages(opened: Opened) -> None:
     codes = [f"{n:032}" for n in range(2 * MAX_CHANGES + 1)]
     async with opened(1) as (store,):
-        start = await cursor_of(store)
+        start = await current_cursor(store)
         await store.apply(Batch("one", 1, tuple(visit(code) for code in codes)), NOW)
 
         assert (await store.changed_since(start)).more
-        assert sorted(await changed_after(store, start)) == codes
+        assert sorted(await changed_codes(store, start)) == codes
 
 
-async def test_readers_miss_nothing_that_several_replicas_count_at_once(opened: Opened) -> None:
+async def test_readers_see_all_changes_of_concurrent_replicas(opened: Opened) -> None:
     async with opened(3) as stores:
-        start = await cursor_of(stores[0])
+        start = await current_cursor(stores[0])
         done = asyncio.Event()
 
         async def count(gateway: int) -> None:
@@ -87,7 +88,7 @@ async def test_readers_miss_nothing_that_several_replicas_count_at_once(opened: 
                 await stores[gateway % 3].apply(Batch(f"g{gateway}", number, visits), NOW)
 
         async def copy(n: int) -> dict[str, Totals]:
-            """Keep a copy of the totals, by a cursor that goes from replica to replica."""
+            """Maintain a copy of the totals, reading each page from another replica."""
             totals: dict[str, Totals] = {}
             cursor, is_last = start, False
             while not is_last:
@@ -111,66 +112,66 @@ async def test_readers_miss_nothing_that_several_replicas_count_at_once(opened: 
 
 
 @pytest.mark.parametrize("cursor", ["", "-1", "99999999999999999999", "no cursor", "9" * 5000])
-async def test_a_cursor_that_the_store_never_gave_is_truncated(opened: Opened, cursor: str) -> None:
-    """For example after the store was restored to an earlier state."""
+async def test_an_unknown_cursor_is_truncated(opened: Opened, cursor: str) -> None:
+    """For example, after a restore to an earlier state."""
     async with opened(1) as (store,):
         await store.apply(Batch("one", 1, (visit(),)), NOW)
         page = await store.changed_since(cursor)
         assert page == FeedPage(page.cursor, truncated=True)
-        assert await changed_after(store, page.cursor) == []
+        assert await changed_codes(store, page.cursor) == []
 
 
-async def test_on_mongodb_a_link_of_a_batch_is_one_event(
+async def test_mongodb_has_one_event_per_link_of_a_batch(
     opened_mongodb: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lock of a link, which is an update, takes no room on a page."""
+    """The lock of a link is an update, which is not part of a page."""
     monkeypatch.setattr(mongo_store, "MAX_CHANGES", 3)
     visits = tuple(visit(code) for code in ("a-------", "b-------", "c-------"))
     async with opened_mongodb(1) as (store,):
         await store.apply(Batch("one", 1, visits), NOW)
-        start = await cursor_of(store)
+        start = await current_cursor(store)
         await store.apply(Batch("one", 2, visits), NOW)
         page = await store.changed_since(start)
         assert sorted(page.keys) == ["a-------", "b-------", "c-------"]
-        assert await changed_after(store, page.cursor) == []
+        assert await changed_codes(store, page.cursor) == []
 
 
-async def test_on_mongodb_a_slow_page_ends_early(
+async def test_a_slow_page_of_mongodb_ends_early(
     opened_mongodb: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     codes = [f"code{n:04}" for n in range(5)]
     async with opened_mongodb(1) as (store,):
-        start = await cursor_of(store)
+        start = await current_cursor(store)
         await store.apply(Batch("one", 1, tuple(map(visit, codes))), NOW)
         monkeypatch.setattr(feed, "_PAGE_SECONDS", 0)
         page = await store.changed_since(start)
         assert len(page.keys) == 1
         assert page.more
-        assert sorted(await changed_after(store, start)) == codes
+        assert sorted(await changed_codes(store, start)) == codes
 
 
-async def test_on_sqlite_rows_are_kept_for_minutes_but_for_the_last_thousand(
+async def test_sqlite_retains_minutes_of_changes_and_at_least_a_thousand(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "store.sqlite3"
-    for_minutes = timedelta(minutes=5)
+    retention = timedelta(minutes=5)
     async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
         with sqlite3.connect(path) as connection:
             connection.executemany(
                 "INSERT INTO changes (codes, changed_at) VALUES (?, ?)",
-                [(f"code{n:04}", micros_of(NOW - for_minutes)) for n in range(1005)],
+                [(f"code{n:04}", micros_of(NOW - retention)) for n in range(1005)],
             )
         connection.close()
-        assert len(await changed_after(store, "0")) == 1005
+        assert len(await changed_codes(store, "0")) == 1005
         await store.apply(Batch("one", 1, (visit(),)), NOW - timedelta(seconds=1))
-        assert len(await changed_after(store, "0")) == 1006
+        assert len(await changed_codes(store, "0")) == 1006
         await store.apply(Batch("one", 2, (visit(),)), NOW)
         assert (await store.changed_since("0")).truncated
-        # A page has a code once.
-        assert len(await changed_after(store, "7")) == 1005 - 7 + 1
+        # A page has each code once.
+        assert len(await changed_codes(store, "7")) == 1005 - 7 + 1
 
 
-async def test_on_sqlite_a_batch_and_its_changes_are_one_transaction(tmp_path: Path) -> None:
+async def test_sqlite_commits_a_batch_with_its_changes(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
     async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
         with sqlite3.connect(path) as connection:
@@ -181,4 +182,4 @@ async def test_on_sqlite_a_batch_and_its_changes_are_one_transaction(tmp_path: P
         connection.close()
         with pytest.raises(sqlite3.IntegrityError):
             await store.apply(Batch("one", 1, (visit(),)), NOW)
-        assert await store.totals([CODE]) == {}, "what is not in the feed did not happen"
+        assert await store.totals([CODE]) == {}, "the batch was rolled back"

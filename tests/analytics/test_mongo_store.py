@@ -1,4 +1,4 @@
-"""What replicas of analytics that share a MongoDB database promise beside what every store does."""
+"""Replicas of analytics that share a MongoDB database."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any, cast
 import pytest
 
 from services.analytics.application.ports import AnalyticsStore
-from services.analytics.domain.visits import Batch, Dimension
-from services.analytics.storage import store as stores
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import Dimension
+from services.analytics.storage import maintenance
 from services.analytics.storage.mongo import store as mongo_store
 from services.shared import mongo
 from tests.analytics.cases import (
@@ -23,8 +24,8 @@ from tests.analytics.cases import (
     PERSON,
     REFERRER,
     Model,
-    added_up,
-    maintained,
+    add_up,
+    maintain_all,
     visit,
 )
 from tests.support.faulty import Crash, Faulty
@@ -35,7 +36,7 @@ CODES = ("abcdefgh", "ABCDEFGH", "--------")
 
 @asynccontextmanager
 async def replicas(server_url: str, count: int) -> AsyncIterator[list[mongo.Database]]:
-    """Open one new database as several processes do."""
+    """Open a new database as several processes do."""
     async with AsyncExitStack() as stack:
         url = stack.enter_context(server.database(server_url))
         opened = []
@@ -61,14 +62,14 @@ def random_batch(chance: random.Random, gateway: str, number: int) -> Batch:
         )
         visits.append(one)
         if one.kind is PERSON:
-            # Each in a register of its own, so that a sketch tells exactly how many.
+            # Each visitor has its own register, so that estimates are exact.
             numbers = {chance.randrange(8) << 20 for _ in range(chance.choice((1, 2)))}
             visitors[day, code] = visitors.get((day, code), frozenset()) | numbers
     return Batch(gateway, number, tuple(visits), visitors)
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_replicas_that_end_anywhere_count_every_visit_once(
+async def test_replicas_that_crash_at_any_write_count_every_visit_once(
     mongo_server: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(seed)
@@ -76,14 +77,14 @@ async def test_replicas_that_end_anywhere_count_every_visit_once(
     model = Model()
 
     async def gateway(name: str, databases: list[mongo.Database]) -> None:
-        """Send batch after batch, each until it is acknowledged, to replicas that end at writes."""
+        """Send batches, each until it is acknowledged, to replicas that crash at writes."""
         for number in range(1, 9):
             batch = random_batch(chance, name, number)
             model.apply(batch)
-            for turn in range(10):
+            for attempt in range(10):
                 faulty = Faulty(chance.choice(databases))
-                store = mongo_store.store(cast("mongo.Database", faulty))
-                if turn < 9 and chance.random() < 0.7:
+                store = mongo_store.open_store(cast("mongo.Database", faulty))
+                if attempt < 9 and chance.random() < 0.7:
                     faulty.arm(chance.randint(0, 4), done=chance.random() < 0.5)
                 try:
                     await store.apply(batch, NOW)
@@ -93,64 +94,63 @@ async def test_replicas_that_end_anywhere_count_every_visit_once(
 
     async with replicas(mongo_server, 2) as databases:
         await asyncio.gather(*(gateway(name, databases) for name in ("one", "two", "three")))
-        await model.check(mongo_store.store(databases[0]), CODES, range(DAY + 30, DAY + 34))
+        await model.check(mongo_store.open_store(databases[0]), CODES, range(DAY + 30, DAY + 34))
 
 
 @pytest.mark.parametrize("writes", range(3))
 @pytest.mark.parametrize("done", [False, True])
-async def test_maintenance_that_ended_goes_on(
+async def test_maintenance_continues_after_a_crash(
     mongo_server: str, writes: int, done: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores, "_DAYS_PER_STEP", 32)
+    monkeypatch.setattr(maintenance, "DAYS_PER_STEP", 32)
     visits = tuple(visit(hour=24 * (DAY + n), host=f"h{n % 3}") for n in range(96))
     async with replicas(mongo_server, 1) as (database,):
-        store = mongo_store.store(database)
+        store = mongo_store.open_store(database)
         await store.apply(Batch("one", 1, visits), NOW)
-        kept = await added_up(store, [CODE], DAY + 40, DAY + 200)
+        remaining = await add_up(store, [CODE], DAY + 40, DAY + 200)
         faulty = Faulty(database)
         faulty.arm(writes, done=done)
-        ended = mongo_store.store(cast("mongo.Database", faulty))
+        crashing = mongo_store.open_store(cast("mongo.Database", faulty))
         with pytest.raises(Crash):
-            await maintained(ended, DAY + 96, DAY + 40)
-        await maintained(store, DAY + 96, DAY + 40)
+            await maintain_all(crashing, DAY + 96, DAY + 40)
+        await maintain_all(store, DAY + 96, DAY + 40)
         assert await store.first_day([CODE]) == DAY + 40
-        assert await added_up(store, [CODE], 0, DAY + 200) == kept
-        left = await database.read("", lambda db: db.days.count_documents({}))
-        assert left == 96 - 40
+        assert await add_up(store, [CODE], 0, DAY + 200) == remaining
+        stored = await database.read("", lambda db: db.days.count_documents({}))
+        assert stored == 96 - 40
 
 
-async def test_what_another_replica_counts_during_maintenance_is_in_every_sum(
+async def test_visits_counted_during_maintenance_are_in_all_sums(
     mongo_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visits = tuple(visit(hour=24 * (DAY + n), host=f"h{n % 3}") for n in range(96))
     late = Batch("two", 1, (visit(hour=24 * (DAY + 40), host="late"),))
     async with replicas(mongo_server, 2) as databases:
-        store, other = map(mongo_store.store, databases)
+        store, other = map(mongo_store.open_store, databases)
         await store.apply(Batch("one", 1, visits), NOW)
-        counted = await meanwhile(monkeypatch, other, late, lambda: maintained(store, DAY + 96))
-        assert counted == 1
+        await run_with_late_batch(monkeypatch, other, late, lambda: maintain_all(store, DAY + 96))
         for _ in range(2):
-            found = await added_up(store, [CODE], DAY, DAY + 95)
+            found = await add_up(store, [CODE], DAY, DAY + 95)
             assert found.names[REFERRER, "late"] == 1
             assert sum(found.people.values()) == 97
-            await maintained(store, DAY + 97)
+            await maintain_all(store, DAY + 97)
 
 
-async def meanwhile(
+async def run_with_late_batch(
     monkeypatch: pytest.MonkeyPatch, store: AnalyticsStore, batch: Batch, run: Callable[[], Any]
-) -> int:
-    """Run maintenance, and count a batch before its first transaction ends. Return how often."""
+) -> None:
+    """Run maintenance, and apply a batch once before its first transaction ends."""
     loop = asyncio.get_running_loop()
-    aggregate = stores._aggregate
-    counted = 0
+    aggregate_pieces = maintenance.aggregate_pieces
+    is_applied = False
 
     def interrupted(*args: Any) -> None:
-        nonlocal counted
-        aggregate(*args)
-        if not counted:
-            counted += 1
+        nonlocal is_applied
+        aggregate_pieces(*args)
+        if not is_applied:
+            is_applied = True
             asyncio.run_coroutine_threadsafe(store.apply(batch, NOW), loop).result(10)
 
-    monkeypatch.setattr(stores, "_aggregate", interrupted)
+    monkeypatch.setattr(maintenance, "aggregate_pieces", interrupted)
     await run()
-    return counted
+    assert is_applied

@@ -1,4 +1,4 @@
-"""The analytics service as a process of its own, called over gRPC."""
+"""The analytics service as a process, called over gRPC."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Analytics:
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, 20)
         return {code: (totals.people, totals.bots) for code, totals in reply.totals.items()}
 
-    async def statistics(self, *codes: str, **asked: Any) -> pb.GetStatisticsResponse:
-        """Of the two days, unless another span is asked for."""
-        if not {"recent", "dates"} & asked.keys():
-            asked["dates"] = dates("2026-03-01", "2026-03-02")
-        request = pb.GetStatisticsRequest(codes=codes, **{"timezone": "UTC", **asked})
+    async def statistics(self, *codes: str, **fields: Any) -> pb.GetStatisticsResponse:
+        """Return statistics of two days, unless `fields` request another period."""
+        if not {"recent", "dates"} & fields.keys():
+            fields["dates"] = date_range("2026-03-01", "2026-03-02")
+        request = pb.GetStatisticsRequest(codes=codes, **{"timezone": "UTC", **fields})
         return await self._caller.unary("GetStatistics", self._stub.GetStatistics, request, 20)
 
     async def send(self, request: pb.RecordVisitsRequest) -> bool:
@@ -60,7 +60,7 @@ class Analytics:
         return await self._caller.unary("GetVisitorKey", self._stub.GetVisitorKey, request, 20)
 
 
-def dates(first: str, last: str) -> pb.Dates:
+def date_range(first: str, last: str) -> pb.Dates:
     return pb.Dates(**{"from": first, "to": last})
 
 
@@ -77,7 +77,7 @@ def start(folder: Path) -> Process:
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    """One process, shared by the tests of this file that do not stop it."""
+    """A process that is shared by all tests in this file that do not stop it."""
     with start(tmp_path_factory.mktemp("analytics")) as process:
         yield process
         assert process.stop() == 0
@@ -102,10 +102,10 @@ def visit(
     )
 
 
-def told(
+def breakdown(
     statistics: pb.GetStatisticsResponse, dimension: pb.Dimension.ValueType
 ) -> list[tuple[str, int]]:
-    """The people of a dimension by name, as they are told."""
+    """Return people by name in one dimension."""
     (found,) = (one for one in statistics.breakdowns if one.dimension == dimension)
     return [(one.name, one.people) for one in found.names]
 
@@ -114,7 +114,7 @@ def name(dimension: pb.Dimension.ValueType, text: str) -> pb.Name:
     return pb.Name(dimension=dimension, name=text)
 
 
-async def test_visitors_are_told_apart_within_a_day(analytics: Analytics) -> None:
+async def test_visitors_are_counted_once_per_day(analytics: Analytics) -> None:
     request = pb.RecordVisitsRequest(
         gateway_id="apart", batch_number=1, visits=[visit("apart---", count=9)]
     )
@@ -122,18 +122,18 @@ async def test_visitors_are_told_apart_within_a_day(analytics: Analytics) -> Non
     for number, applied in ((1, True), (1, False), (2, True)):
         request.batch_number = number
         assert await analytics.send(request) == applied
-    found = await analytics.statistics("apart---", dates=dates("2026-02-20", "2026-03-01"))
+    found = await analytics.statistics("apart---", dates=date_range("2026-02-20", "2026-03-01"))
     assert found.totals == pb.Figures(people=18, visitors=2)
     assert [step.visitors for step in found.series] == [0] * 9 + [2]
 
     request.batch_number = 3
     request.visitors.add(code="apart---", day=DAY, numbers=[1])
-    with pytest.raises(InvalidArgument) as refused:
+    with pytest.raises(InvalidArgument) as rejected:
         await analytics.send(request)
-    assert refused.value.reason == "INVALID_BATCH"
+    assert rejected.value.reason == "INVALID_BATCH"
 
 
-async def test_the_key_of_a_day_outlives_the_process(tmp_path: Path) -> None:
+async def test_a_visitor_key_survives_the_process(tmp_path: Path) -> None:
     keys = []
     for _ in range(2):
         with start(tmp_path) as process:
@@ -141,7 +141,7 @@ async def test_the_key_of_a_day_outlives_the_process(tmp_path: Path) -> None:
                 keys += [await analytics.key() for _ in range(2)]
             process.kill()
     assert len(keys[0].key) == 32
-    if len({key.day for key in keys}) == 1:  # No day ended meanwhile.
+    if len({key.day for key in keys}) == 1:  # Unless midnight has passed.
         assert len({key.key for key in keys}) == 1
 
 
@@ -149,17 +149,17 @@ async def test_names_of_a_visit_are_read_back_by_dimension(analytics: Analytics)
     row = visit("names---", host="a.example")
     row.names.append(name(pb.DIMENSION_BROWSER, "Firefox"))
     row.names.append(name(pb.DIMENSION_COUNTRY, ""))
-    # What a later version of the gateway may know.
+    # An unknown dimension, as from a later version of the gateway.
     row.names.append(pb.Name.FromString(b"\x08\x63\x12\x01x"))
     assert await analytics.record("names", 1, row)
 
     found = await analytics.statistics("names---")
-    assert told(found, pb.DIMENSION_REFERRER) == [("a.example", 1)]
-    assert told(found, pb.DIMENSION_BROWSER) == [("Firefox", 1)]
-    assert told(found, pb.DIMENSION_COUNTRY) == [("", 1)]
+    assert breakdown(found, pb.DIMENSION_REFERRER) == [("a.example", 1)]
+    assert breakdown(found, pb.DIMENSION_BROWSER) == [("Firefox", 1)]
+    assert breakdown(found, pb.DIMENSION_COUNTRY) == [("", 1)]
 
 
-async def test_rows_that_are_said_to_be_alike_are_those_of_the_first(analytics: Analytics) -> None:
+async def test_rows_marked_as_alike_share_the_values_of_the_first(analytics: Analytics) -> None:
     chrome = [name(pb.DIMENSION_BROWSER, "Chrome")]
     first = visit("alike-01", hour=HOUR + 3, host="a.example", names=chrome)
     other = visit("alike-02", BOT, count=2)
@@ -181,25 +181,23 @@ async def test_rows_that_are_said_to_be_alike_are_those_of_the_first(analytics: 
         "alike-02": (0, 2),
         "alike-03": (4, 0),
     }
-    found = await analytics.statistics("alike-03", dates=dates("2026-03-01", "2026-03-01"))
+    found = await analytics.statistics("alike-03", dates=date_range("2026-03-01", "2026-03-01"))
     by_hour = [step.people for step in found.series]
     assert {n: people for n, people in enumerate(by_hour) if people} == {0: 1, 3: 3}
-    assert told(found, pb.DIMENSION_BROWSER) == [("Chrome", 3), ("", 1)]
-    assert told(found, pb.DIMENSION_REFERRER) == [("a.example", 3), ("b.example", 1)]
+    assert breakdown(found, pb.DIMENSION_BROWSER) == [("Chrome", 3), ("", 1)]
+    assert breakdown(found, pb.DIMENSION_REFERRER) == [("a.example", 3), ("b.example", 1)]
 
 
-async def test_the_counter_of_visits_counts_no_resend(
-    process: Process, analytics: Analytics
-) -> None:
+async def test_metrics_do_not_count_resends(process: Process, analytics: Analytics) -> None:
     visits, batches = "atajo_visits_counted", "atajo_visit_batches_applied"
-    before = counted(process, visits), counted(process, batches)
+    before = read_counter(process, visits), read_counter(process, batches)
     for _ in range(3):
         await analytics.record("metric", 1, visit("metric--", count=5), visit("metric--", BOT))
     with pytest.raises(InvalidArgument):
         await analytics.record("metric", 2, visit("no code"))
 
-    assert counted(process, visits) - before[0] == Counter(person=5, bot=1)
-    assert counted(process, batches) - before[1] == Counter(applied=1, repeated=2, refused=1)
+    assert read_counter(process, visits) - before[0] == Counter(person=5, bot=1)
+    assert read_counter(process, batches) - before[1] == Counter(applied=1, repeated=2, refused=1)
 
 
 @pytest.mark.parametrize(
@@ -216,12 +214,12 @@ async def test_the_counter_of_visits_counts_no_resend(
     ],
     ids=["no kind", "unknown kind", "code", "hour", "count", "host", "two hosts", "name"],
 )
-async def test_a_batch_with_a_bad_row_is_refused_as_a_whole(
+async def test_a_batch_with_an_invalid_row_is_rejected(
     analytics: Analytics, bad: pb.VisitCount
 ) -> None:
-    with pytest.raises(InvalidArgument) as refused:
+    with pytest.raises(InvalidArgument) as rejected:
         await analytics.record("bad", 1, visit("bad-row-"), bad)
-    assert refused.value.reason == "INVALID_BATCH"
+    assert rejected.value.reason == "INVALID_BATCH"
     assert await analytics.totals("bad-row-") == {}
 
 
@@ -232,51 +230,51 @@ async def test_changed_totals_are_listed_after_a_cursor(
     async with client.open_channel(process.addresses["admin"], ADMIN) as channel:
         stub = pb_grpc.AdminServiceStub(channel)
 
-        async def visited(cursor: str | None) -> pb.ListVisitedResponse:
+        async def changed_totals(cursor: str | None) -> pb.ListVisitedResponse:
             request = pb.ListVisitedRequest(cursor=cursor)
             return await calls.unary("ListVisited", stub.ListVisited, request, 20)
 
-        begun = await visited(None)
-        assert not begun.totals
-        assert not begun.more
-        assert not begun.truncated
-        await analytics.record("told", 1, visit("told-one", count=2), visit("told-one", BOT))
-        await analytics.record("told", 2, visit("told-two"), visit("told-one"))
-        page = await visited(begun.cursor)
+        start = await changed_totals(None)
+        assert not start.totals
+        assert not start.more
+        assert not start.truncated
+        await analytics.record("changes", 1, visit("chg--one", count=2), visit("chg--one", BOT))
+        await analytics.record("changes", 2, visit("chg--two"), visit("chg--one"))
+        page = await changed_totals(start.cursor)
         assert dict(page.totals) == {
-            "told-one": pb.Totals(people=3, bots=1),
-            "told-two": pb.Totals(people=1),
+            "chg--one": pb.Totals(people=3, bots=1),
+            "chg--two": pb.Totals(people=1),
         }
         assert not page.more
         assert not page.truncated
-        assert not (await visited(page.cursor)).totals
+        assert not (await changed_totals(page.cursor)).totals
 
-        most = 1_000_000_000
-        codes = {f"told{n:028}" for n in range(20_000)}
-        await analytics.record("told", 3, *(visit(code, count=most) for code in codes))
+        max_count = 1_000_000_000
+        codes = {f"chgd{n:028}" for n in range(20_000)}
+        await analytics.record("changes", 3, *(visit(code, count=max_count) for code in codes))
         found: set[str] = set()
         page = pb.ListVisitedResponse(cursor=page.cursor, more=True)
         while page.more:
-            page = await visited(page.cursor)
+            page = await changed_totals(page.cursor)
             assert page.ByteSize() < 1 << 20
-            assert {totals.people for totals in page.totals.values()} == {most}
+            assert {totals.people for totals in page.totals.values()} == {max_count}
             found |= page.totals.keys()
         assert found == codes
-        # A cursor that the store never gave, as after it was restored to an earlier state.
-        lost = await visited("99999999999999999999")
-        assert lost == pb.ListVisitedResponse(cursor=lost.cursor, truncated=True)
+        # An unknown cursor, as after a restore to an earlier state.
+        truncated = await changed_totals("99999999999999999999")
+        assert truncated == pb.ListVisitedResponse(cursor=truncated.cursor, truncated=True)
 
 
-async def test_a_store_that_is_away_is_unavailable_and_takes_the_batch_when_it_is_back(
+async def test_a_batch_can_be_resent_when_the_store_is_available_again(
     tmp_path: Path,
 ) -> None:
     with start(tmp_path) as process:
         async with connected(process) as analytics:
             other = sqlite3.connect(tmp_path / "analytics.db", isolation_level=None)
             other.execute("ALTER TABLE totals RENAME TO away")
-            with pytest.raises(Unavailable) as away:
+            with pytest.raises(Unavailable) as unavailable:
                 await analytics.record("gateway", 1, visit("abcdefgh"))
-            assert away.value.reason == "STORE_UNAVAILABLE"
+            assert unavailable.value.reason == "STORE_UNAVAILABLE"
             other.execute("ALTER TABLE away RENAME TO totals")
             other.close()
 
@@ -284,7 +282,7 @@ async def test_a_store_that_is_away_is_unavailable_and_takes_the_batch_when_it_i
             assert await analytics.totals("abcdefgh") == {"abcdefgh": (1, 0)}
 
 
-async def test_a_kill_amid_two_hundred_gateways_loses_nothing_and_counts_nothing_twice(
+async def test_after_a_kill_all_batches_of_two_hundred_gateways_count_once(
     tmp_path: Path,
 ) -> None:
     gateways = [f"gw{n:06}" for n in range(200)]
@@ -292,7 +290,7 @@ async def test_a_kill_amid_two_hundred_gateways_loses_nothing_and_counts_nothing
     enough = asyncio.Event()
 
     def batch(gateway: str) -> tuple[pb.VisitCount, pb.VisitCount, pb.VisitCount]:
-        # A link of the gateway's own, under its name, and one that all share.
+        # One link per gateway, with the gateway's id as its code, and one that all share.
         return visit(gateway, count=3), visit("hot-link", host="a.example"), visit("hot-link", BOT)
 
     async def run(analytics: Analytics, gateway: str) -> None:
@@ -318,7 +316,7 @@ async def test_a_kill_amid_two_hundred_gateways_loses_nothing_and_counts_nothing
             found = await analytics.totals(*gateways)
             for gateway in gateways:
                 people, _ = found.get(gateway, (0, 0))
-                # The last batch may be on disk although its answer was lost; never half of it.
+                # The last batch may be stored although its response was lost, but never half of it.
                 assert people in (3 * acknowledged[gateway], 3 * acknowledged[gateway] + 3)
 
             for gateway in gateways:
@@ -335,11 +333,11 @@ async def test_a_kill_amid_two_hundred_gateways_loses_nothing_and_counts_nothing
             assert await analytics.totals("hot-link") == {"hot-link": (batches, batches)}
             hot = await analytics.statistics("hot-link")
             assert hot.totals == pb.Figures(people=batches, bots=batches)
-            assert told(hot, pb.DIMENSION_REFERRER) == [("a.example", batches)]
+            assert breakdown(hot, pb.DIMENSION_REFERRER) == [("a.example", batches)]
 
 
-def counted(process: Process, counter: str) -> Counter[str]:
-    """A counter by the value of its one label, as Prometheus reads it."""
+def read_counter(process: Process, counter: str) -> Counter[str]:
+    """Return the values of a counter by its only label, as exported to Prometheus."""
     with urllib.request.urlopen(f"http://{process.addresses['metrics']}/metrics") as response:
         text = response.read().decode()
     rows = re.findall(rf'^{counter}_total{{\w+="(\w+)"}} (\S+)$', text, re.MULTILINE)

@@ -11,8 +11,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from services.analytics.application.ports import Names
-from services.analytics.domain import visits as analytics_domain
+from services.analytics.application.ports import NameDetail
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import VisitCount, VisitKind
 from services.analytics.storage.mongo import store as analytics
 from services.auth.domain.account import Account
 from services.auth.storage import mongo as auth
@@ -21,13 +22,12 @@ from services.links.domain.link import Link
 from services.links.domain.query import LinkOrder, Position, Wanted
 from services.links.storage import mongo as links
 from services.shared import mongo
-from tests.analytics.cases import maintained
+from tests.analytics.cases import maintain_all
 from tests.support import units
 from tests.support.mongo import server
 from tests.support.stores import add_all
 
 NOW = datetime.now(UTC)
-PERSON = analytics_domain.VisitKind.PERSON
 
 
 @asynccontextmanager
@@ -145,21 +145,25 @@ async def test_days_of_links_are_found_by_their_ids(mongo_url: str) -> None:
     codes = [f"code{n:04}" for n in range(60)]
     day = 20_512
     visits = [
-        analytics_domain.VisitCount(code, (day + n) * 24, PERSON, {}, 1)
+        VisitCount(code, (day + n) * 24, VisitKind.PERSON, {}, 1)
         for n in range(40)
         for code in codes
     ]
-    told: list[int] = []
+    found: list[int] = []
     async with opened(mongo_url, analytics.SCHEMA) as database:
-        store = analytics.store(database)
-        await store.apply(analytics_domain.Batch("one", 1, tuple(visits)), NOW)
+        store = analytics.open_store(database)
+        await store.apply(Batch("one", 1, tuple(visits)), NOW)
         async with profiled(database, "days|totals|aggregates") as seen:
-            await store.days(
-                codes, day + 10, day + 14, lambda _, found: told.append(found.day), Names.BY_DAY
+            await store.read_days(
+                codes,
+                day + 10,
+                day + 14,
+                lambda _, each: found.append(each.day),
+                NameDetail.PER_DAY,
             )
             assert await store.first_day(codes) == day
-            await maintained(store, day + 40, day + 20)
-        assert len(told) == 5 * len(codes)
+            await maintain_all(store, day + 40, day + 20)
+        assert len(found) == 5 * len(codes)
         assert len(seen) > 5
         for query in seen:
             plan = query.get("planSummary", "IDHACK")

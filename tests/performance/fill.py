@@ -11,7 +11,7 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from services.analytics.domain.day_ranges import pack
+from services.analytics.domain.day_ranges import pack_days
 from services.analytics.storage.records import pack_counts
 from services.analytics.storage.sqlite import schema as analytics
 from services.links.storage.sqlite import schema as links_schema
@@ -86,7 +86,7 @@ def fill_days(path: Path, codes: Sequence[str], days: int) -> None:
     ago = range(today - days, today)
     counts = pack_counts(({7: 1}, {}, {1: {"news.example": 1}}))
     with closing(opened(path, analytics.MIGRATIONS)) as connection:
-        visited = pack(ago)
+        visited = pack_days(ago)
         totals = sorted((code, days, 0, visited, 0, 0) for code in codes)
         connection.executemany("INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?)", totals)
         for day in ago:
@@ -103,7 +103,7 @@ def fill_counts(path: Path, first: int, last: int) -> None:
             numbers = range(start, min(start + _CHUNK, last))
             codes = [code_of(n) for n in numbers]
             totals = sorted(
-                (code, 3, 1, pack([today - n % 30]), 0, 0)
+                (code, 3, 1, pack_days([today - n % 30]), 0, 0)
                 for n, code in zip(numbers, codes, strict=True)
             )
             days = sorted(

@@ -13,15 +13,16 @@ import bson
 import pymongo
 from msgspec import msgpack
 
-from services.analytics.domain.visits import Batch, Dimension, VisitCount, VisitKind
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.analytics.storage.mongo.store import SCHEMA
-from services.analytics.storage.mongo.store import store as analytics_store
+from services.analytics.storage.mongo.store import open_store as open_analytics_store
 from services.links.storage.mongo import SCHEMA as LINKS_SCHEMA
 from services.links.storage.mongo import open_store
 from services.links.storage.mongo.documents import link_of
 from services.shared import mongo
 from services.shared.mongo import Document
-from tests.analytics.cases import maintained
+from tests.analytics.cases import maintain_all
 from tests.performance import fill_mongo, visits
 from tests.performance.fill import code_of
 from tests.performance.visits import LinkDay, Mix
@@ -38,7 +39,7 @@ async def test_visits(mongo_server: str) -> None:
         mix = Mix()
         async with mongo.opened(stored, "", SCHEMA) as database:
             await database.prepared()
-            store = analytics_store(database)
+            store = open_analytics_store(database)
             for number, day in enumerate(range(today - _DAYS + 1, today + 1), 1):
                 links, held = mix.day(_VISITS // _DAYS)
                 codes = [code_of(link) for link in links.tolist()]
@@ -47,7 +48,7 @@ async def test_visits(mongo_server: str) -> None:
                 visitors = {(day, code): frozenset(one.visitors.tolist()) for code, one in some}
                 batch = Batch("one", number, counts, visitors)
                 await store.apply(batch, datetime.now(UTC))
-            await maintained(store, today)
+            await maintain_all(store, today)
         for collection in ("days", "aggregates", "totals"):
             of_store = _documents(stored, collection)
             assert of_store

@@ -31,8 +31,9 @@ from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from gateway.backends.clients import STATISTICS_SECONDS
 from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain import hyperloglog
-from services.analytics.domain.day_ranges import pack
-from services.analytics.domain.visits import Dimension, count_names
+from services.analytics.domain.day_ranges import pack_days
+from services.analytics.domain.name_admission import admit_names
+from services.analytics.domain.visits import Dimension
 from services.analytics.storage.mongo.store import SCHEMA
 from services.analytics.storage.records import DayRecord, TotalsRecord, pack_counts
 from services.analytics.storage.sqlite.schema import MIGRATIONS
@@ -188,7 +189,7 @@ class Mix:
 
 def _stored(people: dict[str, int]) -> dict[str, int]:
     """Return the names under which a store counts these people."""
-    return dict(count_names(people, {}, random.Random(0))[0])
+    return dict(admit_names(people, {}, random.Random(0))[0])
 
 
 def fill_sqlite(path: Path, visits: int, days: int = DAYS) -> None:
@@ -265,7 +266,7 @@ class _Filling:
         rows = [
             (
                 code_of(link),
-                TotalsRecord(int(self._people[link]), int(self._bots[link]), pack(days)),
+                TotalsRecord(int(self._people[link]), int(self._bots[link]), pack_days(days)),
             )
             for link, days in _by_link(self._visited)
         ]

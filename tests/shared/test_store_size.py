@@ -12,7 +12,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from services.analytics.__main__ import ADAPTERS
-from services.analytics.domain.visits import Batch, VisitCount, VisitKind
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import VisitCount, VisitKind
 from services.shared import background, stores
 from services.shared.errors import Unavailable
 from services.shared.observability import store_size

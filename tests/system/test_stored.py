@@ -14,7 +14,8 @@ import pytest
 
 from gateway.visits.journal import lines
 from services.analytics.__main__ import ADAPTERS as ANALYTICS
-from services.analytics.domain.visits import Batch, Dimension, VisitCount, VisitKind
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.auth.__main__ import ADAPTERS as AUTH
 from services.auth.domain.account import Account
 from services.links.__main__ import ADAPTERS as LINKS

@@ -1,1 +1,1 @@
-"""Protobuf in, use case, protobuf out."""
+"""The gRPC interface of the analytics service."""

@@ -1,4 +1,4 @@
-"""Visits over gRPC: protobuf in, domain, protobuf out."""
+"""The gRPC services of analytics: they translate between protobuf and use cases."""
 
 from __future__ import annotations
 
@@ -10,19 +10,13 @@ from grpc.aio import ServicerContext
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from services.analytics.application.ingest import Ingest
-from services.analytics.application.maintenance import VisitorKeys
 from services.analytics.application.query import Queries
-from services.analytics.domain.periods import Dates, Recent, StepLength
+from services.analytics.application.visitor_keys import VisitorKeys
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.errors import InvalidBatch, InvalidRange
+from services.analytics.domain.periods import DateRange, RecentPeriod, StepLength
 from services.analytics.domain.statistics import Figures, Statistics
-from services.analytics.domain.visits import (
-    Batch,
-    Dimension,
-    InvalidBatch,
-    InvalidRange,
-    Totals,
-    VisitCount,
-    VisitKind,
-)
+from services.analytics.domain.visits import Dimension, Totals, VisitCount, VisitKind
 from services.shared.rpc.server import Servicer, Servicers
 
 _KINDS: dict[int, VisitKind] = {
@@ -38,15 +32,15 @@ _DIMENSIONS: dict[int, Dimension] = {
     pb.DIMENSION_COUNTRY: Dimension.COUNTRY,
     pb.DIMENSION_SOURCE: Dimension.SOURCE,
 }
-_NUMBERS = {dimension: pb.Dimension.ValueType(n) for n, dimension in _DIMENSIONS.items()}
+_DIMENSIONS_TO_PB = {dimension: pb.Dimension.ValueType(n) for n, dimension in _DIMENSIONS.items()}
 
-_RECENT: dict[int, Recent] = {
-    pb.RECENT_SPAN_24_HOURS: Recent.DAY,
-    pb.RECENT_SPAN_7_DAYS: Recent.WEEK,
-    pb.RECENT_SPAN_30_DAYS: Recent.MONTH,
-    pb.RECENT_SPAN_90_DAYS: Recent.QUARTER,
-    pb.RECENT_SPAN_12_MONTHS: Recent.YEAR,
-    pb.RECENT_SPAN_ALL: Recent.ALL,
+_RECENT_PERIODS: dict[int, RecentPeriod] = {
+    pb.RECENT_SPAN_24_HOURS: RecentPeriod.DAY,
+    pb.RECENT_SPAN_7_DAYS: RecentPeriod.WEEK,
+    pb.RECENT_SPAN_30_DAYS: RecentPeriod.MONTH,
+    pb.RECENT_SPAN_90_DAYS: RecentPeriod.QUARTER,
+    pb.RECENT_SPAN_12_MONTHS: RecentPeriod.YEAR,
+    pb.RECENT_SPAN_ALL: RecentPeriod.ALL,
 }
 _STEP_LENGTHS = {
     StepLength.HOUR: pb.STEP_LENGTH_HOUR,
@@ -57,7 +51,7 @@ _STEP_LENGTHS = {
 
 
 class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
-    """Translates the calls of gateways; decides nothing."""
+    """Serves the gateways."""
 
     def __init__(self, ingest: Ingest, queries: Queries, keys: VisitorKeys) -> None:
         self._ingest = ingest
@@ -69,10 +63,10 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
     ) -> pb.RecordVisitsResponse:
         visits = _visits_from_pb(request.visits)
         visitors: dict[tuple[int, str], frozenset[int]] = {}
-        for one in request.visitors:
-            if (key := (one.day, one.code)) in visitors:
+        for row in request.visitors:
+            if (key := (row.day, row.code)) in visitors:
                 raise InvalidBatch("Visitors of a code and day are named once.")
-            visitors[key] = frozenset(one.numbers)
+            visitors[key] = frozenset(row.numbers)
         batch = Batch(request.gateway_id, request.batch_number, visits, visitors)
         return pb.RecordVisitsResponse(applied=await self._ingest.record(batch))
 
@@ -86,7 +80,7 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         self, request: pb.GetStatisticsRequest, context: ServicerContext[Any, Any]
     ) -> pb.GetStatisticsResponse:
         statistics = await self._queries.statistics(
-            request.codes, _wanted(request), request.timezone, request.top, request.owner
+            request.codes, _period_from_pb(request), request.timezone, request.top, request.owner
         )
         return _statistics_to_pb(statistics)
 
@@ -106,7 +100,7 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
 
 
 class AdminServicer(pb_grpc.AdminServiceServicer):
-    """Translates the calls of the operator's command and the reconciler."""
+    """Serves the operator's command and the reconciler."""
 
     def __init__(self, ingest: Ingest, queries: Queries) -> None:
         self._ingest = ingest
@@ -116,12 +110,12 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         self, request: pb.ListVisitedRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListVisitedResponse:
         cursor = request.cursor if request.HasField("cursor") else None
-        visited = await self._queries.visited(cursor)
+        page = await self._queries.changed_totals(cursor)
         return pb.ListVisitedResponse(
-            cursor=visited.cursor,
-            totals=_totals_to_pb(visited.totals),
-            more=visited.more,
-            truncated=visited.truncated,
+            cursor=page.cursor,
+            totals=_totals_to_pb(page.totals),
+            more=page.more,
+            truncated=page.truncated,
         )
 
     async def RemoveCounts(
@@ -152,34 +146,34 @@ def servicers(ingest: Ingest, queries: Queries, keys: VisitorKeys) -> Servicers:
 
 
 def _visits_from_pb(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
-    """The rows of a batch; those that are said to be alike share what they have in common."""
+    """Decode the rows of a batch. Rows that are marked as alike share their names."""
     visits: list[VisitCount] = []
-    first_alike: dict[int, VisitCount] = {}
+    templates: dict[int, VisitCount] = {}
     for row in rows:
         alike = row.alike
-        first = first_alike.get(alike)
-        if first is None:
-            visit = _from_pb(row)
+        template = templates.get(alike)
+        if template is None:
+            visit = _visit_from_pb(row)
             if alike:
-                first_alike[alike] = visit
+                templates[alike] = visit
         else:
-            visit = VisitCount(row.code, first.hour, first.kind, first.names, row.count)
+            visit = VisitCount(row.code, template.hour, template.kind, template.names, row.count)
         visits.append(visit)
     return tuple(visits)
 
 
-def _from_pb(visit: pb.VisitCount) -> VisitCount:
+def _visit_from_pb(visit: pb.VisitCount) -> VisitCount:
     kind = _KINDS.get(visit.kind)
     if kind is None:
         raise InvalidBatch("A visit is a person's or a bot's.")
     names = {Dimension.REFERRER: visit.referrer_host} if visit.referrer_host else {}
-    for one in visit.names:
-        dimension = _DIMENSIONS.get(one.dimension)
-        if dimension is None:  # A later version of the gateway knows more of them.
+    for each in visit.names:
+        dimension = _DIMENSIONS.get(each.dimension)
+        if dimension is None:  # A later version of the gateway may send more.
             continue
         if dimension in names:
             raise InvalidBatch("A visit has one name in each dimension.")
-        names[dimension] = one.name
+        names[dimension] = each.name
     return VisitCount(visit.code, visit.hour, kind, names, visit.count)
 
 
@@ -189,11 +183,11 @@ def _totals_to_pb(totals: Mapping[str, Totals]) -> dict[str, pb.Totals]:
     }
 
 
-def _wanted(request: pb.GetStatisticsRequest) -> Recent | Dates:
+def _period_from_pb(request: pb.GetStatisticsRequest) -> RecentPeriod | DateRange:
     if request.WhichOneof("span") == "dates":
-        # The first has the name of a keyword.
-        return Dates.of(getattr(request.dates, "from"), request.dates.to)
-    recent = _RECENT.get(request.recent)
+        # `from` is a keyword of Python.
+        return DateRange.parse(getattr(request.dates, "from"), request.dates.to)
+    recent = _RECENT_PERIODS.get(request.recent)
     if recent is None:
         raise InvalidRange("A span that ends now is one of those that are known.")
     return recent
@@ -217,13 +211,13 @@ def _statistics_to_pb(statistics: Statistics) -> pb.GetStatisticsResponse:
         ],
         breakdowns=[
             pb.Breakdown(
-                dimension=_NUMBERS[dimension],
+                dimension=_DIMENSIONS_TO_PB[dimension],
                 names=[pb.PeopleOfName(name=name, people=people) for name, people in names],
             )
             for dimension, names in statistics.breakdowns.items()
         ],
         top=[pb.PeopleOfLink(code=code, people=people) for code, people in statistics.top],
-        kept_from=statistics.kept_from.isoformat() if statistics.kept_from else "",
+        kept_from=statistics.retained_from.isoformat() if statistics.retained_from else "",
     )
     setattr(response, "from", statistics.first.isoformat())
     return response

@@ -1,1 +1,1 @@
-"""The use cases of statistics, and the ports that they need."""
+"""The use cases of statistics, and the ports to their store."""

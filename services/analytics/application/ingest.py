@@ -1,4 +1,4 @@
-"""Recording and removing visits."""
+"""Records and removes visits."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from services.analytics.application.ports import AnalyticsStore
-from services.analytics.domain.visits import (
-    MAX_REMOVED,
-    Batch,
-    TooManyCodes,
-    VisitKind,
-    check_batch,
-)
+from services.analytics.domain.batches import Batch, validate_batch
+from services.analytics.domain.errors import TooManyCodes
+from services.analytics.domain.visits import VisitKind
 from services.analytics.metrics import BATCHES_APPLIED, VISITS_COUNTED
 from services.shared.codes import is_code
 from services.shared.errors import InvalidArgument
+
+MAX_REMOVED = 100
+"""Maximum codes per removal. Each may have a row for every day of ten years."""
 
 
 class Ingest:
@@ -31,7 +30,7 @@ class Ingest:
         Raises InvalidBatch, Unavailable.
         """
         try:
-            check_batch(batch)
+            validate_batch(batch)
         except InvalidArgument:
             BATCHES_APPLIED.labels("refused").inc()
             raise
@@ -44,7 +43,7 @@ class Ingest:
         return applied
 
     async def remove(self, codes: Sequence[str]) -> None:
-        """Delete all counts of some links. Raises TooManyCodes, Unavailable."""
+        """Delete all counts of links. Ignores malformed codes. Raises TooManyCodes, Unavailable."""
         if len(codes) > MAX_REMOVED:
             raise TooManyCodes(f"The counts of at most {MAX_REMOVED} codes can be removed at once.")
         await self._store.remove([code for code in codes if is_code(code)])

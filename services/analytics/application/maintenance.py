@@ -1,105 +1,78 @@
-"""Work in the background: visitor keys and days expire, and days that ended are aggregated."""
+"""Background work: deletes expired visitor keys and days, and aggregates days that are over."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from services.analytics.application.ports import AnalyticsStore, VisitorKeyRepository
-from services.analytics.domain.visits import KEY_BYTES
-from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
+from services.analytics.application.ports import AnalyticsStore
+from services.analytics.application.visitor_keys import VisitorKeys
+from services.analytics.domain.visits import utc_day
+from services.analytics.metrics import DAYS_DELETED
 from services.shared.errors import Unavailable
 from services.shared.observability import logs
-from services.shared.timestamps import EPOCH
 
 _CHECK_SECONDS = 60.0
-"""Maximum seconds between two checks: the clock may be set forward over the end of a day."""
+"""Maximum seconds between checks. The clock may be set forward past midnight."""
 _PAUSE_SECONDS = 0.05
-"""Seconds between two steps, for those who wait for the store."""
+"""Seconds between steps, during which other work can use the store."""
 _RETRY_SECONDS = 1.0
-"""Seconds until the next attempt if the store could not be reached."""
+"""Seconds until a retry if the store cannot be reached."""
 _LATE_DAYS = 1
-"""Days before today that still get visits and are not aggregated yet."""
+"""Days before today that may still receive visits and are not aggregated yet."""
 
 log = logs.Throttled(__name__)
 
 
-class VisitorKeys:
-    """Hands out the key under which visitors of the day are hashed. `now` is in UTC."""
-
-    def __init__(self, store: VisitorKeyRepository, now: Callable[[], datetime]) -> None:
-        self._store = store
-        self._now = now
-
-    async def current(self) -> tuple[int, bytes]:
-        """Return the current UTC day and its key. Keys of other days are deleted by then.
-
-        Raises Unavailable.
-        """
-        await self.forget()
-        day = _day_of(self._now())
-        fresh = secrets.token_bytes(KEY_BYTES)
-        key = await self._store.visitor_key(day, fresh)
-        if key == fresh:
-            KEYS_MADE.inc()
-        return day, key
-
-    async def forget(self) -> None:
-        """Delete the keys of days other than the current one. Raises Unavailable."""
-        KEYS_DELETED.inc(await self._store.forget_keys(_day_of(self._now())))
-
-
 class Maintenance:
-    """Goes through all links once a day, in bounded steps.
+    """Maintains all links once a day, in bounded steps.
 
-    Days are kept for `kept_days` and today; None means for ever.
+    Retains `retention_days` before today, or all days if it is None.
     """
 
     def __init__(
-        self, store: AnalyticsStore, now: Callable[[], datetime], kept_days: int | None = None
+        self,
+        store: AnalyticsStore,
+        now: Callable[[], datetime],
+        retention_days: int | None = None,
     ) -> None:
         self._store = store
         self._now = now
-        self._kept_days = kept_days
+        self._retention_days = retention_days
         self._after = ""
-        self._done: int | None = None
-        """The day on which all links were done."""
+        self._completed_day: int | None = None
+        """The last day on which all links were maintained."""
 
     async def step(self) -> bool:
-        """Maintain the next links; return False once all are done for today. Raises Unavailable."""
-        today = _day_of(self._now())
-        if self._done == today:
+        """Maintain the next links. Return False once all are done for today. Raises Unavailable."""
+        today = utc_day(self._now())
+        if self._completed_day == today:
             return False
-        kept_from = None if self._kept_days is None else today - self._kept_days
-        after, deleted = await self._store.maintain(self._after, today - _LATE_DAYS, kept_from)
+        retained_from = None if self._retention_days is None else today - self._retention_days
+        after, deleted = await self._store.maintain(self._after, today - _LATE_DAYS, retained_from)
         DAYS_DELETED.inc(deleted)
         self._after = after or ""
         if after is None:
-            self._done = today
+            self._completed_day = today
         return after is not None
 
 
 async def run(keys: VisitorKeys, maintenance: Maintenance, now: Callable[[], datetime]) -> None:
-    """Maintain the store until cancelled. The key of a day is deleted once the day has ended.
+    """Delete visitor keys at the end of their day and maintain links, until cancelled.
 
-    An unexpected error ends the process: nobody would notice a key that outlived its day. Gateways
-    keep visits meanwhile, and redirects go on.
+    An unexpected error ends the process, since a key that outlives its day would go unnoticed.
+    Gateways keep their visits meanwhile, and redirects continue.
     """
     while True:
         try:
-            await keys.forget()
+            await keys.delete_expired()
             more = await maintenance.step()
             pause = _PAUSE_SECONDS if more else min(_CHECK_SECONDS, _seconds_to_midnight(now()))
         except Unavailable as error:
-            log.warning("upkeep_failed", reason=error.reason)
+            log.warning("maintenance_failed", reason=error.reason)
             pause = _RETRY_SECONDS
         await asyncio.sleep(pause)
-
-
-def _day_of(now: datetime) -> int:
-    return (now - EPOCH) // timedelta(days=1)
 
 
 def _seconds_to_midnight(now: datetime) -> float:

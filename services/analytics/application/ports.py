@@ -1,4 +1,4 @@
-"""What the analytics service needs of a store, by aggregate.
+"""The store that the analytics service needs, by aggregate.
 
 Every method raises Unavailable if the store cannot be reached.
 """
@@ -10,114 +10,114 @@ from datetime import datetime
 from enum import Enum
 from typing import Protocol
 
-from services.analytics.domain.visits import Batch, Day, Totals
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import Day, Totals
 from services.shared.feed import FeedPage
 
+MAX_CHANGES = 5000
+"""Maximum codes on a page of the change feed. Their totals take 0.3 MB of gRPC's 4 MB."""
 
-class Names(Enum):
-    """Which names come with the days that are read."""
+OnDay = Callable[[str, Day], None]
+"""Receives a code and one of its days."""
+OnVisitedDays = Callable[[str, list[range], int], None]
+"""Receives a code, its days with visits as ranges, and the revision of its past days."""
+
+
+class NameDetail(Enum):
+    """How detailed the names are that come with days."""
 
     NONE = "none"
-    BY_DAY = "by day"
-    """Those of each day."""
-    BY_BLOCK = "by block"
-    """Those of all days of a block that lies in the span may come with one of its days."""
-    TOGETHER = "together"
-    """Those of several days may come with one of them."""
+    PER_DAY = "per day"
+    """Each day has its own names."""
+    PER_BLOCK = "per block"
+    """If a block lies in the period, one of its days may have the names of all."""
+    COMBINED = "combined"
+    """A day may have the names of several days."""
 
 
 class TotalsRepository(Protocol):
-    """The sums of each link, and which of them changed."""
+    """The totals of links, and a feed of their changes."""
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
-        """Return totals by code. Links without visits are left out."""
+        """Return totals by code. Links without visits are absent."""
         ...
 
     async def changed_since(self, cursor: str | None) -> FeedPage:
-        """Return codes with visits after a cursor; None asks for the cursor of now.
+        """Return codes with visits after a cursor. Without a cursor, return the current one.
 
-        A page has at most `MAX_CHANGES` codes. A visit is in the feed from the commit on that
-        counts it: totals that are read after a page are no older than the page. The feed may also
-        have codes whose totals did not change.
+        A page has at most `MAX_CHANGES` codes. A visit is in the feed as soon as it is counted:
+        totals that are read after a page are at least as recent as the page. The feed may contain
+        codes whose totals did not change.
         """
         ...
 
 
 class DayRepository(Protocol):
-    """What each link counted on each UTC day."""
+    """The visits of links by UTC day."""
 
-    async def days(
-        self,
-        codes: Sequence[str],
-        first: int,
-        last: int,
-        take: Callable[[str, Day], None],
-        names: Names,
+    async def read_days(
+        self, codes: Sequence[str], first: int, last: int, on_day: OnDay, names: NameDetail
     ) -> None:
-        """Call `take` with each link's days from `first` to `last`, both included, in any order.
+        """Call `on_day` with the links' days from `first` to `last`, both included, in any order.
 
-        `take` must not block. Calls come from another thread, one at a time.
+        `on_day` must not block. It is called in another thread, once at a time.
         """
         ...
 
-    async def visited(
-        self,
-        codes: Sequence[str],
-        first: int,
-        last: int,
-        take: Callable[[str, list[range], int], None],
+    async def read_visited_days(
+        self, codes: Sequence[str], first: int, last: int, on_visited_days: OnVisitedDays
     ) -> None:
-        """Call `take` with the days from `first` to `last` on which each link has visits.
+        """Call `on_visited_days` with each link's days with visits from `first` to `last`.
 
-        They come as runs of days, with the revision of the link's past. It changes with each batch
-        that adds visits to a day before yesterday: what was read of such days stays valid as long
-        as the link has these days and this revision. Calls are as in `days`.
+        The revision changes with each batch that adds visits to a day before yesterday. Cached data
+        of such days is valid as long as the days with visits and the revision are the same. Calls
+        are as in `read_days`.
         """
         ...
 
     async def first_day(self, codes: Sequence[str]) -> int | None:
-        """Return the first day with a visit of any of these links."""
+        """Return the first day on which any of these links has visits."""
         ...
 
 
 class VisitorKeyRepository(Protocol):
-    """The keys under which visitors of a day are hashed."""
+    """The daily keys with which visitors are hashed."""
 
-    async def visitor_key(self, day: int, fresh: bytes) -> bytes:
-        """Return the key of a day. The first call stores `fresh` as the key for all callers."""
+    async def visitor_key(self, day: int, new_key: bytes) -> bytes:
+        """Return the key of a day. The first call stores `new_key` for all callers."""
         ...
 
-    async def forget_keys(self, today: int) -> int:
+    async def delete_visitor_keys(self, today: int) -> int:
         """Delete the keys of all days but `today` and tomorrow, from every file of the store.
 
-        Another replica may already be in the next day. Keys of later days come from a clock that
-        ran ahead. Returns how many keys there were. Raises Unavailable if something may be left.
+        Tomorrow's key may belong to a replica whose clock is ahead; keys of later days come from a
+        wrong clock. Return the number of deleted keys. Raises Unavailable if any may remain.
         """
         ...
 
 
 class AnalyticsStore(TotalsRepository, DayRepository, VisitorKeyRepository, Protocol):
-    """All of it, with what changes several aggregates at once."""
+    """All repositories, and the operations that change several of them together."""
 
     async def apply(self, batch: Batch, now: datetime) -> bool:
-        """Add a batch exactly once; return False if this call found it complete.
+        """Add a batch exactly once. Return False if it was complete before this call.
 
-        A batch whose number is not above the gateway's last one is complete, or it is that last
-        one and a failure left it half done: then this call adds the rest.
+        A batch is complete if its number is not above the gateway's last one. If it is the last one
+        and a failure left it incomplete, the call adds the rest.
         """
         ...
 
     async def maintain(
-        self, after: str, before: int, kept_from: int | None
+        self, after: str, before: int, retained_from: int | None
     ) -> tuple[str | None, int]:
-        """Maintain the next links after the code `after` in a bounded step.
+        """Maintain the next links after the code `after`, with a bounded amount of work.
 
-        Aggregates blocks that ended before day `before`, and deletes days before `kept_from`,
-        without changing totals. Returns the code of the last link, None after the last one of all,
-        and how many days of links were deleted.
+        Aggregates blocks that ended before the day `before`, and deletes days before
+        `retained_from`. Totals do not change. Return the code of the last link, or None after the
+        last of all links, and the number of deleted days.
         """
         ...
 
     async def remove(self, codes: Sequence[str]) -> None:
-        """Delete all counts of some links, link by link. Later visits count from zero."""
+        """Delete all counts of links, link by link. Later visits count from zero."""
         ...

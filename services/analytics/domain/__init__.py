@@ -1,1 +1,1 @@
-"""Rules and values of statistics. No wire, no store, no settings."""
+"""Rules and values of statistics, independent of transport and storage."""

@@ -1,7 +1,7 @@
-"""Days of links added up: names of all days together, visits still by day and hour.
+"""Aggregates: several days added up, with names for all days together and visits by day and hour.
 
-Stores keep one for each block of days of a busy link, and the service caches those of many links.
-Encoded as MessagePack, the hours of a day and the names are decoded only on demand.
+Stores have one for each block of days of a busy link, and the service caches those of groups of
+links. They are encoded in MessagePack; names and the hours of a day are decoded on demand.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from msgspec import Raw, msgpack
 from services.analytics.domain.visits import Breakdown, Day, Dimension
 
 _Hours = dict[int, int]
-Names = dict[int, dict[str, int]]
-"""People by name, for each dimension by its value."""
+PackedNames = dict[int, dict[str, int]]
+"""People by name, by the value of the dimension."""
 _Key = TypeVar("_Key")
 _pack = msgpack.Encoder().encode
 _unpack = msgpack.Decoder(tuple[list[tuple[int, int, int, int, Raw]], Raw]).decode
-"""Days with people, bots, visitors and hours; then the names."""
+"""Days as (day, people, bots, visitors, hours), then the names."""
 _unpack_hours = msgpack.Decoder(tuple[_Hours, _Hours]).decode
-_unpack_names = msgpack.Decoder(Names).decode
+_unpack_names = msgpack.Decoder(PackedNames).decode
 _DIMENSIONS = {dimension.value: dimension for dimension in Dimension}
 
 
 class Aggregate:
-    """Adds up days of one link or of many."""
+    """Adds up days of one link or of several."""
 
     def __init__(self) -> None:
         self._days: dict[int, tuple[_Hours, _Hours]] = {}
         self._visitors: dict[int, int] = {}
-        self._names: Names = {}
+        self._names: PackedNames = {}
 
     def add(self, day: Day) -> None:
         """Add a day of a link."""
@@ -45,25 +45,25 @@ class Aggregate:
         for dimension, breakdown in day.breakdowns.items():
             add_counts(self._names.setdefault(dimension.value, {}), breakdown)
 
-    def packed(self) -> bytes:
-        """Encode the sums."""
+    def pack(self) -> bytes:
+        """Encode the aggregate."""
         days = [
-            (day, sum(hours[0].values()), sum(hours[1].values()), self._visitors[day], hours)
-            for day, hours in self._days.items()
+            (day, sum(people.values()), sum(bots.values()), self._visitors[day], (people, bots))
+            for day, (people, bots) in self._days.items()
         ]
         return _pack((days, self._names))
 
 
-def days_in(packed: bytes, *, named: bool) -> Iterator[Day]:
-    """Yield the days of an encoded aggregate. The first has the names of all if `named`."""
+def unpack_aggregate(packed: bytes, *, with_names: bool) -> Iterator[Day]:
+    """Yield the days of an encoded aggregate. The first one has the names of all days."""
     days, names = _unpack(packed)
-    found = breakdowns_of(_unpack_names(names)) if named else {}
+    breakdowns = unpack_breakdowns(_unpack_names(names)) if with_names else {}
     for day, people, bots, visitors, hours in days:
-        yield Day(day, people, bots, visitors, found, partial(_unpack_hours, hours))
-        found = {}
+        yield Day(day, people, bots, visitors, breakdowns, partial(_unpack_hours, hours))
+        breakdowns = {}
 
 
-def breakdowns_of(names: Names) -> dict[Dimension, Breakdown]:
+def unpack_breakdowns(names: PackedNames) -> dict[Dimension, Breakdown]:
     """Return names by dimension instead of by its value."""
     return {_DIMENSIONS[value]: breakdown for value, breakdown in names.items()}
 

@@ -1,9 +1,9 @@
-"""The UTC days on which a link was visited, and the blocks of days that stores aggregate.
+"""Sets of UTC days in a compact encoding, and their division into blocks and eras.
 
-Days are whole days since the Unix epoch. A set of days is stored as runs of consecutive days in
-MessagePack: for each run its distance from the end of the run before, then its length. The first
-distance counts from the epoch. A lone day takes two bytes if fewer than 128 days lie before it, and
-a link that is visited every day takes nine bytes in all. The empty set has no bytes.
+Days are whole days since the Unix epoch. A set is encoded in MessagePack as ranges of consecutive
+days: for each range, its distance from the end of the previous one (from the epoch for the first),
+then its length. A single day takes two bytes if fewer than 128 days precede it since the previous
+range. All days of ten years together take nine bytes. The empty set is empty.
 """
 
 from __future__ import annotations
@@ -14,39 +14,40 @@ from itertools import chain, groupby
 
 from msgspec import msgpack
 
-BLOCK_DAYS = 32
-"""Days in a block. Block n has the days from n * BLOCK_DAYS on."""
+DAYS_PER_BLOCK = 32
+"""Block n has the days from n * DAYS_PER_BLOCK on."""
 BLOCKS_PER_ERA = 16
-"""Blocks in an era, which is 512 days. Era n has the blocks from n * BLOCKS_PER_ERA on."""
+"""An era is 512 days. Era n has the blocks from n * BLOCKS_PER_ERA on."""
 MIN_BLOCK_DAYS = 8
-"""Minimum days with visits for an aggregate of a block: fewer days are read as quickly."""
+"""Minimum days with visits for an aggregate of a block. Fewer days are read as quickly."""
 MIN_ERA_DAYS = 256
 """Minimum days with visits for an aggregate of an era."""
 _CACHED_ADDITIONS = 1000
-"""Results of `with_day` in the cache, 7 MB at most: most links with a new day had none before."""
+"""Cached results of `add_day`, at most 7 MB. Most links that get a new day had none before, so
+their sets are equal."""
 _pack = msgpack.Encoder().encode
 _unpack = msgpack.Decoder(list[int]).decode
 
 
-def days_of(packed: bytes) -> list[range]:
-    """Return the runs of consecutive days, in order."""
-    runs = []
+def unpack_days(packed: bytes) -> list[range]:
+    """Return the ranges of consecutive days, in order."""
+    ranges = []
     end = 0
     numbers = iter(_unpack(packed) if packed else ())
     for gap, length in zip(numbers, numbers, strict=True):
         start = end + gap
         end = start + length
-        runs.append(range(start, end))
-    return runs
+        ranges.append(range(start, end))
+    return ranges
 
 
 @lru_cache(_CACHED_ADDITIONS)
-def with_day(packed: bytes, day: int) -> bytes:
-    """Return the same days and one more, which is not among them."""
+def add_day(packed: bytes, day: int) -> bytes:
+    """Return the encoded set with one more day, which must not be in it."""
     numbers = _unpack(packed) if packed else []
     end = sum(numbers)
     if numbers and day < end:  # A late visit.
-        return pack({day, *chain.from_iterable(days_of(packed))})
+        return pack_days({day, *chain.from_iterable(unpack_days(packed))})
     if numbers and day == end:
         numbers[-1] += 1
     else:
@@ -54,8 +55,8 @@ def with_day(packed: bytes, day: int) -> bytes:
     return _pack(numbers)
 
 
-def pack(days: Iterable[int]) -> bytes:
-    """Encode distinct days, in any order."""
+def pack_days(days: Iterable[int]) -> bytes:
+    """Encode distinct days in any order."""
     numbers: list[int] = []
     end = 0
     for day in sorted(days):
@@ -67,24 +68,24 @@ def pack(days: Iterable[int]) -> bytes:
     return _pack(numbers) if numbers else b""
 
 
-def clip(runs: Iterable[range], first: int, last: int) -> Iterator[range]:
-    """Yield the parts of runs that lie between two days, both included."""
-    for run in runs:
-        if run.start <= last and run.stop > first:
-            yield range(max(run.start, first), min(run.stop, last + 1))
+def clip(ranges: Iterable[range], first: int, last: int) -> Iterator[range]:
+    """Yield the parts of ranges between two days, both included."""
+    for each in ranges:
+        if each.start <= last and each.stop > first:
+            yield range(max(each.start, first), min(each.stop, last + 1))
 
 
-def block_of(day: int) -> int:
-    """Return the number of the block that has a day."""
-    return day // BLOCK_DAYS
+def block_number(day: int) -> int:
+    """Return the number of the block that contains a day."""
+    return day // DAYS_PER_BLOCK
 
 
-def days_of_block(block: int) -> range:
+def block_days(block: int) -> range:
     """Return all days of a block."""
-    return range(block * BLOCK_DAYS, (block + 1) * BLOCK_DAYS)
+    return range(block * DAYS_PER_BLOCK, (block + 1) * DAYS_PER_BLOCK)
 
 
-def by_block(runs: Iterable[range]) -> Iterator[tuple[int, list[int]]]:
-    """Yield blocks with the days that they have in `runs`, in order."""
-    for block, days in groupby(chain.from_iterable(runs), block_of):
+def group_by_block(ranges: Iterable[range]) -> Iterator[tuple[int, list[int]]]:
+    """Yield block numbers with the days that `ranges` have in them, in order."""
+    for block, days in groupby(chain.from_iterable(ranges), block_number):
         yield block, list(days)

@@ -1,1 +1,1 @@
-"""The store of statistics: one over both databases, which differ in a few operations."""
+"""The analytics store: one implementation over two database backends."""

@@ -1,1 +1,1 @@
-"""Rules and values of accounts. No wire, no store, no settings."""
+"""Rules and values of accounts, independent of transport and storage."""

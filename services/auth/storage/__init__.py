@@ -1,1 +1,1 @@
-"""The stores of accounts."""
+"""The account and attempt stores in SQLite and MongoDB."""

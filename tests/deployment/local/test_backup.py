@@ -15,7 +15,8 @@ import pytest
 
 from deploy.local import backup
 from services.analytics.__main__ import ADAPTERS
-from services.analytics.domain.visits import Batch, Totals, VisitCount, VisitKind
+from services.analytics.domain.batches import Batch
+from services.analytics.domain.visits import Totals, VisitCount, VisitKind
 from services.shared import sqlite
 from tests.support.stores import opened_at
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.functions.rejected_reads import RECENT_SECONDS, RejectedReads
-from services.analytics.domain.visits import TooManyReads
+from services.analytics.domain.errors import TooManyReads
 from services.links.domain.link import TooManyQueries
 from services.shared.errors import ResourceExhausted
 

@@ -1,1 +1,1 @@
-"""Statistics in a MongoDB database."""
+"""The MongoDB backend of the analytics store."""

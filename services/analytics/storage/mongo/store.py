@@ -1,8 +1,8 @@
-"""The analytics store in a MongoDB database.
+"""The MongoDB backend of the analytics store.
 
     totals        _id code, people, bots, days, aggregated, revision: see `records.TotalsRecord`
-    days          _id "code:day", counts, sketch (absent for none): see `records.DayRecord`
-    aggregates    _id "code:block", packed: see `aggregates`
+    days          _id "code:day", counts, sketch (absent if empty): see `records.DayRecord`
+    aggregates    _id "code:block", packed: see `domain.aggregates`
     gateways      _id gateway, batch, counted: see `records.GatewayRecord`
     visitor_keys  _id day, key
 
@@ -23,9 +23,10 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database as PyMongoDatabase
 from pymongo.errors import DuplicateKeyError
 
-from services.analytics.domain.visits import MAX_CHANGES
+from services.analytics.application.ports import MAX_CHANGES
 from services.analytics.storage.records import DayRecord, GatewayRecord, Key, TotalsRecord
-from services.analytics.storage.store import Store, Work
+from services.analytics.storage.session import Work
+from services.analytics.storage.store import Store
 from services.shared import background
 from services.shared.feed import FeedPage
 from services.shared.mongo import Database, Document, Documents, Schema
@@ -33,26 +34,25 @@ from services.shared.mongo.feed import MongoFeed
 from services.shared.mongo.transactions import Transaction
 
 SCHEMA: Schema = ({},)
-"""Version 1. All queries are by `_id`."""
+"""Version 1 has no indexes: all queries are by `_id`."""
 
 T = TypeVar("T")
 
 _CODES_PER_TRANSACTION = 500
-"""Maximum links to which one transaction adds batches: some 0.1 s of work, of 2 s at most."""
+"""Maximum links to which one transaction adds batches: some 0.1 s of the 2 s that it may take."""
 _WRITES_PER_TRANSACTION = 10
-"""Maximum batches, and other writes, that share a transaction."""
+"""Maximum writes, such as batches, that share a transaction."""
 _CHANGES: Document = {"operationType": {"$in": ["insert", "replace"]}}
-"""Events of the change feed. `lock` makes updates."""
-_FIELDS = ("people", "bots", "days", "aggregated", "revision")
+"""Events of the change feed. Updates are not among them: those are from `lock`."""
 
 
-def store(database: Database) -> Store:
-    """Return the analytics store in a database."""
+def open_store(database: Database) -> Store:
+    """Return the analytics store in a MongoDB database."""
     return Store(_Backend(database))
 
 
 class _Session:
-    """A transaction, or a session that reads. The methods are those of `records.Session`."""
+    """A transaction, or a connection for reads. Implements `session.Session`."""
 
     def __init__(self, db: PyMongoDatabase[Document], session: ClientSession | None) -> None:
         self._db = db
@@ -66,19 +66,19 @@ class _Session:
         self._put("gateways", {gateway_id: record._asdict()})
 
     def lock(self, codes: Sequence[str]) -> None:
-        # The field goes when the totals are stored.
+        # Storing the totals removes the field.
         self._db.totals.update_many(
             {"_id": {"$in": list(codes)}}, {"$set": {"lock": ObjectId()}}, session=self._session
         )
 
     def totals(self, codes: Sequence[str]) -> dict[str, TotalsRecord]:
-        return {one["_id"]: _totals_of(one) for one in self._find("totals", codes)}
+        return {each["_id"]: _totals_record(each) for each in self._find("totals", codes)}
 
     def totals_after(self, code: str, limit: int) -> dict[str, TotalsRecord]:
         found = self._db.totals.find(
             {"_id": {"$gt": code}}, sort=[("_id", 1)], limit=limit, session=self._session
         )
-        return {one["_id"]: _totals_of(one) for one in found}
+        return {each["_id"]: _totals_record(each) for each in found}
 
     def put_totals(self, totals: Mapping[str, TotalsRecord]) -> None:
         self._put("totals", {code: record._asdict() for code, record in totals.items()})
@@ -87,41 +87,44 @@ class _Session:
         self._delete("totals", codes)
 
     def days(self, keys: Sequence[Key]) -> Iterable[tuple[Key, DayRecord]]:
-        for one in self._find("days", map(_id_of, keys)):
-            yield _key_of(one["_id"]), DayRecord(one["counts"], one.get("sketch", b""))
+        for each in self._find("days", map(_document_id, keys)):
+            yield _parse_key(each["_id"]), DayRecord(each["counts"], each.get("sketch", b""))
 
     def put_days(self, days: Mapping[Key, DayRecord], new: set[Key]) -> None:
         documents = {
-            _id_of(key): {"counts": counts, "sketch": sketch} if sketch else {"counts": counts}
+            _document_id(key): {"counts": counts, "sketch": sketch}
+            if sketch
+            else {"counts": counts}
             for key, (counts, sketch) in days.items()
         }
-        self._put("days", documents, set(map(_id_of, new)))
+        self._put("days", documents, set(map(_document_id, new)))
 
     def delete_days(self, keys: Sequence[Key]) -> None:
-        self._delete("days", map(_id_of, keys))
+        self._delete("days", map(_document_id, keys))
 
     def aggregates(self, keys: Sequence[Key]) -> dict[Key, bytes]:
-        found = self._find("aggregates", map(_id_of, keys))
-        return {_key_of(one["_id"]): one["packed"] for one in found}
+        found = self._find("aggregates", map(_document_id, keys))
+        return {_parse_key(each["_id"]): each["packed"] for each in found}
 
     def put_aggregates(self, aggregates: Mapping[Key, bytes]) -> None:
         self._put(
-            "aggregates", {_id_of(key): {"packed": packed} for key, packed in aggregates.items()}
+            "aggregates",
+            {_document_id(key): {"packed": packed} for key, packed in aggregates.items()},
         )
 
     def delete_aggregates(self, keys: Sequence[Key]) -> None:
-        self._delete("aggregates", map(_id_of, keys))
+        self._delete("aggregates", map(_document_id, keys))
 
     def publish(self, codes: Sequence[str], now: datetime) -> None:
-        """Do nothing: the change stream of the totals is the feed."""
+        """Do nothing: the feed is the change stream of the totals."""
 
     def _find(self, collection: str, ids: Iterable[str]) -> Iterable[Document]:
-        wanted = list(ids)
-        if not wanted:
+        wanted_ids = list(ids)
+        if not wanted_ids:
             return ()
-        # One more than there can be: a full batch is followed by a request for the next.
+        # One more than the maximum: a full batch would be followed by another request.
         return self._db[collection].find(
-            {"_id": {"$in": wanted}}, batch_size=len(wanted) + 1, session=self._session
+            {"_id": {"$in": wanted_ids}}, batch_size=len(wanted_ids) + 1, session=self._session
         )
 
     def _put(
@@ -150,10 +153,10 @@ class _Write(NamedTuple):
 
 
 class _Backend:
-    """A database. The methods are those of `store.Backend`.
+    """A MongoDB database. Implements `session.Backend`.
 
-    Batches share busy links, so concurrent transactions of one process would only conflict. What
-    comes in while one runs is committed together by the next, as on SQLite.
+    Batches share busy links, so concurrent transactions of one process would only conflict. Writes
+    that arrive during a transaction share the next one (group commit), as on SQLite.
     """
 
     codes_per_transaction = _CODES_PER_TRANSACTION
@@ -175,7 +178,7 @@ class _Backend:
         return await done
 
     async def _commit_all(self) -> None:
-        """Run what waits, one transaction after the other."""
+        """Run the waiting writes, one transaction after the other."""
         while self._waiting:
             group = [self._waiting.popleft()]
             size = group[0].size
@@ -189,56 +192,57 @@ class _Backend:
             try:
                 results = await self._commit(group)
             except Exception as error:  # Every caller raises it.
-                for one in group:
-                    if not one.done.done():
-                        one.done.set_exception(error)
+                for write in group:
+                    if not write.done.done():
+                        write.done.set_exception(error)
             else:
-                for one, result in zip(group, results, strict=True):
-                    if not one.done.done():
-                        one.done.set_result(result)
+                for write, result in zip(group, results, strict=True):
+                    if not write.done.done():
+                        write.done.set_result(result)
 
     async def _commit(self, group: Sequence[_Write]) -> list[Any]:
         def run(tx: Transaction) -> list[Any]:
             session = _Session(tx.db, tx.session)
-            return [one.work(session) for one in group]
+            return [write.work(session) for write in group]
 
         return await self._database.transaction(group[0].name, run)
 
     async def changed_since(self, cursor: str | None) -> FeedPage:
         return await self._feed.read_since(cursor)
 
-    async def visitor_key(self, day: int, fresh: bytes) -> bytes:
+    async def visitor_key(self, day: int, new_key: bytes) -> bytes:
         def find(db: Documents) -> Awaitable[Document | None]:
             return db.visitor_keys.find_one({"_id": day})
 
-        held = await self._database.read_majority("analytics_key", find)
-        if held is None:
+        stored = await self._database.read_majority("analytics_key", find)
+        if stored is None:
             try:
                 await self._database.write(
-                    "analytics_keep_key",
-                    lambda db: db.visitor_keys.insert_one({"_id": day, "key": fresh}),
+                    "analytics_key",
+                    lambda db: db.visitor_keys.insert_one({"_id": day, "key": new_key}),
                 )
             except DuplicateKeyError:
-                held = await self._database.read_held("analytics_key", find)
-        key: bytes = held["key"] if held else fresh
+                stored = await self._database.read_held("analytics_key", find)
+        key: bytes = stored["key"] if stored else new_key
         return key
 
-    async def forget_keys(self, today: int) -> int:
+    async def delete_visitor_keys(self, today: int) -> int:
         query = {"$or": [{"_id": {"$lt": today}}, {"_id": {"$gt": today + 1}}]}
         deleted = await self._database.write(
-            "analytics_forget_keys", lambda db: db.visitor_keys.delete_many(query)
+            "analytics_delete_keys", lambda db: db.visitor_keys.delete_many(query)
         )
         return deleted.deleted_count
 
 
-def _totals_of(document: Document) -> TotalsRecord:
-    return TotalsRecord(*(document[name] for name in _FIELDS))
+def _totals_record(document: Document) -> TotalsRecord:
+    return TotalsRecord(*(document[name] for name in TotalsRecord._fields))
 
 
-def _id_of(key: Key) -> str:
-    return f"{key[0]}:{key[1]}"
+def _document_id(key: Key) -> str:
+    code, number = key
+    return f"{code}:{number}"
 
 
-def _key_of(document_id: str) -> Key:
+def _parse_key(document_id: str) -> Key:
     code, _, number = document_id.partition(":")
     return code, int(number)

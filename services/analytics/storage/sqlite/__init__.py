@@ -1,1 +1,1 @@
-"""Statistics in an SQLite file."""
+"""The SQLite backend of the analytics store."""

@@ -15,10 +15,10 @@ MIGRATIONS: tuple[Migration, ...] = (
         people INTEGER NOT NULL,
         bots INTEGER NOT NULL,
         days BLOB NOT NULL,  -- `day_ranges`
-        aggregated INTEGER NOT NULL,  -- aggregates of lower blocks are valid
-        revision INTEGER NOT NULL  -- of past days
+        aggregated INTEGER NOT NULL,  -- aggregates of blocks with lower numbers are valid
+        revision INTEGER NOT NULL  -- changes with late visits
     ) WITHOUT ROWID;
-    -- The day comes first in this key: what is written lies together, however much is kept.
+    -- The day comes first in this key, so that rows written at the same time are adjacent.
     CREATE TABLE days (
         day INTEGER NOT NULL,  -- since the Unix epoch
         code TEXT NOT NULL,
@@ -36,10 +36,10 @@ MIGRATIONS: tuple[Migration, ...] = (
         day INTEGER PRIMARY KEY,
         key BLOB NOT NULL
     );
-    -- The change feed. SQLite numbers a new row with the number after the highest.
+    -- The change feed. SQLite gives a new row the highest number plus one.
     CREATE TABLE changes (
         number INTEGER PRIMARY KEY,
-        codes TEXT NOT NULL,  -- with a blank between them
+        codes TEXT NOT NULL,  -- separated by spaces
         changed_at INTEGER NOT NULL  -- microseconds since the Unix epoch
     );
     """,

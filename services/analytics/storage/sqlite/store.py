@@ -1,11 +1,16 @@
-"""The analytics store in an SQLite file.
+"""The SQLite backend of the analytics store.
 
-Rows of days lie by day first, so that what is written lies together. Which days a link has is known
-from its totals: reading ten years of a link looks up no row that is not there.
+The primary key of days starts with the day, so that rows written at the same time are adjacent.
+The totals of a link tell which days it has, so reading ten years of a link looks up existing rows
+only.
 
-A visitor key is deleted in three steps: it is overwritten (`secure_delete` of
-`services.shared.sqlite`), the write-ahead log is moved into the file and emptied, and its row is
-deleted. If the process ends in between, the row is still there and the steps are repeated.
+A visitor key is deleted in three steps:
+
+1. Overwrite the key. With `secure_delete` of `services.shared.sqlite`, no copy stays in the file.
+2. Checkpoint and empty the write-ahead log.
+3. Delete the row.
+
+If the process ends in between, the row still exists and the steps are repeated.
 """
 
 from __future__ import annotations
@@ -14,11 +19,13 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from services.analytics.domain.visits import MAX_CHANGES, MAX_VISITS
+from services.analytics.application.ports import MAX_CHANGES
+from services.analytics.domain.batches import MAX_ROWS
 from services.analytics.storage.records import DayRecord, GatewayRecord, Key, TotalsRecord
-from services.analytics.storage.store import Store, Work
+from services.analytics.storage.session import Work
+from services.analytics.storage.store import Store
 from services.shared.feed import FeedPage
 from services.shared.sqlite import Database
 from services.shared.sqlite.feed import SqliteFeed
@@ -26,17 +33,23 @@ from services.shared.sqlite.feed import SqliteFeed
 T = TypeVar("T")
 
 _FEED = SqliteFeed(MAX_CHANGES, timedelta(minutes=5))
-"""With three gateways that each visit 5,000 links a second it takes 40 MB."""
-_TOTALS = "SELECT code, people, bots, days, aggregated, revision FROM totals"
+"""Retains five minutes. With three gateways, each with visits to 5,000 links per second, that takes
+40 MB."""
+_SELECT_TOTALS = "SELECT code, people, bots, days, aggregated, revision FROM totals"
+_PUT_TOTALS = (
+    "INSERT OR REPLACE INTO totals (code, people, bots, days, aggregated, revision) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
+)
+_PUT_DAY = "INSERT OR REPLACE INTO days (day, code, counts, sketch) VALUES (?, ?, ?, ?)"
 
 
-def store(database: Database) -> Store:
-    """Return the analytics store in a file."""
+def open_store(database: Database) -> Store:
+    """Return the analytics store in an SQLite file."""
     return Store(_Backend(database))
 
 
 class _Session:
-    """A connection. The methods are those of `records.Session`."""
+    """A connection. Implements `session.Session`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -48,28 +61,25 @@ class _Session:
         return GatewayRecord(row[0], None) if row else None
 
     def put_gateway(self, gateway_id: str, record: GatewayRecord) -> None:
-        # A transaction has the whole batch.
+        # `record.counted` is None, because one transaction adds the whole batch.
         self._connection.execute(
-            "INSERT OR REPLACE INTO gateways VALUES (?, ?)", (gateway_id, record.batch)
+            "INSERT OR REPLACE INTO gateways (id, last_batch) VALUES (?, ?)",
+            (gateway_id, record.batch),
         )
 
     def lock(self, codes: Sequence[str]) -> None:
-        """Do nothing: the file has one writer."""
+        """Do nothing: SQLite has a single writer."""
 
     def totals(self, codes: Sequence[str]) -> dict[str, TotalsRecord]:
-        query = f"{_TOTALS} WHERE code IN ({', '.join('?' * len(codes))})"
-        rows = self._connection.execute(query, codes)
-        return {code: TotalsRecord(*fields) for code, *fields in rows}
+        placeholders = ", ".join("?" * len(codes))
+        return self._select_totals(f"WHERE code IN ({placeholders})", codes)
 
     def totals_after(self, code: str, limit: int) -> dict[str, TotalsRecord]:
-        query = f"{_TOTALS} WHERE code > ? ORDER BY code LIMIT ?"
-        rows = self._connection.execute(query, (code, limit))
-        return {code: TotalsRecord(*fields) for code, *fields in rows}
+        return self._select_totals("WHERE code > ? ORDER BY code LIMIT ?", (code, limit))
 
     def put_totals(self, totals: Mapping[str, TotalsRecord]) -> None:
         self._connection.executemany(
-            "INSERT OR REPLACE INTO totals VALUES (?, ?, ?, ?, ?, ?)",
-            ((code, *record) for code, record in totals.items()),
+            _PUT_TOTALS, ((code, *record) for code, record in totals.items())
         )
 
     def delete_totals(self, codes: Sequence[str]) -> None:
@@ -78,7 +88,7 @@ class _Session:
         )
 
     def days(self, keys: Sequence[Key]) -> Iterable[tuple[Key, DayRecord]]:
-        for code, day in sorted(keys, key=_place):
+        for code, day in sorted(keys, key=_row_order):
             row = self._connection.execute(
                 "SELECT counts, sketch FROM days WHERE (day, code) = (?, ?)", (day, code)
             ).fetchone()
@@ -87,8 +97,7 @@ class _Session:
 
     def put_days(self, days: Mapping[Key, DayRecord], new: set[Key]) -> None:
         self._connection.executemany(
-            "INSERT OR REPLACE INTO days VALUES (?, ?, ?, ?)",
-            ((key[1], key[0], *days[key]) for key in sorted(days, key=_place)),
+            _PUT_DAY, ((day, code, *days[code, day]) for code, day in sorted(days, key=_row_order))
         )
 
     def delete_days(self, keys: Sequence[Key]) -> None:
@@ -106,7 +115,7 @@ class _Session:
 
     def put_aggregates(self, aggregates: Mapping[Key, bytes]) -> None:
         self._connection.executemany(
-            "INSERT OR REPLACE INTO aggregates VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO aggregates (code, block, packed) VALUES (?, ?, ?)",
             ((*key, zlib.compress(packed, 1)) for key, packed in aggregates.items()),
         )
 
@@ -116,11 +125,26 @@ class _Session:
     def publish(self, codes: Sequence[str], now: datetime) -> None:
         _FEED.publish(self._connection, codes, now)
 
+    def _select_totals(self, condition: str, values: Sequence[Any]) -> dict[str, TotalsRecord]:
+        cursor = self._connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        rows = cursor.execute(f"{_SELECT_TOTALS} {condition}", values)
+        return {
+            row["code"]: TotalsRecord(
+                people=row["people"],
+                bots=row["bots"],
+                days=row["days"],
+                aggregated=row["aggregated"],
+                revision=row["revision"],
+            )
+            for row in rows
+        }
+
 
 class _Backend:
-    """A file. The methods are those of `store.Backend`."""
+    """An SQLite file. Implements `session.Backend`."""
 
-    codes_per_transaction = MAX_VISITS
+    codes_per_transaction = MAX_ROWS
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -136,12 +160,12 @@ class _Backend:
             "analytics_changes", lambda connection: _FEED.read_since(connection, cursor)
         )
 
-    async def visitor_key(self, day: int, fresh: bytes) -> bytes:
+    async def visitor_key(self, day: int, new_key: bytes) -> bytes:
         def operation(connection: sqlite3.Connection) -> bytes:
             connection.execute(
                 "INSERT INTO visitor_keys (day, key) VALUES (?, ?) "
                 "ON CONFLICT (day) DO UPDATE SET key = excluded.key WHERE key = x''",
-                (day, fresh),
+                (day, new_key),
             )
             row = connection.execute("SELECT key FROM visitor_keys WHERE day = ?", (day,))
             key: bytes = row.fetchone()[0]
@@ -149,11 +173,11 @@ class _Backend:
 
         return await self._database.write("analytics_key", operation)
 
-    async def forget_keys(self, today: int) -> int:
+    async def delete_visitor_keys(self, today: int) -> int:
         others = "day NOT BETWEEN ? AND ? + 1"
         days = (today, today)
 
-        def is_over(connection: sqlite3.Connection) -> bool:
+        def has_expired(connection: sqlite3.Connection) -> bool:
             row = connection.execute(f"SELECT 1 FROM visitor_keys WHERE {others}", days)
             return row.fetchone() is not None
 
@@ -165,13 +189,14 @@ class _Backend:
                 f"DELETE FROM visitor_keys WHERE {others} AND key = x''", days
             ).rowcount
 
-        if not await self._database.read("analytics_keys", is_over):
+        if not await self._database.read("analytics_keys", has_expired):
             return 0
-        await self._database.write("analytics_forget_keys", overwrite)
+        await self._database.write("analytics_delete_keys", overwrite)
         await self._database.empty_log()
-        return await self._database.write("analytics_forget_keys", delete)
+        return await self._database.write("analytics_delete_keys", delete)
 
 
-def _place(key: Key) -> tuple[int, str]:
-    """Return where the row of a day lies."""
-    return key[1], key[0]
+def _row_order(key: Key) -> tuple[int, str]:
+    """Return the sort key by which rows of days are stored."""
+    code, day = key
+    return day, code

@@ -1,0 +1,123 @@
+"""Adds a batch of visits to the records of its links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from random import Random
+from typing import NamedTuple
+
+from services.analytics.domain import hyperloglog
+from services.analytics.domain.aggregates import add_counts
+from services.analytics.domain.batches import (
+    Batch,
+    DayIncrement,
+    batch_random,
+    day_increments,
+    total_increments,
+)
+from services.analytics.domain.day_ranges import add_day, block_number
+from services.analytics.domain.name_admission import admit_names
+from services.analytics.domain.visits import Breakdown, Dimension, utc_day
+from services.analytics.storage.records import (
+    DayCounts,
+    DayRecord,
+    Key,
+    TotalsRecord,
+    pack_counts,
+    unpack_counts,
+)
+from services.analytics.storage.session import Session
+from services.shared.timestamps import CLOCK_LEEWAY
+
+
+class Admission(NamedTuple):
+    """Names that a batch adds to a full day, and the names under which their people count."""
+
+    dimension: Dimension
+    added: Breakdown
+    counted: Breakdown
+
+
+class BatchWriter:
+    """Writes a batch, some of its links at a time."""
+
+    def __init__(self, batch: Batch, now: datetime) -> None:
+        self._batch = batch
+        # Readers cache days before yesterday as past. Their clocks may be ahead.
+        self._first_uncached_day = utc_day(now + CLOCK_LEEWAY) - 1
+        self._days: dict[str, dict[int, DayIncrement]] = {}
+        for (day, code), increment in day_increments(batch).items():
+            self._days.setdefault(code, {})[day] = increment
+        self._totals = total_increments(batch)
+        self._revision = batch_random(batch).getrandbits(32)
+        self.codes = sorted(self._days)
+
+    def write(self, session: Session, codes: Sequence[str]) -> list[Admission]:
+        """Add the batch to some of its links. Return the names for which there was no space."""
+        # A retry of the transaction makes the same random choices.
+        random = batch_random(self._batch)
+        session.lock(codes)
+        totals = session.totals(codes)
+        # Most links have one visit in a batch, and their increments are often the same object.
+        encoded: dict[int, bytes] = {}
+        admissions: list[Admission] = []
+        keys = [(code, day) for code in codes if code in totals for day in self._days[code]]
+        stored = dict(session.days(keys))
+        days: dict[Key, DayRecord] = {}
+        new: set[Key] = set()
+        for code in codes:
+            for day, increment in self._days[code].items():
+                key = code, day
+                record = stored.get(key)
+                if record is None:
+                    new.add(key)
+                    counts = encoded.get(id(increment.people))
+                    if counts is None:
+                        counts = _add_increment(({}, {}, {}), increment, random, admissions)
+                        encoded[id(increment.people)] = counts
+                    days[key] = DayRecord(counts, hyperloglog.add(b"", increment.visitors))
+                else:
+                    days[key] = DayRecord(
+                        _add_increment(unpack_counts(record.counts), increment, random, admissions),
+                        hyperloglog.add(record.sketch, increment.visitors),
+                    )
+            totals[code] = self._add_totals(code, totals.get(code, TotalsRecord()), new)
+        session.put_days(days, new)
+        session.put_totals({code: totals[code] for code in codes})
+        return admissions
+
+    def _add_totals(self, code: str, totals: TotalsRecord, new: set[Key]) -> TotalsRecord:
+        increment = self._totals[code]
+        days, aggregated, revision = totals.days, totals.aggregated, totals.revision
+        for day in self._days[code]:
+            if (code, day) in new:
+                days = add_day(days, day)
+            aggregated = min(aggregated, block_number(day))
+            if day < self._first_uncached_day:
+                revision = self._revision
+        return TotalsRecord(
+            totals.people + increment.people,
+            totals.bots + increment.bots,
+            days,
+            aggregated,
+            revision,
+        )
+
+
+def _add_increment(
+    counts: DayCounts, increment: DayIncrement, random: Random, admissions: list[Admission]
+) -> bytes:
+    """Return the encoded counts of a day with an increment added."""
+    people, bots, breakdowns = counts
+    add_counts(people, increment.people)
+    add_counts(bots, increment.bots)
+    for dimension, added in increment.names.items():
+        stored = breakdowns.setdefault(dimension.value, {})
+        counted, evicted = admit_names(added, stored, random)
+        if counted is not added:
+            admissions.append(Admission(dimension, added, counted))
+        for name in evicted:
+            del stored[name]
+        add_counts(stored, counted)
+    return pack_counts(counts)
