@@ -108,9 +108,13 @@ unblock: $(RUN) ## Remove a block: make unblock WHAT=evil.example; COMMENT=
 dismiss: $(RUN) ## Dismiss the reports of a link: make dismiss CODE=k7Qm2_xB; COMMENT=
 	@exec $(PY) -m services.admin dismiss "$${CODE-}" "$${COMMENT-}"
 
+.PHONY: why
+why: $(RUN) ## Explain why a link, host or URL is blocked: make why CODE=k7Qm2_xB, or WHAT=evil.example
+	@exec $(PY) -m services.admin why "$${CODE-$${WHAT-}}"
+
 .PHONY: decisions
-decisions: $(RUN) ## List decisions (blocks, unblocks, dismissals), newest first; PAGE=
-	@exec $(PY) -m services.admin decisions "$${PAGE-}"
+decisions: $(RUN) ## List decisions (blocks, unblocks, dismissals), newest first; FIND=text, PAGE=
+	@exec $(PY) -m services.admin decisions "$${PAGE-}" "$${FIND-}"
 
 ##@ Verify
 

@@ -1,1 +1,1 @@
-"""The operator's command: what nobody who uses the product can do."""
+"""The operator's command, for what users of the product cannot do."""

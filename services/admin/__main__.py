@@ -1,7 +1,7 @@
-"""The operator's command: removes links and accounts, sees what was reported, blocks and frees.
+"""The operator's command: reads reports, blocks and unblocks, removes links and accounts.
 
-Exit code 0: it is done. 1: that failed, and the command can be repeated. 2: the command was not
-understood. 3: there is no such link, account, block or report.
+Exit codes: 0 done; 1 failed, repeat the command; 2 invalid arguments; 3 no such link, account,
+block or report.
 """
 
 from __future__ import annotations
@@ -11,58 +11,63 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NoReturn
 
-from services.admin import removal, shown
-from services.admin.clients import PAGE_SIZE, REASONS, Clients, connected
+from services.admin import removal, rendering
+from services.admin.clients import CLASSES, PAGE_SIZE, Clients, connected
 from services.admin.settings import AdminSettings
-from services.admin.subjects import Address, Code, subject_of
+from services.admin.subjects import Code, Pattern, subject_of
 from services.shared.errors import AppError, InvalidArgument, NotFound
 from services.shared.observability import request_id
 
-FAILED, NOT_UNDERSTOOD, NOTHING_THERE = 1, 2, 3
+FAILED, INVALID_ARGUMENTS, NOT_FOUND = 1, 2, 3
 USAGE = f"""\
 Usage: python -m services.admin COMMAND
 
-  reports [AFTER]             what people reported, the most often reported links first
-  block WHAT CLASS [CAUSE]    block it as {", ".join(REASONS)}
-  unblock WHAT [CAUSE]        take its block away
-  dismiss LINK [CAUSE]        the reports of a link are no reason to block it
-  decisions [PAGE]            what was blocked, unblocked and dismissed, newest first
+  reports [AFTER]             pending reports, the most often reported links first
+  block WHAT CLASS [COMMENT]  block it as {", ".join(CLASSES)}
+  unblock WHAT [COMMENT]      remove its block
+  dismiss LINK [COMMENT]      dismiss the reports of a link
+  why WHAT                    why it is blocked, or not
+  decisions [PAGE [TEXT]]     blocks, unblocks and dismissals, newest first; with TEXT, those that
+                              have it in code, host or path, class or comment
   remove-link CODE            remove a link for good
   remove-account EMAIL        remove an account and its links for good
 
-WHAT is a link or an address. A link is named by its code or its whole short address. An address is
-a host with all below it, or a host and the beginning of a path: evil.example, evil.example/shop.
-They cannot be taken for each other: a code has no dot and no colon."""
+WHAT is a link, a host with its subdomains, or a path on a host: evil.example, evil.example/shop.
+A link is named by its code or its short URL. A code has neither a dot nor a colon, so it cannot be
+confused with a host. why also takes a whole URL."""
 
-_Act = Callable[[Clients], Awaitable[str]]
+_Action = Callable[[Clients], Awaitable[str]]
 
 
 def main() -> None:
     arguments = sys.argv[1:]
     settings = AdminSettings.load()
-    act = _understood(arguments, settings)
-    if act is None:
-        _end(NOT_UNDERSTOOD, USAGE)
-    addresses = settings.addresses()
-    request_id.take(None)  # The services' logs tell what belongs to this command.
+    action = _parse(arguments, settings)
+    if action is None:
+        _end(INVALID_ARGUMENTS, USAGE)
+    endpoints = settings.endpoints()
+    request_id.take(None)  # Marks this command in the services' logs.
     try:
-        outcome = asyncio.run(_carry_out(act, addresses))
+        outcome = asyncio.run(_run(action, endpoints))
     except NotFound as error:
-        _end(NOTHING_THERE, error.message)
+        _end(NOT_FOUND, error.message)
     except InvalidArgument as error:
-        _end(NOT_UNDERSTOOD, error.message)
+        _end(INVALID_ARGUMENTS, error.message)
     except AppError as error:
         _end(FAILED, f"{error.message} Repeat the command: it goes on where this ended.")
     sys.stdout.buffer.write(f"{outcome}\n".encode(errors="backslashreplace"))
 
 
-async def _carry_out(act: _Act, addresses: Mapping[str, str]) -> str:
-    async with connected(addresses) as clients:
-        return await act(clients)
+async def _run(action: _Action, endpoints: Mapping[str, str]) -> str:
+    async with connected(endpoints) as clients:
+        return await action(clients)
 
 
-def _understood(arguments: Sequence[str], settings: AdminSettings) -> _Act | None:
-    """What to do; None where that is not understood. A cause that is empty is none."""
+def _parse(arguments: Sequence[str], settings: AdminSettings) -> _Action | None:
+    """Return the action for the arguments; None if they are invalid.
+
+    An optional argument may be given as empty text.
+    """
     match arguments:
         case ["remove-link", code] if code:
             return lambda clients: _remove_link(clients, code)
@@ -70,28 +75,32 @@ def _understood(arguments: Sequence[str], settings: AdminSettings) -> _Act | Non
             return lambda clients: _remove_account(clients, email)
         case ["reports", *rest] if len(rest) <= 1:
             return lambda clients: _show_reports(clients, "".join(rest))
-        case ["decisions", *rest] if (page := _page(rest)) is not None:
-            return lambda clients: _show_decisions(clients, page)
-        case ["block", what, reason, *rest] if reason in REASONS and len(rest) <= 1:
+        case ["decisions", *rest] if len(rest) <= 2:
+            page, text = _page("".join(rest[:1])), "".join(rest[1:])
+            if page is not None:
+                return lambda clients: _show_decisions(clients, page, text)
+        case ["block", what, class_name, *rest] if class_name in CLASSES and len(rest) <= 1:
             if blocked := subject_of(what, settings.origin()):
-                return lambda clients: _block(clients, blocked, reason, "".join(rest))
+                return lambda clients: _block(clients, blocked, class_name, "".join(rest))
         case ["unblock", what, *rest] if len(rest) <= 1:
-            if freed := subject_of(what, settings.origin()):
-                return lambda clients: _unblock(clients, freed, "".join(rest))
+            if unblocked := subject_of(what, settings.origin()):
+                return lambda clients: _unblock(clients, unblocked, "".join(rest))
         case ["dismiss", what, *rest] if len(rest) <= 1:
             reported = subject_of(what, settings.origin())
             if isinstance(reported, Code):
                 return lambda clients: _dismiss(clients, reported.text, "".join(rest))
+        case ["why", what]:
+            if explained := subject_of(what, settings.origin()):
+                return lambda clients: _explain(clients, explained)
     return None
 
 
-def _page(given: Sequence[str]) -> int | None:
-    """The number of a page, from 1 on; None for what is none."""
-    match given:
-        case [] | [""]:
-            return 1
-        case [number] if number.isdecimal() and len(number) <= 5 and int(number) > 0:
-            return int(number)
+def _page(given: str) -> int | None:
+    """Return the number of a page, 1 for empty text; None if it is not a positive number."""
+    if not given:
+        return 1
+    if given.isdecimal() and len(given) <= 5 and int(given) > 0:
+        return int(given)
     return None
 
 
@@ -109,37 +118,46 @@ async def _remove_account(clients: Clients, email: str) -> str:
 
 
 async def _show_reports(clients: Clients, after: str) -> str:
-    return shown.reports(await clients.moderation.reports(after))
+    return rendering.reports(await clients.moderation.reports(after))
 
 
-async def _show_decisions(clients: Clients, page: int) -> str:
-    found = await clients.moderation.decisions((page - 1) * PAGE_SIZE)
-    return shown.decisions(found, page, PAGE_SIZE)
+async def _show_decisions(clients: Clients, page: int, text: str) -> str:
+    found = await clients.moderation.decisions((page - 1) * PAGE_SIZE, text)
+    return rendering.decisions(found, page, PAGE_SIZE)
 
 
-async def _block(clients: Clients, subject: Code | Address, reason: str, cause: str) -> str:
+async def _block(clients: Clients, subject: Code | Pattern, class_name: str, comment: str) -> str:
     match subject:
         case Code(text=code):
-            await clients.moderation.block_link(code, reason, cause)
+            await clients.moderation.block_link(code, class_name, comment)
             return "The link is blocked."
-        case Address(text=address):
-            await clients.moderation.block_address(address, reason, cause)
+        case Pattern(text=pattern):
+            await clients.moderation.block_pattern(pattern, class_name, comment)
             return "The address is blocked, and with it the links that lead there."
 
 
-async def _unblock(clients: Clients, subject: Code | Address, cause: str) -> str:
+async def _unblock(clients: Clients, subject: Code | Pattern, comment: str) -> str:
     match subject:
         case Code(text=code):
-            await clients.moderation.unblock_link(code, cause)
+            await clients.moderation.unblock_link(code, comment)
             return "The link is not blocked."
-        case Address(text=address):
-            await clients.moderation.unblock_address(address, cause)
+        case Pattern(text=pattern):
+            await clients.moderation.unblock_pattern(pattern, comment)
             return "The address is not blocked, nor a link for it."
 
 
-async def _dismiss(clients: Clients, code: str, cause: str) -> str:
-    dismissed = await clients.moderation.dismiss(code, cause)
+async def _dismiss(clients: Clients, code: str, comment: str) -> str:
+    dismissed = await clients.moderation.dismiss(code, comment)
     return f"The reports of the link ({dismissed}) are dismissed."
+
+
+async def _explain(clients: Clients, subject: Code | Pattern) -> str:
+    match subject:
+        case Code(text=code):
+            reply = await clients.moderation.explain_link(code)
+        case Pattern(text=url):
+            reply = await clients.moderation.explain_url(url)
+    return rendering.explanation(reply, subject.text)
 
 
 def _end(code: int, line: str) -> NoReturn:

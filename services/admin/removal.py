@@ -1,12 +1,11 @@
-"""Removing links and accounts over services that share no transaction.
+"""Removal of links and accounts across services without a common transaction.
 
-Every step may be repeated, by several at once, and what leads to the rest goes last: whatever a
-removal broke off at, repeating it goes on from there. Visits that a gateway answers from memory
-after its link was removed are still counted under the code, where no list shows them: the code is
-never given out again.
+Every step is idempotent, also when run concurrently, and the record that leads to the rest is
+deleted last: repeating an interrupted removal completes it. Visits that a gateway serves from its
+cache after the removal are still counted under the code, but no list shows them, since the code is
+never reused.
 
-The operator's command takes all steps of a removal one after the other; the reconciler takes them
-as it comes to them.
+The operator's command runs all steps of a removal in order. The reconciler runs them one by one.
 """
 
 from __future__ import annotations
@@ -17,16 +16,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 SETTLE_SECONDS = 10.0
-"""A creation whose token was checked before the account was closed has ended by then: the gateway
-gives the check and the creation 5 s each. No gateway answers for the links any more, either."""
+"""After this time, creations whose token was checked before the account was closed have ended: the
+gateway's deadlines are 5 s each for the check and the creation. Also, no gateway serves the links
+from its cache any more."""
 COUNTS_A_CALL = 100
-"""Codes whose visits are forgotten in one call: analytics takes no more."""
-_MOST_SETTLES = 20
-"""How often links may still come in: an account that is being given many takes a while."""
+"""Codes per call to delete counts: analytics' limit."""
+_MAX_ROUNDS = 20
+"""Maximum rounds of withdrawing links that still arrive, such as claimed ones."""
 
 
 class Auth(Protocol):
-    """What a removal asks of auth."""
+    """auth, as a removal needs it."""
 
     async def close_account(self, email: str) -> str: ...
 
@@ -34,31 +34,31 @@ class Auth(Protocol):
 
 
 class Links(Protocol):
-    """What a removal asks of links."""
+    """links, as a removal needs it."""
 
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
-        """Withdraw some of an account's links; returns how many, and whether there may be others.
+        """Withdraw some of an account's links; return their number and whether there may be more.
 
-        Withdrawn links lead nowhere and are shown to nobody.
+        Withdrawn links lead nowhere and are in no list.
         """
         ...
 
     async def account_codes(self, account: str) -> list[str]:
-        """The codes of up to 1000 links of an account, of every state; none where it has none."""
+        """Return the codes of up to 1000 links of an account, in every state."""
         ...
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]: ...
 
 
 class Analytics(Protocol):
-    """What a removal asks of analytics."""
+    """analytics, as a removal needs it."""
 
     async def remove_counts(self, codes: Sequence[str]) -> None: ...
 
 
 @dataclass(frozen=True)
 class Services:
-    """The services as a removal needs them."""
+    """The services that a removal calls."""
 
     auth: Auth
     links: Links
@@ -66,7 +66,7 @@ class Services:
 
 
 async def remove_link(services: Services, code: str) -> bool:
-    """Remove the link of a code or scan code, and its counts; False when there never was one.
+    """Remove the link of a code or scan code and its counts; return False if there never was one.
 
     Raises AppError.
     """
@@ -80,13 +80,13 @@ async def remove_link(services: Services, code: str) -> bool:
 async def remove_account(
     services: Services, email: str, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 ) -> int:
-    """Remove an account, its links and their counts; returns how many links were purged.
+    """Remove an account, its links and their counts; return how many links were purged.
 
-    Raises AppError; its reason is NO_ACCOUNT when there is none.
+    Raises AppError, with reason NO_ACCOUNT if there is no such account.
     """
     account = await services.auth.close_account(email)
     await _stop_links(services.links, account)
-    for _ in range(_MOST_SETTLES):
+    for _ in range(_MAX_ROUNDS):
         await sleep(SETTLE_SECONDS)
         if not await _stop_links(services.links, account):
             break
@@ -98,7 +98,7 @@ async def remove_account(
 
 
 async def purge_some_of(services: Services, account: str) -> int:
-    """Purge up to 1000 links of an account with their counts; returns how many there were.
+    """Purge up to 1000 links of an account with their counts; return their number.
 
     Raises AppError.
     """
@@ -110,14 +110,14 @@ async def purge_some_of(services: Services, account: str) -> int:
 
 async def purge(services: Services, codes: Sequence[str]) -> None:
     """Purge at most 1000 links with their counts. Raises AppError."""
-    # Counts first: once its link is gone, nothing leads to them any more.
+    # Counts first: after the link is gone, nothing refers to them.
     for start in range(0, len(codes), COUNTS_A_CALL):
         await services.analytics.remove_counts(codes[start : start + COUNTS_A_CALL])
     await services.links.purge_links(codes)
 
 
 async def _stop_links(links: Links, account: str) -> int:
-    """Withdraw an account's links; returns how many."""
+    """Withdraw all links of an account; return their number."""
     stopped, more = 0, True
     while more:
         removed, more = await links.remove_account_links(account)

@@ -1,4 +1,4 @@
-"""Where the operator's command finds the services."""
+"""Settings of the operator's command: where it finds the services."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ SERVICES = ("auth", "links", "analytics")
 
 
 class AdminSettings(ProcessSettings):
-    """What the command can be told. Without addresses it takes those of a running `make run`."""
+    """Settings of the command. Without endpoints it takes those of a running `make run`."""
 
     auth_admin_address: str = ""
     links_admin_address: str = ""
     analytics_admin_address: str = ""
-    """gRPC targets of the services' ports for the operator, `host:port` or `dns:///host:port`; all
-    three or none."""
+    """gRPC targets of the services' operator ports, `host:port` or `dns:///host:port`; all three or
+    none."""
     public_url: PublicUrl | None = None
-    """Where people reach the product, by which a whole short address is known from others."""
+    """Where visitors reach the product; identifies short URLs."""
     data_dir: Path = Path(__file__).resolve().parents[2] / ".data"
-    """Data folder of `make run`, which says there what runs where."""
+    """Data folder of `make run`, which stores its endpoints there."""
 
-    def addresses(self) -> dict[str, str]:
-        """The target of each service. Raises SystemExit with one line when there is none."""
+    def endpoints(self) -> dict[str, str]:
+        """Return the gRPC target of each service, by name. Raises SystemExit if there is none."""
         given = self._given()
         if all(given.values()):
             return given
@@ -42,12 +42,12 @@ class AdminSettings(ProcessSettings):
             ) from None
 
     def origin(self) -> str:
-        """Where people reach the product; empty where that is not known."""
+        """Return the public URL of the product; empty if unknown."""
         if self.public_url is not None or any(self._given().values()):
             return str(self.public_url or "")
         try:
             return str(_of_run(self.data_dir).get("url", ""))
-        except _NoRunError:  # Told by `addresses`.
+        except _NoRunError:  # `endpoints` reports it.
             return ""
 
     def _given(self) -> dict[str, str]:
@@ -59,14 +59,14 @@ class AdminSettings(ProcessSettings):
 
 
 class _NoRunError(Exception):
-    """Nothing runs over a folder."""
+    """No `make run` uses the folder."""
 
 
 def _of_run(folder: Path) -> dict[str, Any]:
-    """What a running `make run` says of itself. Raises _NoRunError."""
+    """Return the state that a running `make run` stores. Raises _NoRunError."""
     try:
         state = json.loads((folder.expanduser() / "run.json").read_text(encoding="utf-8"))
-    # It is not there, is something else, or `~` names nobody who is known here.
+    # Missing, malformed, or `~` names an unknown user.
     except (OSError, ValueError, RuntimeError):
         raise _NoRunError from None
     if not isinstance(state, dict):

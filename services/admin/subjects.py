@@ -1,7 +1,7 @@
-"""What the operator names on the command line: a link, or an address that links lead to.
+"""What the operator names on the command line: a link, or a host or URL that links lead to.
 
-A code has neither a dot nor a colon, and an address has one of both. An address on the product's
-own host is that of a link; so is none of another host, whatever its path looks like.
+A code has neither a dot nor a colon; a host or URL has at least one of them. A URL on the product's
+own host names a link; a URL on any other host does not, whatever its path looks like.
 """
 
 from __future__ import annotations
@@ -21,28 +21,31 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """A host, or a host and the beginning of a path, as it was given."""
+class Pattern:
+    """A host or URL, as it was given."""
 
     text: str
 
 
-def subject_of(given: str, origin: str) -> Code | Address | None:
-    """What is named; None for what is neither. `origin` is where people reach the product."""
+def subject_of(given: str, origin: str) -> Code | Pattern | None:
+    """Return what an argument names; None if it is neither.
+
+    `origin` is the product's public URL; empty if unknown.
+    """
     if is_code(given):
         return Code(given)
     if not {".", ":"} & set(given):
         return None
-    code = _code_at(given, origin)
+    code = _code_of_short_url(given, origin)
     if code is None:
-        return Address(given)
+        return Pattern(given)
     return Code(code) if is_code(code) else None
 
 
-def _code_at(given: str, origin: str) -> str | None:
-    """The path of a whole short address; None where it is on another host, or that is not known.
+def _code_of_short_url(given: str, origin: str) -> str | None:
+    """Return the path of a URL on the product's host, which need not be a code.
 
-    Of what is no link on this host it is no code.
+    None for a URL on another host, or if the product's host is unknown.
     """
     if not origin:
         return None

@@ -8,17 +8,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from services.links.api.servicers import servicers
-from services.links.application.gate import Gate
-from services.links.application.links import LinkCommands
+from services.links.application.commands import LinkCommands
+from services.links.application.composite_blocklist import CompositeBlocklist
+from services.links.application.explanation import BlockExplainer
 from services.links.application.maintenance import Maintenance
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
 from services.links.application.queries import LinkQueries
+from services.links.application.reporting import Reporting
 from services.links.application.rescan import Rescanner
 from services.links.domain.url import UrlPolicy
 from services.links.settings import LinksSettings
 from services.links.storage import sqlite
-from services.links.storage.blocklists.blocklists import Blocklists
+from services.links.storage.blocklists.folder import BlocklistFolder
 from services.shared import stores
 from services.shared.rpc import server
 
@@ -41,23 +43,25 @@ def _now() -> datetime:
 
 @asynccontextmanager
 async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
-    """Open the store and yield what is served over it; close it at the end."""
+    """Open the store and yield the servicers over it; close it at the end."""
     async with AsyncExitStack() as ending:
-        blocklists = Blocklists(settings.blocklist_dir) if settings.blocklist_dir else None
-        if blocklists:
-            await ending.enter_async_context(blocklists.kept())
+        files = BlocklistFolder(settings.blocklist_dir) if settings.blocklist_dir else None
+        if files:
+            await ending.enter_async_context(files.running())
         opening = stores.opened(settings.store, "links", ADAPTERS)
         store, database = await ending.enter_async_context(opening)
-        gate = Gate(blocklists, store.decisions)
-        await ending.enter_async_context(gate.kept())
-        await ending.enter_async_context(Rescanner(store, gate, _now).running())
+        blocklist = CompositeBlocklist(files, store.decisions)
+        await ending.enter_async_context(blocklist.running())
+        await ending.enter_async_context(Rescanner(store, blocklist, _now).running())
         maintenance = Maintenance(store, _now)
         await ending.enter_async_context(maintenance.running())
-        urls = UrlPolicy(str(settings.public_url), gate)
+        urls = UrlPolicy(str(settings.public_url), blocklist)
         served = servicers(
             LinkCommands(store, urls, _now),
             LinkQueries(store, _now),
-            Moderation(store, gate, urls, _now),
+            Reporting(store, _now),
+            Moderation(store, blocklist, urls, _now),
+            BlockExplainer(store, blocklist),
             maintenance,
             _now,
         )

@@ -8,10 +8,9 @@ from services.shared.settings import PublicUrl, ServiceSettings
 
 
 class LinksSettings(ServiceSettings):
-    """What the links service can be told beside what every service can."""
+    """Settings of the links service beside those of every service."""
 
     public_url: PublicUrl
-    """Where people reach the product: its own short addresses cannot be shortened again."""
+    """Where visitors reach the product. Its own short URLs cannot be shortened."""
     blocklist_dir: Path | None = None
-    """Folder of lists of hosts and URLs to which no link may lead; none: all that is a URL can be
-    shortened."""
+    """Folder of blocklist files; without it, every URL can be shortened."""

@@ -169,6 +169,50 @@ def test_a_blocked_address_takes_its_links_along(product: Product) -> None:
     ]
 
 
+def explained(product: Product, what: str) -> list[str]:
+    """What the command says of a link or URL, line by line, without times."""
+    env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
+    code, text = written(env, "why", what)
+    assert code == 0
+    return [_MOMENT.sub("now", line) for line in text.split("\n")]
+
+
+def test_the_command_says_why_a_link_is_blocked(product: Product) -> None:
+    host = f"{new_code().lower().strip('-_')}.example"
+    code = product.shorten(f"http://{host}/a")
+    link = [f"{code}  active, created now", f"  destination http://{host}/a"]
+    assert explained(product, code) == link
+    assert explained(product, host) == [f"{host}  not blocked"]
+
+    assert admin(addresses(product), "block", host, "phishing", "imitates a bank")[0] == 0
+    decision = f"now  block  {host}  phishing  imitates a bank"
+    match = f"  the operator's block of {host}: {host} (phishing)"
+    link[0] = f"{code}  blocked (phishing), created now"
+    assert explained(product, f"https://atajo.example/{code}") == [
+        *link,
+        f"  blocked by the operator's block of {host}",
+        f"{match} matches http://{host}/a",
+        f"    {decision}",
+    ]
+    url = f"https://www.{host}/b?c"
+    assert explained(product, url) == [f"{url}  blocked", match, f"    {decision}"]
+
+    assert admin(addresses(product), "unblock", code, "only this one")[0] == 0
+    link[0] = f"{code}  active, created now"
+    assert explained(product, code) == [
+        *link,
+        "  unblocked by the operator at now, so list files do not block it",
+        f"{match} matches http://{host}/a (the link is exempt)",
+        f"    {decision}",
+        f"  last decision: now  unblock  {code}  only this one",
+    ]
+    shown = written(addresses(product), "decisions", "", host.upper())
+    assert _MOMENT.sub("now", shown[1]) == decision
+    assert written(addresses(product), "decisions", "2", host) == (0, "No more decisions.")
+    assert admin(addresses(product), "why", "unknown-")[0] == 3
+    assert admin(addresses(product), "why", "ftp://evil.example")[0] == 2
+
+
 def test_reports_are_read_and_decided_on(product: Product) -> None:
     assert written(addresses(product), "reports") == (0, "No report waits.")
     bad = product.shorten("https://example.com/\u202ebad")
@@ -187,14 +231,14 @@ def test_reports_are_read_and_decided_on(product: Product) -> None:
     assert code == 0
     lines = [_MOMENT.sub("now", line) for line in shown.split("\n")]
     assert lines == [
-        f"{bad}  active, made now",
-        "  leads to https://example.com/\\u202ebad",
+        f"{bad}  active, created now",
+        "  destination https://example.com/\\u202ebad",
         "  phishing, 2 times: since now, last now",
         "    now, ana@b.example: It asks for\\n\\\\my word",
         "  spam, once: since now, last now",
         "",
-        f"{joke}  active, made now",
-        "  leads to https://example.com/joke",
+        f"{joke}  active, created now",
+        "  destination https://example.com/joke",
         "  other, once: since now, last now",
         "    now, no contact: \\u202eme too",
         "",
@@ -217,6 +261,7 @@ def test_reports_are_read_and_decided_on(product: Product) -> None:
 def test_visits_that_come_after_the_removal_show_nowhere(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
+    await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
     product.kill("analytics")
     assert product.visit(code).status_code == 302
     with product.asleep("gateway"):  # It hands the visit on afterwards.
@@ -309,7 +354,10 @@ def test_what_is_not_understood_is_refused() -> None:
         ("dismiss", "evil.example"),
         ("reports", "1.k7Qm2_xB", "2"),
         ("decisions", "-1"),
-        ("decisions", "1", "2"),
+        ("decisions", "1", "text", "more"),
+        ("why",),
+        ("why", "nothing at all"),
+        ("why", "k7Qm2_xB", "evil.example"),
     ):
         code, told = written({}, *arguments)
         assert (code, told.split(":")[0]) == (2, "Usage")

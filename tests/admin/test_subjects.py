@@ -1,4 +1,4 @@
-"""Links and addresses are told apart, and no text of strangers moves the operator's terminal."""
+"""Arguments of the operator's command, and escaping of text for the terminal."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from services.admin.shown import plain
-from services.admin.subjects import Address, Code, subject_of
+from services.admin.rendering import plain
+from services.admin.subjects import Code, Pattern, subject_of
 
 ORIGIN = "https://atajo.example"
 
@@ -21,13 +21,13 @@ ORIGIN = "https://atajo.example"
         ("https://atajo.example/k7Qm2_xB", Code("k7Qm2_xB")),
         ("HTTP://ATAJO.example:443/k7Qm2_xB?a#b", Code("k7Qm2_xB")),
         ("atajo.example/k7Qm2_xB+", Code("k7Qm2_xB")),
-        ("evil.example", Address("evil.example")),
-        ("evil.example/k7Qm2_xB", Address("evil.example/k7Qm2_xB")),
-        ("https://evil.example/k7Qm2_xB", Address("https://evil.example/k7Qm2_xB")),
+        ("evil.example", Pattern("evil.example")),
+        ("evil.example/k7Qm2_xB", Pattern("evil.example/k7Qm2_xB")),
+        ("https://evil.example/k7Qm2_xB", Pattern("https://evil.example/k7Qm2_xB")),
         ("https://atajo.example@evil.example/k7Qm2_xB", "as it is"),
         ("atajo.example.evil.example/k7Qm2_xB", "as it is"),
-        ("2001:db8::1", Address("2001:db8::1")),
-        ("abcd.", Address("abcd.")),
+        ("2001:db8::1", Pattern("2001:db8::1")),
+        ("abcd.", Pattern("abcd.")),
         ("", None),
         ("abc", None),
         ("no code", None),
@@ -36,12 +36,12 @@ ORIGIN = "https://atajo.example"
         ("atajo.example/links/k7Qm2_xB", None),
     ],
 )
-def test_what_is_named_is_plain(given: str, subject: Code | Address | str | None) -> None:
-    assert subject_of(given, ORIGIN) == (Address(given) if subject == "as it is" else subject)
+def test_what_is_named_is_plain(given: str, subject: Code | Pattern | str | None) -> None:
+    assert subject_of(given, ORIGIN) == (Pattern(given) if subject == "as it is" else subject)
 
 
 def test_without_an_origin_an_address_is_no_link() -> None:
-    assert subject_of("atajo.example/k7Qm2_xB", "") == Address("atajo.example/k7Qm2_xB")
+    assert subject_of("atajo.example/k7Qm2_xB", "") == Pattern("atajo.example/k7Qm2_xB")
     assert subject_of("k7Qm2_xB", "") == Code("k7Qm2_xB")
 
 

@@ -44,7 +44,7 @@ async def test_a_link_is_found_as_it_was_stored_and_as_it_is_now(links: LinksCli
 
 async def test_of_links_made_at_once_each_ends_as_it_would_alone(links: LinksClient) -> None:
     await links.create("taken---", "b.example", ONE)
-    wanted: tuple[tuple[str, str, Owner | None], ...] = (
+    creations: tuple[tuple[str, str, Owner | None], ...] = (
         ("abcdefgh", "a.example", ONE),
         ("taken---", "a.example", GUEST),
         ("abcdefg/", "a.example", None),
@@ -52,7 +52,7 @@ async def test_of_links_made_at_once_each_ends_as_it_would_alone(links: LinksCli
         ("abcdefgh", "a.example", ONE),
         ("nobodys-", "a.example", None),
     )
-    ends = await asyncio.gather(*(links.create(*one) for one in wanted), return_exceptions=True)
+    ends = await asyncio.gather(*(links.create(*one) for one in creations), return_exceptions=True)
     made = Resolution.active("http://a.example")
     assert [end.reason if isinstance(end, AppError) else end for end in ends] == [
         *(made, "CODE_TAKEN", "INVALID_CODE", "INVALID_URL", made, made)
@@ -321,7 +321,7 @@ async def test_an_edit_returns_what_its_short_addresses_answer_now(links: LinksC
 async def test_a_claim_says_how_many_links_moved_and_whether_there_are_more(
     links: LinksClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.links.application.links.MAX_BATCH", 3)
+    monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 3)
     for code in ("one-----", "two-----", "three---", "four----"):
         await links.create(code, "a.example", GUEST)
     assert [await links.claim(GUEST, ONE) for _ in range(2)] == [(3, True), (1, False)]

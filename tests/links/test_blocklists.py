@@ -1,4 +1,4 @@
-"""The gate of URLs over real files, read by the reader's own process."""
+"""The blocklist of URLs over real files, read by the reader's own process."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from services.links.domain.block import BlockReason, Refusal
+from services.links.domain.block import BlockReason
 from services.links.domain.url import UrlPolicy, UrlRefused
 from services.links.storage.blocklists import reader
-from services.links.storage.blocklists.blocklists import Blocklists
+from services.links.storage.blocklists.folder import BlocklistFolder
 from services.shared.errors import Unavailable
 from tests.support.processes import PATIENCE, ROOT
 from tests.support.procfs import children_of, read
@@ -32,18 +32,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def write(folder: Path, name: str, text: str | bytes) -> None:
-    """Put a list in its place whole, as who fetches lists should."""
+    """Replace a list atomically."""
     beside = folder / f".{name}"
     beside.write_bytes(text.encode() if isinstance(text, str) else text)
     beside.rename(folder / name)
 
 
-def refused(gate: Blocklists, url: str) -> Refusal | None:
-    """What names a URL that a visitor gives."""
+def refused(blocklist: BlocklistFolder, url: str) -> tuple[BlockReason, str, int] | None:
+    """Return class, list and line of the entry that refuses a URL."""
     try:
-        UrlPolicy("https://atajo.example", gate).normalize(url)
+        UrlPolicy("https://atajo.example", blocklist).normalize(url)
     except UrlRefused as error:
-        return error.refusal
+        return error.match.reason, error.match.list, error.match.line
     return None
 
 
@@ -52,20 +52,20 @@ def metric(name: str, **labels: str) -> float | None:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Return once something holds that goes on beside the test."""
+    """Wait until a condition holds."""
     async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110 - Nobody says so but this.
+        while not condition():  # noqa: ASYNC110 - No event tells.
             await asyncio.sleep(0)
 
 
-async def opened(folder: Path) -> Blocklists:
-    gate = Blocklists(folder)
-    await gate.look()
-    return gate
+async def opened(folder: Path) -> BlocklistFolder:
+    blocklist = BlocklistFolder(folder)
+    await blocklist.refresh()
+    return blocklist
 
 
 @pytest.fixture(scope="module")
-def tricks(tmp_path_factory: pytest.TempPathFactory) -> Blocklists:
+def tricks(tmp_path_factory: pytest.TempPathFactory) -> BlocklistFolder:
     folder = tmp_path_factory.mktemp("lists")
     for name, lines in FILE["lists"].items():
         write(folder, name, "".join(f"{line}\n" for line in lines))
@@ -81,29 +81,29 @@ TRICKS = [
 
 @pytest.mark.parametrize(("url", "case"), TRICKS)
 def test_no_spelling_of_what_is_listed_passes(
-    tricks: Blocklists, url: str, case: dict[str, Any]
+    tricks: BlocklistFolder, url: str, case: dict[str, Any]
 ) -> None:
     reason = BlockReason(FILE["classes"][case["list"]])
-    assert refused(tricks, url) == Refusal(reason, case["list"], case["line"])
+    assert refused(tricks, url) == (reason, case["list"], case["line"])
 
 
 @pytest.mark.parametrize("url", FILE["taken"], ids=ascii)
-def test_what_only_looks_like_it_passes(tricks: Blocklists, url: str) -> None:
+def test_what_only_looks_like_it_passes(tricks: BlocklistFolder, url: str) -> None:
     assert refused(tricks, url) is None
 
 
 async def test_nothing_is_taken_before_the_lists_are_read(folder: Path) -> None:
     write(folder, "spam", "listed.example\n")
-    gate = Blocklists(folder)
+    blocklist = BlocklistFolder(folder)
     with pytest.raises(Unavailable) as unread:
-        refused(gate, "https://innocent.example/")
+        refused(blocklist, "https://innocent.example/")
     assert unread.value.reason == "BLOCKLISTS_UNREAD"
 
-    async with gate.kept():
+    async with blocklist.running():
         await until(lambda: metric("atajo_blocklist_broken", list="spam") == 0)
-    await gate.look()
-    assert refused(gate, "https://listed.example/") == Refusal(BlockReason.SPAM, "spam", 1)
-    assert refused(gate, "https://innocent.example/") is None
+    await blocklist.refresh()
+    assert refused(blocklist, "https://listed.example/") == (BlockReason.SPAM, "spam", 1)
+    assert refused(blocklist, "https://innocent.example/") is None
 
 
 async def test_lists_are_the_plain_files_that_are_not_hidden(folder: Path, tmp_path: Path) -> None:
@@ -113,45 +113,45 @@ async def test_lists_are_the_plain_files_that_are_not_hidden(folder: Path, tmp_p
     (folder / "nowhere").symlink_to(tmp_path / "nowhere")
     (tmp_path / "mounted").write_text("mounted.example\n")
     (folder / "illegal").symlink_to(tmp_path / "mounted")  # As a ConfigMap is mounted.
-    gate = await opened(folder)
-    assert refused(gate, "mounted.example") == Refusal(BlockReason.ILLEGAL, "illegal", 1)
-    assert refused(gate, "hidden.example") is None
-    assert refused(gate, "inner.example") is None
+    blocklist = await opened(folder)
+    assert refused(blocklist, "mounted.example") == (BlockReason.ILLEGAL, "illegal", 1)
+    assert refused(blocklist, "hidden.example") is None
+    assert refused(blocklist, "inner.example") is None
     assert metric("atajo_blocklists") == 1
 
 
 async def test_a_name_may_be_no_text(folder: Path) -> None:
     (folder / os.fsdecode(b"spam-\xff")).write_text("one.example\n")
-    gate = await opened(folder)
-    assert refused(gate, "one.example") == Refusal(BlockReason.SPAM, "spam-?", 1)
+    blocklist = await opened(folder)
+    assert refused(blocklist, "one.example") == (BlockReason.SPAM, "spam-?", 1)
     assert metric("atajo_blocklist_entries", list="spam-?") == 1
-    await gate.look()
+    await blocklist.refresh()
     (folder / os.fsdecode(b"spam-\xff")).unlink()
-    await gate.look()
-    assert refused(gate, "one.example") is None
+    await blocklist.refresh()
+    assert refused(blocklist, "one.example") is None
 
 
 async def test_a_list_that_changes_comes_and_goes(folder: Path) -> None:
-    gate = await opened(folder)
-    assert refused(gate, "one.example") is None
+    blocklist = await opened(folder)
+    assert refused(blocklist, "one.example") is None
     write(folder, "spam", "one.example\n")
-    await gate.look()
-    assert refused(gate, "one.example")
+    await blocklist.refresh()
+    assert refused(blocklist, "one.example")
     write(folder, "spam", "# now another\ntwo.example\n")
-    await gate.look()
-    assert refused(gate, "one.example") is None
-    assert refused(gate, "two.example") == Refusal(BlockReason.SPAM, "spam", 2)
+    await blocklist.refresh()
+    assert refused(blocklist, "one.example") is None
+    assert refused(blocklist, "two.example") == (BlockReason.SPAM, "spam", 2)
     (folder / "spam").unlink()
-    await gate.look()
-    assert refused(gate, "two.example") is None
+    await blocklist.refresh()
+    assert refused(blocklist, "two.example") is None
     assert metric("atajo_blocklist_entries", list="spam") is None
 
 
 async def test_a_file_that_stays_as_it_is_is_read_once(folder: Path) -> None:
     write(folder, "spam", "one.example\n")
-    gate = await opened(folder)
+    blocklist = await opened(folder)
     with capture_logs() as told:
-        await gate.look()
+        await blocklist.refresh()
     assert told == []
 
 
@@ -171,85 +171,85 @@ async def test_a_broken_file_keeps_the_last_good_one_and_is_said(
     folder: Path, broken: bytes, reason: str
 ) -> None:
     write(folder, "phishing", "one.example\n")
-    gate = await opened(folder)
+    blocklist = await opened(folder)
     write(folder, "phishing", broken)
     with capture_logs() as told:
-        await gate.look()
-        await gate.look()
+        await blocklist.refresh()
+        await blocklist.refresh()
     (line,) = told
     assert (line["event"], line["list"], line["reason"]) == ("blocklist_broken", "phishing", reason)
     assert line["in_use"] == 1
     assert metric("atajo_blocklist_broken", list="phishing") == 1
-    assert refused(gate, "one.example")
-    assert refused(gate, "two.example") is None
+    assert refused(blocklist, "one.example")
+    assert refused(blocklist, "two.example") is None
 
     write(folder, "phishing", "two.example\n")
-    await gate.look()
+    await blocklist.refresh()
     assert metric("atajo_blocklist_broken", list="phishing") == 0
-    assert refused(gate, "one.example") is None
-    assert refused(gate, "two.example")
+    assert refused(blocklist, "one.example") is None
+    assert refused(blocklist, "two.example")
 
 
 async def test_what_tells_lists_from_others_is_known_once_each_was_read(folder: Path) -> None:
     write(folder, "spam", "one.example\ntwo.example\n")
-    gate = await opened(folder)
-    first = gate.contents
+    blocklist = await opened(folder)
+    first = blocklist.fingerprint
     assert first is not None
     write(folder, "spam", "# the same in another order\ntwo.example\none.example\n")
-    await gate.look()
-    assert gate.contents == first
+    await blocklist.refresh()
+    assert blocklist.fingerprint == first
     write(folder, "other", HTML)
-    await gate.look()
-    assert gate.contents is None
+    await blocklist.refresh()
+    assert blocklist.fingerprint is None
     write(folder, "other", "three.example\n")
-    await gate.look()
-    assert gate.contents not in (None, first)
+    await blocklist.refresh()
+    assert blocklist.fingerprint not in (None, first)
     write(folder, "other", HTML)  # What it named is known.
-    other = gate.contents
-    await gate.look()
-    assert gate.contents == other
+    other = blocklist.fingerprint
+    await blocklist.refresh()
+    assert blocklist.fingerprint == other
 
 
 async def test_half_of_the_lines_may_be_unreadable(folder: Path) -> None:
     write(folder, "spam", "\n# a comment\none.example\n<html>\n\n")
-    gate = await opened(folder)
-    assert refused(gate, "one.example")
+    blocklist = await opened(folder)
+    assert refused(blocklist, "one.example")
 
 
 async def test_byte_order_mark_and_line_ends_of_other_systems_are_no_trouble(folder: Path) -> None:
     write(folder, "spam", b"\xef\xbb\xbfone.example\r\ntwo.example\r\nthree.example")
-    gate = await opened(folder)
+    blocklist = await opened(folder)
     for line, name in enumerate(("one", "two", "three"), 1):
-        assert refused(gate, f"{name}.example") == Refusal(BlockReason.SPAM, "spam", line)
+        assert refused(blocklist, f"{name}.example") == (BlockReason.SPAM, "spam", line)
 
 
 async def test_an_endless_line_is_one_line(folder: Path) -> None:
     write(folder, "spam", b"one.example\n" + b"a" * 10_000 + b"\ntwo.example\n")
-    gate = await opened(folder)
-    assert refused(gate, "two.example") == Refusal(BlockReason.SPAM, "spam", 3)
+    blocklist = await opened(folder)
+    assert refused(blocklist, "two.example") == (BlockReason.SPAM, "spam", 3)
 
 
 async def test_what_a_folder_that_is_away_had_goes_on_being_used(
     folder: Path, tmp_path: Path
 ) -> None:
     write(folder, "spam", "one.example\n")
-    gate = await opened(folder)
+    blocklist = await opened(folder)
     looked = metric("atajo_blocklists_look_timestamp_seconds")
     away = tmp_path / "away"
     os.rename(folder, away)
     with capture_logs() as told:
-        await gate.look()
+        await blocklist.refresh()
     assert [line["event"] for line in told] == ["blocklists_not_looked_through"]
     assert metric("atajo_blocklists_look_timestamp_seconds") == looked
-    assert refused(gate, "one.example")
+    assert refused(blocklist, "one.example")
     os.rename(away, folder)
-    await gate.look()
+    await blocklist.refresh()
     assert metric("atajo_blocklists_look_timestamp_seconds") != looked
 
 
 async def test_without_its_folder_everything_is_taken(tmp_path: Path) -> None:
-    gate = await opened(tmp_path / "nowhere")
-    assert refused(gate, "one.example") is None
+    blocklist = await opened(tmp_path / "nowhere")
+    assert refused(blocklist, "one.example") is None
 
 
 async def test_a_reader_that_is_killed_is_tried_again(
@@ -258,45 +258,47 @@ async def test_a_reader_that_is_killed_is_tried_again(
     write(folder, "spam", "one.example\n")
     with monkeypatch.context() as patched, capture_logs() as told:
         patched.setattr(reader, "__name__", "no_such_module")
-        gate = await opened(folder)
+        blocklist = await opened(folder)
     assert [line["event"] for line in told] == ["blocklist_broken"]
     assert metric("atajo_blocklist_broken", list="spam") == 1
-    await gate.look()
+    await blocklist.refresh()
     assert metric("atajo_blocklist_broken", list="spam") == 0
-    assert refused(gate, "one.example")
+    assert refused(blocklist, "one.example")
 
 
 async def test_a_file_that_cannot_be_opened_is_tried_again(folder: Path) -> None:
     (folder / "spam").symlink_to("/proc/self/mem")  # Plain, and not to be read from its start.
     with capture_logs() as told:
-        gate = await opened(folder)
+        blocklist = await opened(folder)
     assert [line["reason"] for line in told] == ["NOT_READ"]
     write(folder, "spam", "one.example\n")
-    await gate.look()
-    assert refused(gate, "one.example")
+    await blocklist.refresh()
+    assert refused(blocklist, "one.example")
 
 
 async def test_a_list_is_read_while_others_go_on(folder: Path) -> None:
     write(folder, "spam", "one.example\n")
-    gate = await opened(folder)
+    blocklist = await opened(folder)
     write(folder, "spam", "".join(f"host{n}.example\n" for n in range(20_000)))
-    looking = asyncio.create_task(gate.look())
+    looking = asyncio.create_task(blocklist.refresh())
     turns = 0
     while not looking.done():
         # Whole: the list before or the list after.
-        assert bool(refused(gate, "one.example")) != bool(refused(gate, "host19999.example"))
+        assert bool(refused(blocklist, "one.example")) != bool(
+            refused(blocklist, "host19999.example")
+        )
         turns += 1
         await asyncio.sleep(0)
     await looking
     assert turns > 1
-    assert refused(gate, "host0.example") == Refusal(BlockReason.SPAM, "spam", 1)
-    assert refused(gate, "host19999.example") == Refusal(BlockReason.SPAM, "spam", 20_000)
+    assert refused(blocklist, "host0.example") == (BlockReason.SPAM, "spam", 1)
+    assert refused(blocklist, "host19999.example") == (BlockReason.SPAM, "spam", 20_000)
 
 
 async def test_no_reader_is_left_behind(folder: Path) -> None:
     write(folder, "spam", "".join(f"host{n}.example\n" for n in range(200_000)))
-    gate = Blocklists(folder)
-    async with gate.kept():
+    blocklist = BlocklistFolder(folder)
+    async with blocklist.running():
         await until(lambda: bool(_readers()))
     assert not _readers()
 

@@ -17,8 +17,10 @@ from services.links.__main__ import ADAPTERS
 from services.links.application.ports import MAX_CHANGES, LinkStore
 from services.links.domain.block import BlockReason
 from services.links.domain.edit import block
-from services.links.domain.link import NOBODY, Account, Guest, Link, Resolution
+from services.links.domain.link import Link
+from services.links.domain.owner import ANONYMOUS, Account, Guest
 from services.links.domain.report import Statement
+from services.links.domain.resolution import Resolution
 from services.links.domain.url import UrlPolicy
 from services.shared.feed import FeedPage
 from services.shared.timestamps import micros_of
@@ -50,7 +52,7 @@ def opened(new_store: NewStore) -> Opened:
 async def make(store: LinkStore, count: int, prefix: str = "code") -> list[str]:
     """Links to change."""
     codes = [f"{prefix}{n:04}" for n in range(count)]
-    await add_all(store, [Link(code, "http://a.example", NOBODY, NOW) for code in codes])
+    await add_all(store, [Link(code, "http://a.example", ANONYMOUS, NOW) for code in codes])
     return codes
 
 
@@ -59,7 +61,7 @@ async def save(store: LinkStore, old: Link, new: Link) -> None:
 
 
 async def now_of(store: LinkStore) -> str:
-    page = await store.changes.read_since(None)
+    page = await store.change_feed.read_since(None)
     assert page == FeedPage(page.cursor)
     return page.cursor
 
@@ -68,7 +70,7 @@ async def read_all(store: LinkStore, cursor: str) -> tuple[list[str], str]:
     """Everything from a cursor on, and the cursor after it."""
     codes: list[str] = []
     while True:
-        page = await store.changes.read_since(cursor)
+        page = await store.change_feed.read_since(cursor)
         assert not page.truncated
         assert len(page.keys) <= 2 * MAX_CHANGES
         codes += page.keys
@@ -137,12 +139,12 @@ async def test_what_changes_no_answer_is_not_in_the_feed(store: LinkStore) -> No
     await store.links.add(made)
     cursor = await now_of(store)
     await store.links.add(replace(made, code="code0002"))
-    other = replace(made, title="a", tags=("b",), public_statistics=True, spared=True)
+    other = replace(made, title="a", tags=("b",), public_statistics=True, exempt=True)
     await save(store, made, other)
     await units.report(store, made.code, BlockReason.SPAM, Statement("", "", NOW), "id")
     await units.decide_reports(store, made.code, NOW)
     await units.claim(store, guest, account, 10)
-    await store.views.note({made.code: 3}, "1")
+    await store.views.record({made.code: 3}, "1")
     assert (await read_all(store, cursor))[0] == []
 
 
@@ -152,7 +154,7 @@ async def test_many_changes_are_read_in_pages(store: LinkStore) -> None:
     for start in range(0, len(codes), 130):
         await units.purge(store, codes[start : start + 130], NOW)
 
-    assert (await store.changes.read_since(cursor)).more
+    assert (await store.change_feed.read_since(cursor)).more
     assert sorted((await read_all(store, cursor))[0]) == codes
 
 
@@ -207,7 +209,7 @@ async def test_replicas_whose_clocks_are_apart_lose_nothing_of_each_other(
 async def test_a_cursor_that_the_store_never_gave_is_truncated(store: LinkStore) -> None:
     """For example after the store was restored to an earlier state."""
     for cursor in ("", "-1", "99999999999999999999", "no cursor", "ff" * 500):
-        page = await store.changes.read_since(cursor)
+        page = await store.change_feed.read_since(cursor)
         assert page.truncated, cursor
         assert (await read_all(store, page.cursor))[0] == []
 
@@ -224,7 +226,7 @@ async def test_the_use_case_says_what_changed_addresses_answer_now(store: LinkSt
 
     of_link = Resolution.active(stays.code, "http://a.example")
     found = sorted(changes.resolutions, key=lambda one: one.link_code)
-    assert found == [of_link, of_link.by(scanned.scan_code)]
+    assert found == [of_link, of_link.via_scan_code(scanned.scan_code)]
     assert (changes.gone, changes.more, changes.truncated) == ([goes], False, False)
 
 
@@ -262,5 +264,5 @@ async def test_on_sqlite_rows_are_cleared_after_a_day_but_for_the_last_thousand(
         for code in made:
             await units.purge(store, [code], NOW)
 
-        assert (await store.changes.read_since("0")).truncated == is_truncated
+        assert (await store.change_feed.read_since("0")).truncated == is_truncated
         assert (await read_all(store, "500"))[0] == [*codes[500:], *made]

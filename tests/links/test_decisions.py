@@ -8,22 +8,30 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.links.application import enforcement
-from services.links.application.gate import Gate
-from services.links.application.links import edit_links
+from services.links.application.composite_blocklist import CompositeBlocklist
+from services.links.application.editing import edit_links
+from services.links.application.explanation import BlockExplainer, ExplainedMatch
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.rescan import LEASE, Rescanner
-from services.links.domain.block import (
-    BlockReason,
-    InvalidAddress,
-    InvalidCause,
+from services.links.domain.block import BlockReason
+from services.links.domain.blocklist import BlocklistMatch
+from services.links.domain.decision import (
+    MAX_COMMENT_LENGTH,
+    BlockedPattern,
+    Decision,
+    DecisionKind,
+    InvalidComment,
     NoBlock,
-    TooManyAddresses,
+    TooManyPatterns,
 )
-from services.links.domain.decision import MAX_CAUSE_LENGTH, BlockedAddress, Decision, DecisionKind
 from services.links.domain.edit import LinkChanges, block, removal
-from services.links.domain.link import RESTORABLE_FOR, Account, LinkState, NoLink, Resolution
+from services.links.domain.link import RESTORABLE_FOR, NoLink
+from services.links.domain.owner import Account
+from services.links.domain.pattern import InvalidPattern
+from services.links.domain.query import InvalidQuery
 from services.links.domain.report import NoReport
+from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.url import UrlPolicy, UrlRefused
 from services.shared.errors import Unavailable
 from tests.support import units
@@ -39,10 +47,11 @@ class Replica:
 
     def __init__(self, store: LinkStore, *named: str) -> None:
         self.store = store
-        self.files = units.FakeLists(file=set(named))
-        self.gate = Gate(self.files, store.decisions)
-        self.urls = UrlPolicy("https://atajo.example", self.gate)
-        self.moderation = Moderation(store, self.gate, self.urls, self.now)
+        self.files = units.FakeBlocklist(file=set(named))
+        self.blocklist = CompositeBlocklist(self.files, store.decisions)
+        self.urls = UrlPolicy("https://atajo.example", self.blocklist)
+        self.moderation = Moderation(store, self.blocklist, self.urls, self.now)
+        self.explainer = BlockExplainer(store, self.blocklist)
         self.service = units.Service(store, self.urls, self.now)
 
     def now(self) -> datetime:
@@ -50,29 +59,29 @@ class Replica:
         return Replica.moment
 
     async def make(self, code: str, url: str) -> None:
-        await self.gate.look()
+        await self.blocklist.refresh()
         await self.service.commands.create(code, url, ONE)
 
-    async def swept(self) -> None:
-        """All links looked through by a process that was just started."""
-        await self.gate.look()
+    async def rescan(self) -> None:
+        """Rescan all links in a process that has just started."""
+        await self.blocklist.refresh()
         Replica.moment += LEASE
         # By this clock every other process knows all of it, too, and a step ends when all is done.
-        assert not await Rescanner(self.store, self.gate, self.now, lambda: 1e12).step()
-        sweep = await self.store.sweep.get()
+        assert not await Rescanner(self.store, self.blocklist, self.now, lambda: 1e12).step()
+        sweep = await self.store.rescan_progress.get()
         assert sweep is not None
-        assert sweep.contents == self.gate.contents
+        assert sweep.fingerprint == self.blocklist.fingerprint
         assert sweep.is_done
 
     async def blocked(self) -> dict[str, str]:
         """The codes that are blocked, each with the list that did it."""
         links = await self.store.links.newest(ONE, 1000)
-        return {one.code: one.listed for one in links if one.blocked}
+        return {one.code: one.blocklist for one in links if one.blocked}
 
 
 def told(decision: Decision) -> tuple[str, str, str, str]:
     reason = decision.reason.value if decision.reason else ""
-    return decision.kind.value, decision.code or decision.address, reason, decision.cause
+    return decision.kind.value, decision.code or decision.pattern, reason, decision.comment
 
 
 async def test_a_blocked_address_names_its_links_from_the_answer_on(store: LinkStore) -> None:
@@ -87,14 +96,14 @@ async def test_a_blocked_address_names_its_links_from_the_answer_on(store: LinkS
         ("innocent", "http://notevil.example/"),
     ):
         await one.make(code, url)
-    cursor = (await store.changes.read_since(None)).cursor
-    await one.moderation.block_address("Evil.Example", PHISHING, "reported")
-    await one.moderation.block_address("https://pages.example/%73hop/#x", SPAM, "")
+    cursor = (await store.change_feed.read_since(None)).cursor
+    await one.moderation.block_pattern("Evil.Example", PHISHING, "reported")
+    await one.moderation.block_pattern("https://pages.example/%73hop/#x", SPAM, "")
     by = "operator/evil.example"
     page = {"pages001": "operator/pages.example/shop"}
     at_once = {"thehost1": by, "port0001": by, "www00001": by, "below001": by, **page}
     assert await one.blocked() == at_once
-    assert set((await store.changes.read_since(cursor)).keys) == at_once.keys()
+    assert set((await store.change_feed.read_since(cursor)).keys) == at_once.keys()
     assert await store.links.resolve(["thehost1"]) == [
         Resolution("thehost1", LinkState.BLOCKED, reason=PHISHING)
     ]
@@ -102,13 +111,13 @@ async def test_a_blocked_address_names_its_links_from_the_answer_on(store: LinkS
         with pytest.raises(UrlRefused):
             await one.service.commands.create("newlink1", url, ONE)
     await one.service.commands.create("newlink1", "http://pages.example/", ONE)
-    await one.swept()
+    await one.rescan()
     assert await one.blocked() == at_once
 
-    await one.moderation.unblock_address("EVIL.example.", "sorry")
+    await one.moderation.unblock_pattern("EVIL.example.", "sorry")
     assert await one.blocked() == page
     await one.service.commands.create("newlink2", "http://evil.example", ONE)
-    await one.swept()
+    await one.rescan()
     assert await one.blocked() == page
     assert [told(each) for each in await one.moderation.decisions(0)] == [
         ("unblock", "evil.example", "", "sorry"),
@@ -125,9 +134,9 @@ async def test_a_block_reaches_what_is_below_a_host_at_once(
     below += ["%65vil.example.", "www.evil.example:81", "_x.evil.example", "xn--tda.evil.example"]
     beside = ["example", "evil.example.com", "notevil.example", "evil-1.example", "1.evil-.example"]
     beside += ["evil0.example", "evil.examples", "a.evil.exampl", "127.0.0.1", "[::1]"]
-    monkeypatch.setattr(enforcement, "LINKS", 10)
+    monkeypatch.setattr(enforcement, "BATCH_SIZE", 10)
     one = Replica(store)
-    await one.gate.look()
+    await one.blocklist.refresh()
     for n in range(30):
         await one.service.commands.create(f"many{n:04}", f"http://h{n % 25}.evil.example/{n}", ONE)
     for n, host in enumerate(below):
@@ -137,12 +146,12 @@ async def test_a_block_reaches_what_is_below_a_host_at_once(
     await one.make("ended001", "http://good.example/")
     changes = LinkChanges(ended_url="http://later.evil.example/")
     await one.service.commands.change(ONE, "ended001", changes)
-    await one.moderation.block_address("evil.example", PHISHING, "")
+    await one.moderation.block_pattern("evil.example", PHISHING, "")
     reached = {f"many{n:04}" for n in range(30)} | {"ended001"}
     reached |= {f"below{n:03}" for n in range(len(below))}
     assert (await one.blocked()).keys() == reached
-    await one.moderation.block_address("a.evil.example", SPAM, "")
-    await one.moderation.unblock_address("evil.example", "")
+    await one.moderation.block_pattern("a.evil.example", SPAM, "")
+    await one.moderation.unblock_pattern("evil.example", "")
     assert (await one.blocked()).keys() == {"below001"}
 
 
@@ -150,19 +159,19 @@ async def test_every_replica_knows_it_after_a_look(store: LinkStore) -> None:
     one, two = Replica(store), Replica(store)
     with pytest.raises(Unavailable):
         await two.service.commands.create("early001", "http://evil.example", ONE)
-    assert two.gate.contents is None
-    await two.gate.look()
-    await one.moderation.block_address("evil.example", PHISHING, "")
+    assert two.blocklist.fingerprint is None
+    await two.blocklist.refresh()
+    await one.moderation.block_pattern("evil.example", PHISHING, "")
     await two.service.commands.create("early001", "http://evil.example", ONE)
-    await two.gate.look()
+    await two.blocklist.refresh()
     with pytest.raises(UrlRefused):
         await two.service.commands.create("late0001", "http://evil.example", ONE)
-    assert two.gate.contents == one.gate.contents
+    assert two.blocklist.fingerprint == one.blocklist.fingerprint
     # What was made by a process that did not know it yet is found by the sweep.
-    await one.swept()
+    await one.rescan()
     assert await one.blocked() == {"early001": "operator/evil.example"}
-    await one.moderation.unblock_address("evil.example", "")
-    await two.gate.look()
+    await one.moderation.unblock_pattern("evil.example", "")
+    await two.blocklist.refresh()
     await two.service.commands.create("late0001", "http://evil.example", ONE)
 
 
@@ -170,10 +179,10 @@ async def test_an_address_blocked_again_changes_its_reason(store: LinkStore) -> 
     one = Replica(store)
     await one.make("thehost1", "http://evil.example/a")
     for reason in (PHISHING, SPAM):
-        await one.moderation.block_address("evil.example", reason, "")
+        await one.moderation.block_pattern("evil.example", reason, "")
         (found,) = await store.links.resolve(["thehost1"])
         assert found.reason is reason
-    assert [each.reason for each in await store.decisions.blocked_addresses()] == [SPAM]
+    assert [each.reason for each in await store.decisions.blocked_patterns()] == [SPAM]
 
 
 async def test_the_last_word_of_the_operator_holds(store: LinkStore) -> None:
@@ -184,23 +193,23 @@ async def test_the_last_word_of_the_operator_holds(store: LinkStore) -> None:
     one.files.lists["file"].add("evil.example")
     await one.moderation.block_link("blocked1", SPAM, "by hand")
     await one.moderation.unblock_link("spared01", "innocent")
-    await one.swept()
+    await one.rescan()
     assert await one.blocked() == {"blocked1": "", "thehost1": "file"}
 
     # A later block of the address stands above the link's freedom, but not above its block.
     by = "operator/evil.example"
-    await one.moderation.block_address("evil.example", PHISHING, "")
+    await one.moderation.block_pattern("evil.example", PHISHING, "")
     now = {"blocked1": "", "spared01": by, "thehost1": by}
     assert await one.blocked() == now
-    await one.swept()
+    await one.rescan()
     assert await one.blocked() == now
 
     await one.moderation.unblock_link("spared01", "still innocent")
-    await one.swept()
+    await one.rescan()
     assert await one.blocked() == {"blocked1": "", "thehost1": by}
-    await one.moderation.unblock_address("evil.example", "")
+    await one.moderation.unblock_pattern("evil.example", "")
     assert await one.blocked() == {"blocked1": "", "thehost1": "file"}
-    await one.swept()
+    await one.rescan()
     assert await one.blocked() == {"blocked1": "", "thehost1": "file"}
 
     kinds = [told(each)[:2] for each in await one.moderation.decisions(0)]
@@ -217,13 +226,13 @@ async def test_nothing_is_freed_while_a_list_is_not_read(store: LinkStore) -> No
     one = Replica(store)
     await one.make("listed01", "http://evil.example/")
     one.files.lists["file"].add("evil.example")
-    await one.swept()
+    await one.rescan()
     one.files.lists["file"].clear()
     one.files.are_read = False
-    await one.moderation.block_address("evil.example/other", SPAM, "")
+    await one.moderation.block_pattern("evil.example/other", SPAM, "")
     assert await one.blocked() == {"listed01": "file"}
     one.files.are_read = True
-    await one.swept()
+    await one.rescan()
     assert await one.blocked() == {}
 
 
@@ -233,7 +242,7 @@ async def test_a_spared_link_stays_blocked_by_a_later_word_when_it_is_led_elsewh
     one = Replica(store)
     await one.make("spared01", "http://evil.example/")
     await one.moderation.unblock_link("spared01", "")
-    await one.moderation.block_address("evil.example", PHISHING, "")
+    await one.moderation.block_pattern("evil.example", PHISHING, "")
     edit = LinkChanges(url="http://good.example/").edit(one.urls, one.now())
     assert await units.edit(store, ["spared01"], edit, one.now())
     assert await one.blocked() == {}
@@ -242,15 +251,15 @@ async def test_a_spared_link_stays_blocked_by_a_later_word_when_it_is_led_elsewh
 async def test_an_address_is_kept_in_its_one_form_and_never_one_of_ours(store: LinkStore) -> None:
     one = Replica(store)
     for given in ("co.uk", "atajo.example", "example", "https://atajo.example/k7Qm2_xB"):
-        with pytest.raises(InvalidAddress):
-            await one.moderation.block_address(given, SPAM, "")
+        with pytest.raises(InvalidPattern):
+            await one.moderation.block_pattern(given, SPAM, "")
     for given in ("http://user:word@EVIL.example:8080//a/../shop/", "evil.example/shop"):
-        await one.moderation.block_address(given, SPAM, "")
-    addresses = [each.address for each in await store.decisions.blocked_addresses()]
+        await one.moderation.block_pattern(given, SPAM, "")
+    addresses = [each.pattern for each in await store.decisions.blocked_patterns()]
     assert addresses == ["evil.example/shop"]
-    await one.moderation.unblock_address("evil.EXAMPLE/shop/", "")
+    await one.moderation.unblock_pattern("evil.EXAMPLE/shop/", "")
     with pytest.raises(NoBlock):
-        await one.moderation.unblock_address("evil.example/shop", "")
+        await one.moderation.unblock_pattern("evil.example/shop", "")
     assert len(await one.moderation.decisions(0)) == 3
 
 
@@ -266,10 +275,10 @@ async def test_what_is_not_there_leaves_no_decision(store: LinkStore) -> None:
         with pytest.raises(NoLink):
             await one.moderation.unblock_link(code, "")
     with pytest.raises(NoBlock):
-        await one.moderation.unblock_address("evil.example", "")
-    for cause in ("x" * (MAX_CAUSE_LENGTH + 1), "\x1b[2J"):
-        with pytest.raises(InvalidCause):
-            await one.moderation.block_address("evil.example", SPAM, cause)
+        await one.moderation.unblock_pattern("evil.example", "")
+    for cause in ("x" * (MAX_COMMENT_LENGTH + 1), "\x1b[2J"):
+        with pytest.raises(InvalidComment):
+            await one.moderation.block_pattern("evil.example", SPAM, cause)
     assert await one.moderation.decisions(0) == []
 
 
@@ -281,7 +290,7 @@ async def test_a_link_is_named_by_its_scan_code_too(store: LinkStore) -> None:
     assert await one.blocked() == {"abcdefgh": ""}
     await one.moderation.unblock_link(scan_code, "second")
     assert await one.blocked() == {}
-    await one.service.commands.report("abcdefgh", PHISHING, "", "")
+    await one.service.reporting.report("abcdefgh", PHISHING, "", "")
     assert await one.moderation.dismiss(scan_code, "third") == 1
     with pytest.raises(NoReport):
         await one.moderation.dismiss(scan_code, "")
@@ -295,40 +304,147 @@ async def test_a_link_is_named_by_its_scan_code_too(store: LinkStore) -> None:
 async def test_decisions_are_kept_for_good_and_told_by_the_page(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.links.application.moderation.DECISIONS_A_PAGE", 3)
+    monkeypatch.setattr("services.links.application.moderation.DECISIONS_PAGE_SIZE", 3)
     one = Replica(store)
     await one.make("decided1", "http://evil.example/")
     for n in range(4):
         await one.moderation.unblock_link("decided1", str(n))
     await units.purge(store, ["decided1"], one.now())
     first = await one.moderation.decisions(0)
-    assert [each.cause for each in first] == [str(n) for n in (3, 2, 1)]
+    assert [each.comment for each in first] == [str(n) for n in (3, 2, 1)]
     assert [told(each) for each in await one.moderation.decisions(len(first))] == [
         ("unblock", "decided1", "", "0")
     ]
 
 
+async def test_decisions_are_found_by_code_pattern_class_and_comment(
+    store: LinkStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Replica(store)
+    await one.make("aBcdefgh", "http://evil.example/")
+    await one.moderation.block_pattern("evil.example", PHISHING, "Imitates a BÄNK (100%)")
+    await one.moderation.block_pattern("pages.example/shop", SPAM, "")
+    await one.moderation.block_link("aBcdefgh", SPAM, ".*")
+    await one.moderation.unblock_pattern("evil.example", "")
+
+    async def found(text: str) -> list[tuple[str, str]]:
+        return [told(each)[:2] for each in await one.moderation.decisions(0, text)]
+
+    link, host, path = ("block", "aBcdefgh"), ("block", "evil.example"), "pages.example/shop"
+    assert await found("abCD") == [link]
+    assert await found("EVIL") == [("unblock", "evil.example"), host]
+    assert await found("/shop") == [("block", path)]
+    assert await found("spam") == [link, ("block", path)]
+    assert await found("bänk (100%") == [host]
+    assert await found(".*") == [link]
+    assert await found("unblock") == []
+    monkeypatch.setattr("services.links.application.moderation.DECISIONS_PAGE_SIZE", 1)
+    pages = [await one.moderation.decisions(skip, "spam") for skip in range(3)]
+    assert [[each.pattern for each in page] for page in pages] == [[""], [path], []]
+    for text in ("x" * 1000, "a\nb"):
+        with pytest.raises(InvalidQuery):
+            await one.moderation.decisions(0, text)
+
+
+async def test_a_search_reads_only_the_newest_decisions(
+    store: LinkStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in ("sqlite", "mongo"):
+        module = f"services.links.storage.{kind}.decisions"
+        monkeypatch.setattr(f"{module}.MAX_SEARCHED_DECISIONS", 2)
+    one = Replica(store)
+    for name in ("one", "two", "three"):
+        await one.moderation.block_pattern(f"{name}.example", SPAM, "")
+    found = [each.pattern for each in await one.moderation.decisions(0, "example")]
+    assert found == ["three.example", "two.example"]
+
+
+async def test_an_explanation_names_list_line_key_and_decision(store: LinkStore) -> None:
+    one = Replica(store, "evil.example")
+    one.files.lists["file"].clear()
+    await one.make("listed01", "http://evil.example/a")
+    await one.make("blocked1", "http://good.example/")
+    await one.make("clean001", "http://clean.example/")
+    one.files.lists["file"].add("evil.example")
+    await one.rescan()
+    of_list = BlocklistMatch(PHISHING, "file", 1, "evil.example")
+
+    listed = await one.explainer.explain_link("listed01")
+    assert listed.link is not None
+    assert listed.link.blocklist == "file"
+    assert list(listed.matches) == [ExplainedMatch("http://evil.example/a", of_list, None)]
+    assert listed.decision is None
+
+    await one.moderation.block_pattern("www.good.example/a", SPAM, "")
+    await one.moderation.block_pattern("good.example", SPAM, "sells pills")
+    await one.moderation.block_link("blocked1", PHISHING, "first")
+    await one.moderation.block_link("blocked1", SPAM, "second")
+    blocked = await one.explainer.explain_link("blocked1")
+    assert blocked.decision is not None
+    assert told(blocked.decision) == ("block", "blocked1", "spam", "second")
+    (explained,) = blocked.matches
+    assert (explained.match.list, explained.match.key) == ("operator/good.example", "good.example")
+    assert explained.decision is not None
+    assert told(explained.decision) == ("block", "good.example", "spam", "sells pills")
+    assert explained.decision.at == explained.match.decided_at
+
+    await one.moderation.unblock_link("listed01", "innocent")
+    exempt = await one.explainer.explain_link("listed01")
+    assert exempt.link is not None
+    assert exempt.link.is_exempt_from(exempt.matches[0].match)
+    assert exempt.decision is not None
+    assert told(exempt.decision) == ("unblock", "listed01", "", "innocent")
+
+    clean = await one.explainer.explain_link("clean001")
+    assert (list(clean.matches), clean.decision) == ([], None)
+    with pytest.raises(NoLink):
+        await one.explainer.explain_link("unknown-")
+
+
+async def test_an_explanation_of_a_url_lists_every_match(store: LinkStore) -> None:
+    one = Replica(store, "evil.example")
+    await one.moderation.block_pattern("evil.example", SPAM, "all of it")
+    await one.moderation.block_pattern("evil.example/shop", PHISHING, "the shop")
+    explanation = await one.explainer.explain_url("https://evil.example/shop/cart?id=7")
+    assert [each.match.list for each in explanation.matches] == [
+        "operator/evil.example/shop",
+        "operator/evil.example",
+        "file",
+    ]
+    assert explanation.matches[0].match.key == "evil.example/shop"
+    assert (explanation.link, explanation.decision) == (None, None)
+    await one.moderation.unblock_pattern("evil.example", "not all")
+    explanation = await one.explainer.explain_url("EVIL.example")
+    assert [each.match.list for each in explanation.matches] == ["file"]
+    assert explanation.decision is not None
+    assert told(explanation.decision) == ("unblock", "evil.example", "", "not all")
+    assert list((await one.explainer.explain_url("http://[2001:db8::1]/")).matches) == []
+    for given in ("ftp://evil.example", "localhost", f"evil.example/{'x' * 999}"):
+        with pytest.raises(InvalidPattern):
+            await one.explainer.explain_url(given)
+
+
 async def test_too_many_addresses_are_a_list(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.links.application.moderation.MAX_ADDRESSES", 2)
+    monkeypatch.setattr("services.links.application.moderation.MAX_BLOCKED_PATTERNS", 2)
     one = Replica(store)
     for host in ("a.example", "b.example", "b.example"):
-        await one.moderation.block_address(host, SPAM, "")
-    with pytest.raises(TooManyAddresses):
-        await one.moderation.block_address("c.example", SPAM, "")
+        await one.moderation.block_pattern(host, SPAM, "")
+    with pytest.raises(TooManyPatterns):
+        await one.moderation.block_pattern("c.example", SPAM, "")
 
 
 async def test_looks_at_once_agree_in_the_end(store: LinkStore) -> None:
     one = Replica(store)
     await asyncio.gather(
-        *(one.moderation.block_address(f"h{n}.example", SPAM, "") for n in range(8)),
-        *(one.gate.look() for _ in range(8)),
+        *(one.moderation.block_pattern(f"h{n}.example", SPAM, "") for n in range(8)),
+        *(one.blocklist.refresh() for _ in range(8)),
     )
     with pytest.raises(UrlRefused):
         await one.service.commands.create("newlink1", "http://h7.example", ONE)
-    assert len(await store.decisions.blocked_addresses()) == 8
-    assert isinstance((await store.decisions.blocked_addresses())[0], BlockedAddress)
+    assert len(await store.decisions.blocked_patterns()) == 8
+    assert isinstance((await store.decisions.blocked_patterns())[0], BlockedPattern)
     assert {each.kind for each in await one.moderation.decisions(0)} == {DecisionKind.BLOCK}
 
 
@@ -337,9 +453,9 @@ async def test_a_block_and_a_dismissal_decide_on_what_waits(store: LinkStore) ->
     for code in ("blocked1", "dismiss1", "spared01"):
         await one.make(code, "http://evil.example/")
         for reason in (PHISHING, PHISHING, SPAM):
-            await one.service.commands.report(code, reason, "", "")
+            await one.service.reporting.report(code, reason, "", "")
     await one.moderation.unblock_link("spared01", "")
-    assert await store.reports.count_waiting() == 6
+    assert await store.reports.count_pending() == 6
     await one.moderation.block_link("blocked1", SPAM, "")
     assert await one.moderation.dismiss("dismiss1", "a joke") == 2
     for code in ("blocked1", "dismiss1", "unknown1"):
@@ -356,10 +472,10 @@ async def test_a_block_and_a_dismissal_decide_on_what_waits(store: LinkStore) ->
 async def test_a_unit_of_work_that_fails_changes_nothing(store: LinkStore) -> None:
     one = Replica(store)
     await one.make("thehost1", "http://evil.example/")
-    await one.moderation.block_address("other.example", SPAM, "")
-    await one.service.commands.report("thehost1", SPAM, "", "")
+    await one.moderation.block_pattern("other.example", SPAM, "")
+    await one.service.reporting.report("thehost1", SPAM, "", "")
     before = (await store.links.find("thehost1"), await one.moderation.decisions(0))
-    cursor = (await store.changes.read_since(None)).cursor
+    cursor = (await store.change_feed.read_since(None)).cursor
     now = one.now()
 
     def work(unit: UnitOfWork) -> None:
@@ -367,9 +483,9 @@ async def test_a_unit_of_work_that_fails_changes_nothing(store: LinkStore) -> No
         edit_links(unit, links, ["thehost1"], block(PHISHING), now)
         assert unit.reports.decide("thehost1", now) == 1
         unit.decisions.add(Decision(DecisionKind.BLOCK, now, "thehost1", reason=PHISHING))
-        unit.decisions.block(BlockedAddress("evil.example", PHISHING, now))
+        unit.decisions.block(BlockedPattern("evil.example", PHISHING, now))
         assert unit.decisions.unblock("other.example")
-        unit.rankings.keep(ONE, "key", ["thehost1"], now)
+        unit.rankings.save(ONE, "key", ["thehost1"], now)
         assert unit.links.get(["thehost1"])["thehost1"].blocked is PHISHING
         assert unit.links.purge(["thehost1"], now) == ["thehost1"]
         raise NoLink("The process ends here.")
@@ -377,8 +493,8 @@ async def test_a_unit_of_work_that_fails_changes_nothing(store: LinkStore) -> No
     with pytest.raises(NoLink):
         await store.transactions.run("test", work)
     assert (await store.links.find("thehost1"), await one.moderation.decisions(0)) == before
-    assert await store.reports.count_waiting() == 1
-    blocked = await store.decisions.blocked_addresses()
-    assert [each.address for each in blocked] == ["other.example"]
-    assert await store.lists.kept_ranking(ONE, "key", 0, 1, now) is None
-    assert (await store.changes.read_since(cursor)).keys == ()
+    assert await store.reports.count_pending() == 1
+    blocked = await store.decisions.blocked_patterns()
+    assert [each.pattern for each in blocked] == ["other.example"]
+    assert await store.lists.stored_ranking(ONE, "key", 0, 1, now) is None
+    assert (await store.change_feed.read_since(cursor)).keys == ()

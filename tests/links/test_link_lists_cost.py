@@ -12,8 +12,9 @@ import pytest
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.queries import LinkQueries, Page
-from services.links.domain.link import Account, LinkState
+from services.links.domain.owner import Account
 from services.links.domain.query import LinkOrder
+from services.links.domain.resolution import LinkState
 from services.links.storage.sqlite import MIGRATIONS
 from services.shared import sqlite
 from services.shared.timestamps import micros_of

@@ -13,26 +13,17 @@ from typing import Any
 import pytest
 
 from services.links.application import maintenance
-from services.links.application.gate import Gate
+from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
 from services.links.application.queries import MAX_SEARCHES, MAX_SEARCHES_WAITING_PER_OWNER, Page
 from services.links.domain.block import BlockReason
 from services.links.domain.code import CodeTaken
 from services.links.domain.edit import Expiry, LinkChanges, NoChanges
-from services.links.domain.link import (
-    NOBODY,
-    Account,
-    Guest,
-    Link,
-    LinkState,
-    NoLink,
-    Owner,
-    Resolution,
-    TooManyCodes,
-    TooManyQueries,
-)
-from services.links.domain.query import RANKING_KEPT_FOR, InvalidCursor, LinkOrder, Wanted
+from services.links.domain.link import Link, NoLink, TooManyCodes, TooManyQueries
+from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
+from services.links.domain.query import RANKING_TTL, InvalidCursor, LinkFilter, LinkOrder
+from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.url import UrlPolicy
 from services.shared.errors import AppError
 from tests.support.units import Service
@@ -66,7 +57,7 @@ class Served:
 
 def served(store: LinkStore) -> Served:
     clock = Clock()
-    moderation = Moderation(store, Gate(None, store.decisions), URLS, clock)
+    moderation = Moderation(store, CompositeBlocklist(None, store.decisions), URLS, clock)
     return Served(Service(store, URLS, clock), moderation, store, clock)
 
 
@@ -96,7 +87,7 @@ async def listed(
 
 @dataclass
 class Modelled:
-    """A link as somebody would write it down who knows what is promised and nothing of stores."""
+    """The model of a link: its state according to the specification."""
 
     owner: Owner
     url: str
@@ -110,7 +101,7 @@ class Modelled:
     public_statistics: bool = False
     removed_at: datetime | None = None
     blocked: BlockReason | None = None
-    spared_at: datetime | None = None
+    exempt_since: datetime | None = None
     people: int = 0
     scan_code: str = ""
     led: list[tuple[str, datetime]] = field(default_factory=list)
@@ -172,7 +163,7 @@ class History:
         """A code, more often than not with its owner."""
         code = self.random.choice(self.codes)
         link = self.links.get(code)
-        if link is not None and link.owner is not NOBODY and self.random.random() < 0.8:
+        if link is not None and link.owner is not ANONYMOUS and self.random.random() < 0.8:
             return code, link.owner
         return code, self.random.choice(SOMEBODY)
 
@@ -192,7 +183,7 @@ class History:
 
     async def create(self) -> None:
         code, url = self.random.choice(self.codes), self.random.choice(self.urls)
-        owner = self.random.choice([*SOMEBODY, NOBODY])
+        owner = self.random.choice([*SOMEBODY, ANONYMOUS])
         held = self.links.get(code)
         if held is not None and self.random.random() < 0.5:
             url, owner = held.made_with, held.owner
@@ -291,7 +282,7 @@ class History:
             return
         await call
         link.blocked = reason
-        link.spared_at = self.clock.now if reason is None else None
+        link.exempt_since = self.clock.now if reason is None else None
 
     async def mark_expired(self) -> None:
         self.told.append("mark expired links")
@@ -353,7 +344,7 @@ class History:
         await self.service.maintenance.rank(people, None)
         for code, count in people.items():
             link = self.links.get(code)
-            if link is not None and link.owner is not NOBODY:
+            if link is not None and link.owner is not ANONYMOUS:
                 link.people = max(link.people, count)
 
     async def wait(self) -> None:
@@ -365,8 +356,8 @@ class History:
         assert link == Link(
             code, model.url, model.owner, model.created_at, model.title, model.tags,
             model.changed_at, made_with, model.expires_at, model.ended_url, model.public_statistics,
-            model.removed_at, model.blocked, spared=model.spared_at is not None,
-            spared_at=model.spared_at, scan_code=model.scan_code,
+            model.removed_at, model.blocked, exempt=model.exempt_since is not None,
+            exempt_since=model.exempt_since, scan_code=model.scan_code,
         )  # fmt: skip
 
     async def step(self) -> None:
@@ -450,7 +441,7 @@ async def test_a_random_history_is_what_the_model_says(
         raise
 
 
-# Lists.
+# VersionedBlocklist.
 
 
 async def make(served: Served, count: int, first: int = 0, owner: Owner = ONE) -> list[str]:
@@ -527,7 +518,7 @@ async def test_a_ranking_that_is_not_kept_any_more_is_no_cursor(store: LinkStore
     one = served(store)
     await make(one, 10)
     page = await one.service.queries.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, "")
-    one.clock.now += RANKING_KEPT_FOR
+    one.clock.now += RANKING_TTL
     with pytest.raises(InvalidCursor):
         await one.service.queries.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, page.cursor)
 
@@ -544,7 +535,7 @@ async def test_a_query_that_can_never_be_right_is_refused(
         ("INVALID_QUERY", ONE, "x" * 1000, 50),
         ("INVALID_QUERY", ONE, "a\nb", 50),
         *(("INVALID_LIMIT", ONE, "", limit) for limit in (0, 101, -1)),
-        ("INVALID_OWNER", NOBODY, "", 50),
+        ("INVALID_OWNER", ANONYMOUS, "", 50),
     ]
     for reason, owner, text, limit in wrong:
         with pytest.raises(AppError) as refused:
@@ -620,8 +611,8 @@ async def test_links_of_a_closed_account_are_shown_to_nobody(store: LinkStore) -
                 service.commands.restore(ONE, [code]),
                 service.commands.change(ONE, code, LinkChanges(title="mine")),
                 service.queries.check_statistics_access(ONE, code),
-                service.queries.check_statistics_access(NOBODY, code),
-                service.commands.report(code, BlockReason.SPAM, "", ""),
+                service.queries.check_statistics_access(ANONYMOUS, code),
+                service.reporting.report(code, BlockReason.SPAM, "", ""),
             ):
                 with pytest.raises(NoLink):
                     await call
@@ -647,8 +638,8 @@ class Held:
         self.go = asyncio.Semaphore(0)
         page = store.lists.page
 
-        async def held(owner: Account | Guest, wanted: Wanted, *rest: Any) -> list[Link]:
-            if wanted.text:
+        async def held(owner: Account | Guest, link_filter: LinkFilter, *rest: Any) -> list[Link]:
+            if link_filter.text:
                 self.running += 1
                 assert self.running <= MAX_SEARCHES
                 self.started.release()
@@ -659,7 +650,7 @@ class Held:
                     raise
                 finally:
                     self.running -= 1
-            return await page(owner, wanted, *rest)
+            return await page(owner, link_filter, *rest)
 
         monkeypatch.setattr(store.lists, "page", held)
 

@@ -16,7 +16,7 @@ from gateway.backends.clients import LinksClient
 from gateway.redirects import resolution as gateway
 from services.links.api.messages import write_resolution
 from services.links.domain.block import BlockReason
-from services.links.domain.link import LinkState, Resolution
+from services.links.domain.resolution import LinkState, Resolution
 from services.shared.errors import Unavailable
 
 ENDS = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)

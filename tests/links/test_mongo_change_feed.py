@@ -15,7 +15,8 @@ import pytest
 
 from services.links.__main__ import ADAPTERS
 from services.links.application.ports import LinkStore
-from services.links.domain.link import NOBODY, Link
+from services.links.domain.link import Link
+from services.links.domain.owner import ANONYMOUS
 from services.shared.errors import Unavailable
 from services.shared.feed import FeedPage
 from services.shared.mongo import feed
@@ -36,12 +37,12 @@ async def replicas(url: str, count: int) -> AsyncIterator[list[LinkStore]]:
         stores = [
             await stack.enter_async_context(opened_at(url, "links", ADAPTERS)) for _ in range(count)
         ]
-        await add_all(stores[0], [Link(code, "http://a.example", NOBODY, NOW) for code in CODES])
+        await add_all(stores[0], [Link(code, "http://a.example", ANONYMOUS, NOW) for code in CODES])
         yield stores
 
 
 async def cursor_of(store: LinkStore) -> str:
-    return (await store.changes.read_since(None)).cursor
+    return (await store.change_feed.read_since(None)).cursor
 
 
 async def change(store: LinkStore, code: str) -> None:
@@ -55,7 +56,7 @@ async def change(store: LinkStore, code: str) -> None:
 
 
 async def read(store: LinkStore, cursor: str) -> FeedPage:
-    page: FeedPage = await until_available(lambda: store.changes.read_since(cursor))
+    page: FeedPage = await until_available(lambda: store.change_feed.read_since(cursor))
     return page
 
 
@@ -98,7 +99,7 @@ async def test_a_cursor_holds_on_every_replica_and_every_primary(three_nodes: Re
         assert term(three_nodes.url) >= first_term + 2, "two primaries were elected meanwhile"
         three_nodes.cut()
         with pytest.raises(Unavailable):
-            await one.changes.read_since(cursor)
+            await one.change_feed.read_since(cursor)
         three_nodes.mend()
 
 
@@ -119,10 +120,10 @@ async def test_a_cursor_that_the_oplog_does_not_reach_is_truncated() -> None:
             while client.local["oplog.rs"].find_one({"ts": first["ts"]}):
                 client.other.things.insert_many([{"a": "x" * 100_000} for _ in range(20)])
                 client.admin.command("fsync")  # It keeps what a crash would need.
-            page = await store.changes.read_since(cursor)
+            page = await store.change_feed.read_since(cursor)
             assert page == FeedPage(page.cursor, truncated=True)
             await change(store, CODES[1])
-            assert (await store.changes.read_since(page.cursor)).keys == (CODES[1],)
+            assert (await store.change_feed.read_since(page.cursor)).keys == (CODES[1],)
 
 
 async def test_a_feed_whose_collection_was_dropped_is_truncated(mongo_url: str) -> None:
@@ -132,11 +133,11 @@ async def test_a_feed_whose_collection_was_dropped_is_truncated(mongo_url: str) 
         await change(store, CODES[0])
         with Client(mongo_url) as client:
             client.get_default_database().links.drop()
-        await add_all(store, [Link(CODES[1], "http://a.example", NOBODY, NOW)])
-        page = await store.changes.read_since(cursor)
+        await add_all(store, [Link(CODES[1], "http://a.example", ANONYMOUS, NOW)])
+        page = await store.change_feed.read_since(cursor)
         assert page == FeedPage(page.cursor, truncated=True)
         await change(store, CODES[1])
-        assert (await store.changes.read_since(page.cursor)).keys == (CODES[1],)
+        assert (await store.change_feed.read_since(page.cursor)).keys == (CODES[1],)
 
 
 async def test_a_slow_read_is_tried_again_from_a_young_cursor_and_truncated_from_an_old_one(
@@ -149,11 +150,11 @@ async def test_a_slow_read_is_tried_again_from_a_young_cursor_and_truncated_from
             await change(store, CODES[0])
             monkeypatch.setattr(feed, "_SECONDS", 1e-6)
             with pytest.raises(Unavailable):
-                await store.changes.read_since(cursor)
+                await store.change_feed.read_since(cursor)
             with monkeypatch.context() as context:
                 context.setattr(feed, "_YOUNG_SECONDS", 0)
-                page = await store.changes.read_since(cursor)
+                page = await store.change_feed.read_since(cursor)
             assert page == FeedPage(page.cursor, truncated=True)
             monkeypatch.undo()
-            assert (await store.changes.read_since(page.cursor)).keys == ()
-            assert (await store.changes.read_since(cursor)).keys == (CODES[0],)
+            assert (await store.change_feed.read_since(page.cursor)).keys == ()
+            assert (await store.change_feed.read_since(cursor)).keys == (CODES[0],)

@@ -17,9 +17,10 @@ from services.analytics.domain.visits import VisitCount, VisitKind
 from services.analytics.storage.mongo import store as analytics
 from services.auth.domain.account import Account
 from services.auth.storage import mongo as auth
-from services.links.domain import link as owners
+from services.links.domain import owner as owners
 from services.links.domain.link import Link
-from services.links.domain.query import LinkOrder, Position, Wanted
+from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
+from services.links.domain.resolution import LinkState
 from services.links.storage import mongo as links
 from services.shared import mongo
 from tests.analytics.cases import maintain_all
@@ -66,7 +67,7 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(mongo_url: str) ->
         store = links.open_store(database)
         made = []
         for n in range(200):
-            owner = (owners.Account("one"), owners.Account("two"), owners.NOBODY)[n % 3]
+            owner = (owners.Account("one"), owners.Account("two"), owners.ANONYMOUS)[n % 3]
             at = NOW + timedelta(microseconds=n)
             made.append(Link(f"code{n:04}", "http://a.example", owner, at))
         await add_all(store, made)
@@ -80,7 +81,7 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(mongo_url: str) ->
 
 async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None:
     """Of 300 links of an owner every third is removed, every fifth expired."""
-    owner, nobody = owners.Account("one"), owners.NOBODY
+    owner, nobody = owners.Account("one"), owners.ANONYMOUS
     async with opened(mongo_url, links.SCHEMA) as database:
         store = links.open_store(database)
         made = [Link(f"free{n:04}", "http://a.example", nobody, NOW) for n in range(300)]
@@ -90,21 +91,25 @@ async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None
             expires_at = NOW.replace(microsecond=0) if n % 5 == 0 else None
             made.append(replace(link, removed_at=removed_at, expires_at=expires_at))
         await add_all(store, made)
-        await store.views.note({f"code{n:04}": n % 7 for n in range(300)}, None)
+        await store.views.record({f"code{n:04}": n % 7 for n in range(300)}, None)
         newest, oldest = LinkOrder.NEWEST, LinkOrder.OLDEST
-        all_of_them = Wanted()
-        removed = Wanted(state=owners.LinkState.REMOVED)
-        expired = Wanted(state=owners.LinkState.EXPIRED)
+        all_of_them = LinkFilter()
+        removed = LinkFilter(state=LinkState.REMOVED)
+        expired = LinkFilter(state=LinkState.EXPIRED)
 
         async with profiled(database, "links") as seen:
-            for wanted, order in ((all_of_them, newest), (all_of_them, oldest), (removed, newest)):
-                page = await store.lists.page(owner, wanted, order, None, 20, NOW)
-                after = Position(page[-1].created_at, page[-1].code)
-                assert len(await store.lists.page(owner, wanted, order, after, 20, NOW)) == 20
+            for link_filter, order in (
+                (all_of_them, newest),
+                (all_of_them, oldest),
+                (removed, newest),
+            ):
+                page = await store.lists.page(owner, link_filter, order, None, 20, NOW)
+                after = AgeCursor(page[-1].created_at, page[-1].code)
+                assert len(await store.lists.page(owner, link_filter, order, after, 20, NOW)) == 20
             assert len(await store.lists.page(owner, expired, newest, None, 100, NOW)) == 40
             for text, found in (("code0007", 1), ("code001", 7), ("nowhere", 0)):
                 for order in (newest, oldest):
-                    page = await store.lists.page(owner, Wanted(text), order, None, 100, NOW)
+                    page = await store.lists.page(owner, LinkFilter(text), order, None, 100, NOW)
                     assert len(page) == found
             assert await store.lists.count(owner, all_of_them, NOW) == 200
             assert len(await store.lists.ranking(owner, all_of_them, NOW)) == 200
@@ -124,7 +129,7 @@ async def test_links_of_a_host_are_found_by_it_however_many_it_has(mongo_url: st
     async with opened(mongo_url, links.SCHEMA) as database:
         store = links.open_store(database)
         for name, url in (("code", "http://a.example"), ("free", "http://b.example")):
-            made = [Link(f"{name}{n:04}", url, owners.NOBODY, NOW) for n in range(200)]
+            made = [Link(f"{name}{n:04}", url, owners.ANONYMOUS, NOW) for n in range(200)]
             await add_all(store, made)
         async with profiled(database, "links") as seen:
             found, place = await store.hosts.at_or_below("a.example", None, 50)

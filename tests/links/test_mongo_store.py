@@ -18,18 +18,12 @@ from pymongo.errors import AutoReconnect
 from services.links.__main__ import ADAPTERS
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.domain.block import BlockReason
-from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
-from services.links.domain.link import (
-    NOBODY,
-    Account,
-    FormerUrl,
-    Guest,
-    Link,
-    Owner,
-)
-from services.links.domain.query import LinkOrder, Wanted
+from services.links.domain.decision import BlockedPattern, Decision, DecisionKind
+from services.links.domain.link import FormerUrl, Link
+from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
+from services.links.domain.query import LinkFilter, LinkOrder
 from services.links.domain.report import Statement
-from services.links.storage.mongo import lists
+from services.links.storage.mongo import counts, rankings
 from services.shared import mongo
 from services.shared.errors import Unavailable
 from tests.support import units
@@ -118,7 +112,7 @@ def block(unit: UnitOfWork) -> int:
     change(unit, CODES[0], blocked=SPAM)
     decided = unit.reports.decide(CODES[0], NOW)
     unit.decisions.add(Decision(DecisionKind.BLOCK, NOW, CODES[0], reason=SPAM, reports=decided))
-    unit.decisions.block(BlockedAddress("a.example", SPAM, NOW))
+    unit.decisions.block(BlockedPattern("a.example", SPAM, NOW))
     return decided
 
 
@@ -139,7 +133,7 @@ UNITS: dict[str, Work] = {
     "purge": purge,
     "report": report,
     "decision": block,
-    "ranking": lambda unit: unit.rankings.keep(GUEST, "key", CODES, NOW),
+    "ranking": lambda unit: unit.rankings.save(GUEST, "key", CODES, NOW),
 }
 WRITES = (
     "insert_one",
@@ -180,13 +174,13 @@ def broken_off(monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[list[str]]:
 async def test_a_unit_of_work_that_breaks_off_at_any_write_changes_nothing(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(lists, "_PART", 5)
+    monkeypatch.setattr(rankings, "CODES_PER_PART", 5)
     async with opened(new_mongodb, 1) as (url, (store,)):
         await make(store, GUEST)
         await make(store, ONE, ["of-one01", "of-one02"])
         await store.transactions.run("test", scan)
         await store.transactions.run("test", report)
-        await units.keep_ranking(store, GUEST, "key", CODES[:7], NOW)
+        await units.store_ranking(store, GUEST, "key", CODES[:7], NOW)
         before = documents(url)
         for at in range(10):
             with broken_off(monkeypatch, at) as writes:
@@ -229,12 +223,12 @@ async def test_an_edit_or_a_purge_finds_the_scan_code_that_was_given_meanwhile(
     for work, left in ((lead_elsewhere, {CODES[0], SCAN_CODE}), (purge, set())):
         async with opened(new_mongodb, 2) as (_, (store, other)):
             await make(store, GUEST)
-            cursor = (await store.changes.read_since(None)).cursor
+            cursor = (await store.change_feed.read_since(None)).cursor
             await overtaken(store, work, other.transactions.run("test", scan))
             found = await store.links.resolve([CODES[0], SCAN_CODE])
             assert {one.code for one in found} == left
             assert {one.url for one in found} <= {"http://b.example"}
-            assert {CODES[0], SCAN_CODE} <= set((await store.changes.read_since(cursor)).keys)
+            assert {CODES[0], SCAN_CODE} <= set((await store.change_feed.read_since(cursor)).keys)
             assert await other.links.add(Link(SCAN_CODE, "http://a.example", ONE, NOW)) is None
 
 
@@ -249,7 +243,7 @@ async def test_a_scan_code_that_is_taken_meanwhile_is_passed_over(new_mongodb: N
 async def test_a_link_that_is_purged_meanwhile_stays_gone(new_mongodb: NewStore) -> None:
     for work in (lead_elsewhere, report, scan):
         async with opened(new_mongodb, 2) as (url, (store, other)):
-            await make(store, NOBODY)
+            await make(store, ANONYMOUS)
             assert await overtaken(store, work, other.transactions.run("test", purge)) is None
             left = sorted(documents(url)["links"], key=lambda one: str(one["_id"]))
             assert left == [{"_id": code, "removed": True} for code in CODES]
@@ -296,12 +290,12 @@ async def test_a_report_and_a_decision_see_each_other(new_mongodb: NewStore) -> 
     async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, ONE)
         assert await overtaken(store, block, other.transactions.run("test", report)) == 1
-        assert await store.reports.count_waiting() == 0
+        assert await store.reports.count_pending() == 0
         assert [one.reports for one in await store.decisions.page(0, 9)] == [1]
 
         await store.transactions.run("test", report)
         assert await overtaken(store, report, other.transactions.run("test", block)) == "new"
-        [(_, waiting)], _ = await store.reports.waiting(None, 100)
+        [(_, waiting)], _ = await store.reports.pending(None, 100)
         assert (waiting.id, waiting.count) == ("new", 1)
 
 
@@ -311,8 +305,8 @@ async def test_nothing_of_a_purged_link_is_left_but_its_code(new_mongodb: NewSto
         for work in (lead_elsewhere, scan, report):
             await store.transactions.run("test", work)
         assert await store.links.history(CODES[0]) == [FormerUrl(f"http://{CODES[0]}.example", NOW)]
-        await store.views.note({CODES[0]: 3}, None)
-        await units.keep_ranking(store, ONE, "key", CODES[:1], NOW)
+        await store.views.record({CODES[0]: 3}, None)
+        await units.store_ranking(store, ONE, "key", CODES[:1], NOW)
 
         assert await units.purge(store, [CODES[0], "unknown-"], NOW) == [CODES[0]]
 
@@ -325,17 +319,17 @@ async def test_nothing_of_a_purged_link_is_left_but_its_code(new_mongodb: NewSto
 async def test_rankings_that_replicas_keep_at_once_are_as_many_as_are_kept(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "_PART", 5)
-    monkeypatch.setattr(lists, "KEPT_RANKINGS", 4)
+    monkeypatch.setattr(rankings, "CODES_PER_PART", 5)
+    monkeypatch.setattr(rankings, "MAX_STORED_RANKINGS", 4)
     async with opened(new_mongodb, 2) as (url, stores):
         for _ in range(2):
             await asyncio.gather(
                 *(
-                    units.keep_ranking(stores[n % 2], ONE, f"key{n}", CODES[n:], NOW)
+                    units.store_ranking(stores[n % 2], ONE, f"key{n}", CODES[n:], NOW)
                     for n in range(6)
                 )
             )
-        found = [await stores[0].lists.kept_ranking(ONE, f"key{n}", 0, 99, NOW) for n in range(6)]
+        found = [await stores[0].lists.stored_ranking(ONE, f"key{n}", 0, 99, NOW) for n in range(6)]
         assert sum(one is not None for one in found) == 4
         assert all(one in (None, CODES[n:]) for n, one in enumerate(found))
         parts = sum(-(-len(one) // 5) for one in found if one)
@@ -346,13 +340,13 @@ async def test_links_that_are_too_many_to_be_counted_each_time_are_counted_right
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever replica counts and whichever changes something."""
-    monkeypatch.setattr(lists, "_FEW", 3)
+    monkeypatch.setattr(counts, "MAX_UNCACHED", 3)
     async with opened(new_mongodb, 2) as (url, stores):
         one, other = stores
 
         async def counted(owner: Account | Guest = ONE) -> int:
             first, *others = [
-                await store.lists.count(owner, Wanted(), LATER) for store in stores * 2
+                await store.lists.count(owner, LinkFilter(), LATER) for store in stores * 2
             ]
             assert others == [first] * 3
             return first
@@ -375,7 +369,7 @@ async def test_links_that_are_too_many_to_be_counted_each_time_are_counted_right
         assert await units.withdraw(one, ONE, 2, LATER) == 2
         assert await counted() == 8
 
-        await units.keep_ranking(one, ONE, "key", CODES, NOW)
+        await units.store_ranking(one, ONE, "key", CODES, NOW)
         for name in ("counts", "count_changes", "rankings", "ranked_codes"):
             dates = [one["changed_at"] for one in documents(url)[name]]
             assert dates, "the server deletes them by that"
@@ -386,7 +380,7 @@ async def test_a_count_that_a_removal_overtakes_does_not_hold(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A link is removed after it was counted and before the count is stored, the first or later."""
-    monkeypatch.setattr(lists, "_FEW", 3)
+    monkeypatch.setattr(counts, "MAX_UNCACHED", 3)
     write = mongo.Database.write
     async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, ONE)
@@ -402,9 +396,9 @@ async def test_a_count_that_a_removal_overtakes_does_not_hold(
 
             with monkeypatch.context() as context:
                 context.setattr(mongo.Database, "write", meanwhile)
-                assert await store.lists.count(ONE, Wanted(), LATER) == 12 - n
+                assert await store.lists.count(ONE, LinkFilter(), LATER) == 12 - n
                 assert overtaken_counts == 1
-            assert await store.lists.count(ONE, Wanted(), LATER) == 11 - n
+            assert await store.lists.count(ONE, LinkFilter(), LATER) == 11 - n
             for removed_at in (NOW, None):
                 await other.transactions.run("test", set_removed(CODES[11:], removed_at))
 
@@ -412,29 +406,29 @@ async def test_a_count_that_a_removal_overtakes_does_not_hold(
 async def test_a_count_does_not_hold_once_a_removal_under_way_is_committed(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "_FEW", 3)
+    monkeypatch.setattr(counts, "MAX_UNCACHED", 3)
     loop = asyncio.get_running_loop()
     async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, ONE)
 
         def work(unit: UnitOfWork) -> None:
             set_removed(CODES[:5], NOW)(unit)
-            counting = other.lists.count(ONE, Wanted(), LATER)
+            counting = other.lists.count(ONE, LinkFilter(), LATER)
             assert asyncio.run_coroutine_threadsafe(counting, loop).result() == 12
 
         await store.transactions.run("test", work)
-        assert await other.lists.count(ONE, Wanted(), LATER) == 7
+        assert await other.lists.count(ONE, LinkFilter(), LATER) == 7
 
 
 async def test_a_count_is_made_once_an_hour_while_only_other_things_change(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "_FEW", 3)
+    monkeypatch.setattr(counts, "MAX_UNCACHED", 3)
     async with opened(new_mongodb, 1) as (url, (store,)):
         await make(store, ONE)
 
         async def counted_until(moment: datetime) -> int:
-            assert await store.lists.count(ONE, Wanted(), moment) == 12
+            assert await store.lists.count(ONE, LinkFilter(), moment) == 12
             return int(documents(url)["counts"][0]["until"])
 
         first = await counted_until(LATER)
@@ -462,8 +456,8 @@ async def test_a_read_of_links_leaves_their_history_alone(
             await store.links.find(CODES[0])
             await store.links.resolve(CODES)
             await store.links.newest(ONE, 100)
-            await store.lists.page(ONE, Wanted(), LinkOrder.NEWEST, None, 9, NOW)
-            await store.lists.ranking(ONE, Wanted(), NOW)
+            await store.lists.page(ONE, LinkFilter(), LinkOrder.NEWEST, None, 9, NOW)
+            await store.lists.ranking(ONE, LinkFilter(), NOW)
             await store.links.find_all(ONE, CODES)
             for work in (lead_elsewhere, purge):
                 await store.transactions.run("test", work)

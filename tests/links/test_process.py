@@ -271,7 +271,7 @@ async def test_the_longest_links_fit_a_message(links: Links) -> None:
 
 
 async def test_a_report_waits_until_the_operator_dismisses_it(links: Links) -> None:
-    await links.create("reported", "a.example", "somebody")
+    await links.create("reported", "a.example", "require_owner")
     said = pb.ReportLinkRequest(
         code="reported",
         reason=pb.BLOCK_REASON_PHISHING,

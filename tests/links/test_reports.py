@@ -7,16 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.links.application.gate import Gate
+from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
 from services.links.domain.block import BlockReason
 from services.links.domain.edit import LinkChanges, block, removal
-from services.links.domain.link import NOBODY, RESTORABLE_FOR, Account, Link, NoLink
+from services.links.domain.link import RESTORABLE_FOR, Link, NoLink
+from services.links.domain.owner import ANONYMOUS, Account
 from services.links.domain.query import InvalidCursor
 from services.links.domain.report import (
-    KEPT_AFTER_DECISION,
     MAX_STATEMENTS,
+    REPORT_RETENTION,
     NoReport,
     Report,
     Statement,
@@ -41,12 +42,12 @@ def said(details: str = "", contact: str = "", minute: int = 0) -> Statement:
 dismiss = units.decide_reports
 
 
-async def waiting(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
+async def pending(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
     """How often each report that waits was made, in their order."""
-    found, after = await store.reports.waiting(None, 100)
+    found, after = await store.reports.pending(None, 100)
     assert after is None
     assert all(link.code == report.code for link, report in found)
-    assert await store.reports.count_waiting() == len(found)
+    assert await store.reports.count_pending() == len(found)
     return {(report.code, report.reason): report.count for _, report in found}
 
 
@@ -61,16 +62,16 @@ async def test_reports_of_a_link_for_one_reason_are_one(store: LinkStore) -> Non
     of_phishing = Report("first", "abcdefgh", PHISHING, 3, first.at, last.at, (first, last))
     at = said(minute=4).at
     of_spam = Report("spam", "abcdefgh", SPAM, 1, at, at)
-    found, _ = await store.reports.waiting(None, 100)
+    found, _ = await store.reports.pending(None, 100)
     assert found == [(link(), of_phishing), (link(), of_spam)]
-    assert await store.reports.count_waiting() == 2
+    assert await store.reports.count_pending() == 2
 
 
 async def test_a_clock_that_goes_back_takes_no_time_from_a_report(store: LinkStore) -> None:
     await store.links.add(link())
     for minute in (2, 1, 3, 0):
         await units.report(store, "abcdefgh", SPAM, said(minute=minute), "one")
-    [(_, report)], _ = await store.reports.waiting(None, 100)
+    [(_, report)], _ = await store.reports.pending(None, 100)
     assert (report.first_at, report.last_at) == (said(minute=0).at, said(minute=3).at)
 
 
@@ -82,7 +83,7 @@ async def test_a_link_in_whatever_state_is_reported(store: LinkStore) -> None:
         edited = await units.edit(store, [code], edit, NOW)
         assert await units.report(store, code, OTHER, said(), code) == code
         assert [await store.links.find(code)] == edited, "a report alone changes nothing of it"
-    assert set(await waiting(store)) == {(f"code000{number}", OTHER) for number in range(3)}
+    assert set(await pending(store)) == {(f"code000{number}", OTHER) for number in range(3)}
 
 
 async def test_a_purged_link_takes_its_reports_along(store: LinkStore) -> None:
@@ -91,9 +92,11 @@ async def test_a_purged_link_takes_its_reports_along(store: LinkStore) -> None:
         await units.report(store, code, SPAM, said("Spam.", "ana@b.example"), code)
     await dismiss(store, "decided-", NOW)
     await units.purge(store, ["abcdefgh", "decided-"], NOW)
-    assert await waiting(store) == {("other---", SPAM): 1}
+    assert await pending(store) == {("other---", SPAM): 1}
     assert await dismiss(store, "abcdefgh", NOW) == 0
-    assert not await store.reports.forget(NOW, 1), "those of the purged link are gone already"
+    assert not await store.reports.delete_decided(NOW, 1), (
+        "those of the purged link are gone already"
+    )
 
 
 async def test_the_most_often_reported_links_come_first(store: LinkStore) -> None:
@@ -115,11 +118,11 @@ async def test_the_most_often_reported_links_come_first(store: LinkStore) -> Non
         (("one-----", SPAM), 4),
         (("three---", OTHER), 1),
     ]
-    assert list((await waiting(store)).items()) == ordered
+    assert list((await pending(store)).items()) == ordered
     for most in (3, 4, 5, 100):
         pages, after = [], None
         while True:
-            found, after = await store.reports.waiting(after, most)
+            found, after = await store.reports.pending(after, most)
             pages.append([((one.code, one.reason), one.count) for _, one in found])
             if after is None:
                 break
@@ -142,7 +145,7 @@ async def test_pages_repeat_nothing_and_skip_nothing_while_people_report(store: 
     seen: list[str] = []
     after, turn = None, 0
     while True:
-        found, after = await store.reports.waiting(after, 5)
+        found, after = await store.reports.pending(after, 5)
         seen += [report.code for _, report in found]
         if after is None:
             break
@@ -157,7 +160,7 @@ async def test_pages_repeat_nothing_and_skip_nothing_while_people_report(store: 
         turn += 1
     assert turn > 5
     assert sorted(seen) == codes
-    found, _ = await store.reports.waiting(None, 5)
+    found, _ = await store.reports.pending(None, 5)
     assert [report.code for _, report in found][:2] == ["raised--", "new-----"]
 
 
@@ -167,7 +170,7 @@ async def test_statements_are_kept_while_there_is_room(store: LinkStore) -> None
     for statement in every:
         await units.report(store, "abcdefgh", SPAM, statement, "one")
         await units.report(store, "abcdefgh", SPAM, said(), "one")
-    [(_, report)], _ = await store.reports.waiting(None, 100)
+    [(_, report)], _ = await store.reports.pending(None, 100)
     assert report.statements == tuple(every[:MAX_STATEMENTS])
     assert report.count == 4 * MAX_STATEMENTS
 
@@ -181,12 +184,12 @@ async def test_what_is_decided_on_waits_no_more_and_then_anew(store: LinkStore) 
     assert await dismiss(store, "abcdefgh", NOW) == 2
     assert await dismiss(store, "abcdefgh", NOW) == 0, "none of them waits any more"
     assert await dismiss(store, "unknown-", NOW) == 0
-    assert await waiting(store) == {("other---", PHISHING): 2, ("other---", SPAM): 2}
+    assert await pending(store) == {("other---", PHISHING): 2, ("other---", SPAM): 2}
 
     anew = said("After.", minute=7)
     assert await units.report(store, "abcdefgh", SPAM, anew, "new") == "abcdefgh spam"
     assert await units.report(store, "abcdefgh", SPAM, said(minute=8), "new") == "abcdefgh spam"
-    reports, _ = await store.reports.waiting(None, 100)
+    reports, _ = await store.reports.pending(None, 100)
     found = [report for _, report in reports if report.code == "abcdefgh"]
     at = said(minute=8).at
     assert found == [Report("abcdefgh spam", "abcdefgh", SPAM, 2, anew.at, at, (anew,))]
@@ -204,11 +207,11 @@ async def test_what_was_decided_on_is_forgotten_in_time(store: LinkStore) -> Non
     await units.report(store, "code0001", SPAM, said("Anew."), "new")
     until = NOW + MINUTE
     rounds = 0
-    while await store.reports.forget(until, 1):
+    while await store.reports.delete_decided(until, 1):
         rounds += 1
         assert rounds < 4, "it comes to an end"
     kept = {("code0000", OTHER): 1, ("code0001", SPAM): 1, ("code0003", SPAM): 1}
-    assert await waiting(store) == kept
+    assert await pending(store) == kept
     ids = {}
     for code in ("code0000", "code0001", "code0002", "code0003"):
         ids[code] = await units.report(store, code, SPAM, said(), "new")
@@ -225,7 +228,7 @@ async def test_all_who_report_at_once_are_counted_and_told_one_id(store: LinkSto
     ids = await asyncio.gather(*calls)
     assert len(set(ids[::2])) == len(set(ids[1::2])) == 1
     assert ids[0] != ids[1]
-    assert await waiting(store) == {("abcdefgh", PHISHING): 10, ("abcdefgh", SPAM): 10}
+    assert await pending(store) == {("abcdefgh", PHISHING): 10, ("abcdefgh", SPAM): 10}
 
 
 async def test_no_report_is_lost_to_decisions_meanwhile(store: LinkStore) -> None:
@@ -247,28 +250,30 @@ async def test_no_report_is_lost_to_decisions_meanwhile(store: LinkStore) -> Non
 
     await asyncio.gather(decide(), *map(report, BlockReason))
     assert decided > 0
-    left = await waiting(store)
+    left = await pending(store)
     assert await dismiss(store, "abcdefgh", NOW) == len(left)
-    assert await waiting(store) == {}
+    assert await pending(store) == {}
     for reason in BlockReason:
         await units.report(store, "abcdefgh", reason, said(), "new")
-    assert set((await waiting(store)).values()) == {1}
+    assert set((await pending(store)).values()) == {1}
 
 
 async def test_the_service_reports_lists_and_dismisses(store: LinkStore) -> None:
     clock = [NOW]
     service = units.Service(store, URLS, lambda: clock[0])
-    moderation = Moderation(store, Gate(None, store.decisions), URLS, lambda: clock[0])
-    await service.commands.create("abcdefgh", "a.example", NOBODY)
-    one = await service.commands.report("abcdefgh", SPAM, " Spam. ", " ana@b.example ")
-    assert await service.commands.report("abcdefgh", SPAM, "", "") == one
-    other = await service.commands.report("abcdefgh", OTHER, "", " ")
+    moderation = Moderation(
+        store, CompositeBlocklist(None, store.decisions), URLS, lambda: clock[0]
+    )
+    await service.commands.create("abcdefgh", "a.example", ANONYMOUS)
+    one = await service.reporting.report("abcdefgh", SPAM, " Spam. ", " ana@b.example ")
+    assert await service.reporting.report("abcdefgh", SPAM, "", "") == one
+    other = await service.reporting.report("abcdefgh", OTHER, "", " ")
     assert len({one, other}) == 2
-    await service.commands.create("purged--", "a.example", NOBODY)
+    await service.commands.create("purged--", "a.example", ANONYMOUS)
     await units.purge(store, ["purged--"], NOW)
     for code in ("unknown-", "purged--", "no code at all", ""):
         with pytest.raises(NoLink):
-            await service.commands.report(code, SPAM, "", "")
+            await service.reporting.report(code, SPAM, "", "")
     found, after, count = await moderation.reports("")
     assert (after, count) == ("", 2)
     assert [(report.id, report.statements) for _, report in found] == [
@@ -284,17 +289,17 @@ async def test_the_service_reports_lists_and_dismisses(store: LinkStore) -> None
         with pytest.raises(InvalidCursor):
             await moderation.reports(wrong)
 
-    await service.commands.create("removed-", "a.example", NOBODY)
+    await service.commands.create("removed-", "a.example", ANONYMOUS)
     await units.edit(store, ["removed-"], removal(NOW), NOW)
     clock[0] = NOW + RESTORABLE_FOR - MINUTE
-    assert await service.commands.report("removed-", SPAM, "", "")
+    assert await service.reporting.report("removed-", SPAM, "", "")
     clock[0] = NOW + RESTORABLE_FOR
     with pytest.raises(NoLink):
-        await service.commands.report("removed-", SPAM, "", "")
+        await service.reporting.report("removed-", SPAM, "", "")
 
-    clock[0] = NOW + KEPT_AFTER_DECISION - MINUTE
-    assert not await store.reports.forget(clock[0] - KEPT_AFTER_DECISION, 100)
-    assert await service.commands.report("abcdefgh", OTHER, "", "") == other
-    clock[0] = NOW + KEPT_AFTER_DECISION
-    assert not await store.reports.forget(clock[0] - KEPT_AFTER_DECISION, 100)
-    assert await service.commands.report("abcdefgh", SPAM, "", "") != one
+    clock[0] = NOW + REPORT_RETENTION - MINUTE
+    assert not await store.reports.delete_decided(clock[0] - REPORT_RETENTION, 100)
+    assert await service.reporting.report("abcdefgh", OTHER, "", "") == other
+    clock[0] = NOW + REPORT_RETENTION
+    assert not await store.reports.delete_decided(clock[0] - REPORT_RETENTION, 100)
+    assert await service.reporting.report("abcdefgh", SPAM, "", "") != one

@@ -15,10 +15,12 @@ from services.links.application.ports import LinkStore, Transactions, UnitOfWork
 from services.links.application.rescan import Rescanner
 from services.links.domain.block import BlockReason
 from services.links.domain.edit import LinkChanges, removal, restoration
-from services.links.domain.link import NOBODY, RESTORABLE_FOR, Account, Link, Resolution
+from services.links.domain.link import RESTORABLE_FOR, Link
+from services.links.domain.owner import ANONYMOUS, Account
+from services.links.domain.resolution import Resolution
 from services.links.domain.url import UrlPolicy
 from tests.support import units
-from tests.support.units import FakeLists
+from tests.support.units import FakeBlocklist
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 ONE = Account("one")
@@ -43,15 +45,15 @@ class Clock:
 CLOCK = Clock()
 
 
-async def swept(store: LinkStore, lists: FakeLists, clock: Clock = CLOCK) -> None:
+async def swept(store: LinkStore, lists: FakeBlocklist, clock: Clock = CLOCK) -> None:
     """Look all links through, each step by another process, as if each one were killed."""
     more = True
     while more:
         more = await Rescanner(store, lists, clock.now, clock).step()
         clock.seconds += rescan.LEASE.total_seconds()
-    sweep = await store.sweep.get()
+    sweep = await store.rescan_progress.get()
     assert sweep is not None
-    assert sweep.contents == lists.contents
+    assert sweep.fingerprint == lists.fingerprint
 
 
 def link(code: str, url: str, **more: object) -> Link:
@@ -61,7 +63,7 @@ def link(code: str, url: str, **more: object) -> Link:
 async def blocked(store: LinkStore) -> dict[str, str]:
     """The codes that are blocked, each with the list that did it."""
     links = await store.links.newest(ONE, 100)
-    return {one.code: one.listed for one in links if one.blocked}
+    return {one.code: one.blocklist for one in links if one.blocked}
 
 
 async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(store: LinkStore) -> None:
@@ -70,10 +72,10 @@ async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(store: Link
     await store.links.add(link("badpage1", "http://pages.example/bad"))
     await store.links.add(link("goodpage", "http://pages.example/good"))
     await store.links.add(link("goodhost", "http://good.example/"))
-    cursor = (await store.changes.read_since(None)).cursor
-    await swept(store, FakeLists(one={"bad.example", "http://pages.example/bad"}))
+    cursor = (await store.change_feed.read_since(None)).cursor
+    await swept(store, FakeBlocklist(one={"bad.example", "http://pages.example/bad"}))
     assert await blocked(store) == {"badhost1": "one", "badhost2": "one", "badpage1": "one"}
-    assert set((await store.changes.read_since(cursor)).keys) == {
+    assert set((await store.change_feed.read_since(cursor)).keys) == {
         "badhost1",
         "badhost2",
         "badpage1",
@@ -82,23 +84,23 @@ async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(store: Link
         one.code: one.reason for one in await store.links.resolve(["badhost1", "goodhost"])
     } == {"badhost1": BlockReason.PHISHING, "goodhost": None}
 
-    both = FakeLists(one={"bad.example"}, two={"bad.example"})
+    both = FakeBlocklist(one={"bad.example"}, two={"bad.example"})
     await swept(store, both)
     assert await blocked(store) == {"badhost1": "one", "badhost2": "one"}
-    cursor = (await store.changes.read_since(None)).cursor
+    cursor = (await store.change_feed.read_since(None)).cursor
     del both.lists["one"]
     await swept(store, both)
     assert await blocked(store) == {"badhost1": "two", "badhost2": "two"}
-    await swept(store, FakeLists())
+    await swept(store, FakeBlocklist())
     assert await blocked(store) == {}
-    assert set((await store.changes.read_since(cursor)).keys) == {"badhost1", "badhost2"}
+    assert set((await store.change_feed.read_since(cursor)).keys) == {"badhost1", "badhost2"}
     assert await store.links.resolve(["badpage1"]) == [
         Resolution.active("badpage1", "http://pages.example/bad")
     ]
 
 
 async def test_a_link_that_leads_elsewhere_now_is_free(store: LinkStore) -> None:
-    lists = FakeLists(one={"bad.example"})
+    lists = FakeBlocklist(one={"bad.example"})
     policy = UrlPolicy("https://atajo.example", lists)
     await store.links.add(link("changed1", "http://bad.example/", ended_url="http://bad.example/e"))
     await swept(store, lists)
@@ -109,7 +111,7 @@ async def test_a_link_that_leads_elsewhere_now_is_free(store: LinkStore) -> None
     ):
         assert await units.edit(store, ["changed1"], changes.edit(policy, NOW), NOW)
         assert (await blocked(store)).get("changed1") == listed
-    await swept(store, FakeLists(one={"good.example"}))
+    await swept(store, FakeBlocklist(one={"good.example"}))
     assert await blocked(store) == {"changed1": "one"}
 
 
@@ -119,7 +121,7 @@ async def test_removed_and_purged_links_stand_in_nobodys_way(store: LinkStore) -
     await units.edit(store, ["gone0001"], removal(NOW - RESTORABLE_FOR), NOW)
     await units.edit(store, ["removed1"], removal(NOW), NOW)
     await units.purge(store, ["purged01"], NOW)
-    await swept(store, FakeLists(one={"bad.example"}))
+    await swept(store, FakeBlocklist(one={"bad.example"}))
     assert await units.edit(store, ["removed1"], restoration(), NOW)
     assert (await blocked(store)).keys() == {"removed1", "stays001"}
     assert await units.purge(store, ["stays001"], NOW) == ["stays001"]
@@ -133,35 +135,35 @@ async def test_all_are_found_in_whatever_steps(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch, each: float
 ) -> None:
     """Each step by another process; with a clock that leaves a step the time for little."""
-    monkeypatch.setattr(rescan, "_HOSTS", 7)
-    monkeypatch.setattr(enforcement, "LINKS", 3)
+    monkeypatch.setattr(rescan, "_HOSTS_PER_READ", 7)
+    monkeypatch.setattr(enforcement, "BATCH_SIZE", 3)
     clock = Clock(each)
     for n in range(60):
         ended = f"http://h{(7 * n) % 20:02}.example/" if n % 3 else ""
         await store.links.add(
             link(f"code{n:04}", f"http://h{n % 20:02}.example/{n}", ended_url=ended)
         )
-    await store.links.add(Link("nobody00", "http://h03.example/", NOBODY, NOW))
-    await swept(store, FakeLists(one={"h03.example", "h11.example"}), clock)
-    wanted = {
+    await store.links.add(Link("nobody00", "http://h03.example/", ANONYMOUS, NOW))
+    await swept(store, FakeBlocklist(one={"h03.example", "h11.example"}), clock)
+    listed_codes = {
         f"code{n:04}" for n in range(60) if n % 20 in (3, 11) or (n % 3 and (7 * n) % 20 in (3, 11))
     }
-    assert (await blocked(store)).keys() == wanted
+    assert (await blocked(store)).keys() == listed_codes
     (nobodys,) = await store.links.resolve(["nobody00"])
     assert nobodys.reason is BlockReason.PHISHING
-    await swept(store, FakeLists(), clock)
+    await swept(store, FakeBlocklist(), clock)
     assert await blocked(store) == {}
 
 
 async def test_one_process_at_a_time_and_another_goes_on(store: LinkStore) -> None:
-    clock, lists = Clock(0.6), FakeLists(one={"bad.example"})
+    clock, lists = Clock(0.6), FakeBlocklist(one={"bad.example"})
     await store.links.add(link("badhost1", "http://bad.example/"))
     first = Rescanner(store, lists, clock.now, clock)
     second = Rescanner(store, lists, clock.now, clock)
     assert await first.step()
-    noted = await store.sweep.get()
+    noted = await store.rescan_progress.get()
     assert not await second.step()
-    assert await store.sweep.get() == noted
+    assert await store.rescan_progress.get() == noted
     clock.seconds += rescan.LEASE.total_seconds()
     while await second.step():
         pass
@@ -190,14 +192,14 @@ class Dying:
 async def test_a_rescan_that_a_kill_breaks_off_is_finished_by_another(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch, transactions: int
 ) -> None:
-    lists, others = FakeLists(one={"bad.example"}), FakeLists(one={"worse.example"})
-    monkeypatch.setattr(enforcement, "LINKS", 2)
+    lists, others = FakeBlocklist(one={"bad.example"}), FakeBlocklist(one={"worse.example"})
+    monkeypatch.setattr(enforcement, "BATCH_SIZE", 2)
     for n in range(3):
         await store.links.add(link(f"badhost{n}", f"http://bad.example/{n}"))
         await store.links.add(link(f"worse00{n}", f"http://worse.example/{n}"))
     await units.give_scan_code(store, "worse000", "SCAN0001", NOW)
     await swept(store, lists, Clock())
-    cursor = (await store.changes.read_since(None)).cursor
+    cursor = (await store.change_feed.read_since(None)).cursor
     killed = replace(store, transactions=Dying(store.transactions, transactions))
     clock = Clock()
     clock.seconds = 1000.0
@@ -207,14 +209,14 @@ async def test_a_rescan_that_a_kill_breaks_off_is_finished_by_another(
     clock.seconds += rescan.LEASE.total_seconds()
     await swept(store, others, clock)
     assert (await blocked(store)).keys() == {"worse000", "worse001", "worse002"}
-    changed = set((await store.changes.read_since(cursor)).keys)
+    changed = set((await store.change_feed.read_since(cursor)).keys)
     assert changed == {f"{host}{n}" for host in ("badhost", "worse00") for n in range(3)} | {
         "SCAN0001"
     }
 
 
 async def test_what_another_process_made_meanwhile_is_found(store: LinkStore) -> None:
-    clock, lists = Clock(), FakeLists(one={"bad.example"})
+    clock, lists = Clock(), FakeBlocklist(one={"bad.example"})
     lists.settled_at = 60.0
     rescanner = Rescanner(store, lists, clock.now, clock)
     while await rescanner.step():

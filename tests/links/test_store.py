@@ -9,26 +9,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.links.application import links as commands
+from services.links.application import commands
 from services.links.application.ports import LinkStore
 from services.links.domain.block import BlockReason
 from services.links.domain.code import CodeTaken, NoFreeCode
 from services.links.domain.edit import Edit, Expiry, LinkChanges, block, removal, restoration
-from services.links.domain.link import (
-    NOBODY,
-    RESTORABLE_FOR,
-    Account,
-    FormerUrl,
-    Guest,
-    Link,
-    LinkState,
-    NoLink,
-    Owner,
-    Resolution,
-    TooManyUrls,
-)
-from services.links.domain.query import KEPT_RANKINGS, RANKING_KEPT_FOR, LinkOrder, Wanted
-from services.links.domain.text import folded
+from services.links.domain.link import RESTORABLE_FOR, FormerUrl, Link, NoLink, TooManyUrls
+from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
+from services.links.domain.query import MAX_STORED_RANKINGS, RANKING_TTL, LinkFilter, LinkOrder
+from services.links.domain.resolution import LinkState, Resolution
+from services.links.domain.text import fold_case
 from services.links.domain.url import UrlPolicy
 from tests.support import units
 from tests.support.stores import add_all
@@ -41,7 +31,7 @@ GUEST = Guest(bytes(range(32)))
 
 
 def link(
-    code: str = "abcdefgh", url: str = "http://a.example", owner: Owner = NOBODY, age: int = 0
+    code: str = "abcdefgh", url: str = "http://a.example", owner: Owner = ANONYMOUS, age: int = 0
 ) -> Link:
     return Link(code, url, owner, NOW - timedelta(microseconds=age))
 
@@ -55,7 +45,7 @@ async def urls(store: LinkStore, codes: Sequence[str]) -> dict[str, str]:
 
 async def test_a_link_is_found_with_its_owner(store: LinkStore) -> None:
     # The last is an account whose id is written like the hash of the guest's key.
-    owners: list[Owner] = [NOBODY, ONE, GUEST, Account(GUEST.key_hash.decode())]
+    owners: list[Owner] = [ANONYMOUS, ONE, GUEST, Account(GUEST.key_hash.decode())]
     links = [link(f"code{n:04}", owner=owner) for n, owner in enumerate(owners)]
     for one in links:
         assert await store.links.add(one) == one
@@ -70,9 +60,9 @@ async def test_a_scan_code_is_the_first_of_those_drawn_that_is_free(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = ["ABCDEFGH", "PURGED-1", "SCAN0001", "SCAN0002"]
-    monkeypatch.setattr(commands, "drawn_scan_codes", lambda: iter(drawn))
+    monkeypatch.setattr(commands, "random_scan_codes", lambda: iter(drawn))
     service = units.Service(store, URLS, lambda: NOW)
-    for code, owner in (("ABCDEFGH", NOBODY), ("PURGED-1", TWO), ("code0001", ONE)):
+    for code, owner in (("ABCDEFGH", ANONYMOUS), ("PURGED-1", TWO), ("code0001", ONE)):
         await store.links.add(link(code, owner=owner))
     for code in ("code0002", "code0003"):
         await store.links.add(link(code, owner=GUEST))
@@ -120,9 +110,9 @@ async def test_a_scan_code_finds_its_link_and_stays_taken_when_that_is_purged(
     found = {one.code: one.link_code for one in await store.links.resolve(["SCAN0001", "abcdefgh"])}
     assert found == {"SCAN0001": "abcdefgh", "abcdefgh": ""}
 
-    cursor = (await store.changes.read_since(None)).cursor
+    cursor = (await store.change_feed.read_since(None)).cursor
     assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
-    page = await store.changes.read_since(cursor)
+    page = await store.change_feed.read_since(cursor)
     assert set(page.keys) == {"abcdefgh", "SCAN0001"}
     assert await store.links.resolve(["SCAN0001", "abcdefgh"]) == []
     assert await store.links.find("SCAN0001") is None
@@ -161,7 +151,7 @@ async def test_a_thousand_codes_are_looked_up_at_once_and_unknown_ones_left_out(
 async def test_of_fifty_links_for_one_code_at_once_one_wins(store: LinkStore) -> None:
     service = units.Service(store, URLS, lambda: NOW)
     results = await asyncio.gather(
-        *(service.commands.create("abcdefgh", f"http://{n}.example", NOBODY) for n in range(50)),
+        *(service.commands.create("abcdefgh", f"http://{n}.example", ANONYMOUS) for n in range(50)),
         return_exceptions=True,
     )
 
@@ -191,7 +181,7 @@ async def test_a_link_made_and_purged_at_once_is_there_or_was_purged(store: Link
 
 
 URLS = UrlPolicy("https://atajo.example")
-ALL = Wanted()
+ALL = LinkFilter()
 DAY = timedelta(days=1)
 EVERYTHING = LinkChanges(
     url="https://b.example/%C3%B1?q=a%20b#ñ\U0001f600",
@@ -205,15 +195,15 @@ EVERYTHING = LinkChanges(
 
 async def codes_of(
     store: LinkStore,
-    wanted: Wanted = ALL,
+    link_filter: LinkFilter = ALL,
     owner: Account | Guest = ONE,
     order: LinkOrder = LinkOrder.NEWEST,
     now: datetime = NOW,
 ) -> list[str]:
-    """The codes of an owner's links that are wanted; as many as are counted and ranked."""
-    codes = [one.code for one in await store.lists.page(owner, wanted, order, None, 100, now)]
-    assert await store.lists.count(owner, wanted, now) == len(codes)
-    assert sorted(await store.lists.ranking(owner, wanted, now)) == sorted(codes)
+    """Return the codes of matching links, which count and ranking agree with."""
+    codes = [one.code for one in await store.lists.page(owner, link_filter, order, None, 100, now)]
+    assert await store.lists.count(owner, link_filter, now) == len(codes)
+    assert sorted(await store.lists.ranking(owner, link_filter, now)) == sorted(codes)
     return codes
 
 
@@ -287,15 +277,15 @@ async def test_every_state_has_a_list_and_the_removed_are_in_no_other(store: Lin
     await store.links.add(link("other---", owner=TWO))
     for state, names in lists.items():
         codes = [links[name].code for name in names]
-        assert await codes_of(store, Wanted(state=state)) == codes
-        assert await codes_of(store, Wanted("--", state)) == [c for c in codes if "--" in c]
-        assert await codes_of(store, Wanted(state=state), order=LinkOrder.OLDEST) == codes[::-1]
+        assert await codes_of(store, LinkFilter(state=state)) == codes
+        assert await codes_of(store, LinkFilter("--", state)) == [c for c in codes if "--" in c]
+        assert await codes_of(store, LinkFilter(state=state), order=LinkOrder.OLDEST) == codes[::-1]
         for name, one in links.items():
-            assert Wanted(state=state).includes(one, NOW) == (name in names)
+            assert LinkFilter(state=state).matches(one, NOW) == (name in names)
 
-    tomorrow = await codes_of(store, Wanted(state=LinkState.EXPIRED), now=ends + DAY)
+    tomorrow = await codes_of(store, LinkFilter(state=LinkState.EXPIRED), now=ends + DAY)
     assert tomorrow == ["ending--", "expired-"]
-    assert await codes_of(store, Wanted(state=LinkState.ACTIVE), now=ends + DAY) == ["active--"]
+    assert await codes_of(store, LinkFilter(state=LinkState.ACTIVE), now=ends + DAY) == ["active--"]
     await units.edit(store, ["rest----", "removed-"], restoration(), NOW)
     assert len(await codes_of(store)) == 7
     await edited(store, "active--", removal(NOW))
@@ -342,9 +332,9 @@ async def test_a_text_is_found_anywhere_whatever_the_case(store: LinkStore) -> N
         await store.links.add(one)
     for text, digits in FOUND_BY.items():
         codes = [f"code000{digit}" for digit in digits]
-        assert await codes_of(store, Wanted(folded(text))) == codes, text
-        wanted = Wanted(folded(text), LinkState.ACTIVE)
-        assert [one.code for one in links if wanted.includes(one, NOW)] == codes, text
+        assert await codes_of(store, LinkFilter(fold_case(text))) == codes, text
+        link_filter = LinkFilter(fold_case(text), LinkState.ACTIVE)
+        assert [one.code for one in links if link_filter.matches(one, NOW)] == codes, text
 
 
 async def test_links_are_ranked_by_visits_of_people_then_by_age(store: LinkStore) -> None:
@@ -355,23 +345,23 @@ async def test_links_are_ranked_by_visits_of_people_then_by_age(store: LinkStore
     await store.links.add(link("nobodys-"))
 
     async def ranking(owner: Account | Guest = ONE, text: str = "") -> list[str]:
-        return await store.lists.ranking(owner, Wanted(text), NOW)
+        return await store.lists.ranking(owner, LinkFilter(text), NOW)
 
     assert await ranking() == [f"code000{n}" for n in (1, 0, 3, 2, 5, 4)]
     people = {"code0004": 5, "code0002": 7, "code0003": 5, "unknown-": 9, "nobodys-": 9}
-    await store.views.note(people | {"guests--": 2**40}, "17")
-    await store.views.note({"code0002": 6, "code0005": 0}, None)
+    await store.views.record(people | {"guests--": 2**40}, "17")
+    await store.views.record({"code0002": 6, "code0005": 0}, None)
     assert await store.views.cursor() == "17"
     assert await ranking() == [f"code000{n}" for n in (2, 3, 4, 1, 0, 5)]
     assert await ranking(text="code0004") == ["code0004"]
     assert await ranking(TWO) == []
-    await store.views.note({}, "")
+    await store.views.record({}, "")
     assert await store.views.cursor() == ""
 
     # Visits stay with a link through all that is done to it.
     for edit in (EVERYTHING.edit(URLS, NOW), removal(NOW), restoration()):
         await edited(store, "code0004", edit)
-    await store.views.note({"code0001": 4}, "18")
+    await store.views.record({"code0001": 4}, "18")
     await units.claim(store, GUEST, ONE, 10)
     assert (await ranking())[:4] == ["guests--", "code0002", "code0003", "code0004"]
     assert await store.links.add(link("unknown-", owner=ONE, age=99))
@@ -380,43 +370,43 @@ async def test_links_are_ranked_by_visits_of_people_then_by_age(store: LinkStore
 
 async def test_a_ranking_is_kept_with_all_its_codes(store: LinkStore) -> None:
     codes = [f"code{n:04}" for n in range(2345)]
-    assert await store.lists.kept_ranking(ONE, "key", 0, 10, NOW) is None
+    assert await store.lists.stored_ranking(ONE, "key", 0, 10, NOW) is None
     for _ in range(2):
-        await units.keep_ranking(store, ONE, "key", codes, NOW)
+        await units.store_ranking(store, ONE, "key", codes, NOW)
         for start, most in ((0, 10), (995, 10), (999, 2001), (2000, 1000), (2340, 10), (0, 9999)):
-            kept = await store.lists.kept_ranking(ONE, "key", start, most, NOW)
+            kept = await store.lists.stored_ranking(ONE, "key", start, most, NOW)
             assert kept == codes[start : start + most]
     for start in (2345, 5000):
-        assert await store.lists.kept_ranking(ONE, "key", start, 10, NOW) == []
+        assert await store.lists.stored_ranking(ONE, "key", start, 10, NOW) == []
     for owner, key in ((TWO, "key"), (GUEST, "key"), (ONE, "yek")):
-        assert await store.lists.kept_ranking(owner, key, 0, 10, NOW) is None
+        assert await store.lists.stored_ranking(owner, key, 0, 10, NOW) is None
 
-    await units.keep_ranking(store, ONE, "key", codes[:3], NOW)
-    assert await store.lists.kept_ranking(ONE, "key", 0, 10, NOW) == codes[:3]
+    await units.store_ranking(store, ONE, "key", codes[:3], NOW)
+    assert await store.lists.stored_ranking(ONE, "key", 0, 10, NOW) == codes[:3]
 
 
 async def test_the_last_rankings_of_an_owner_are_kept_for_an_hour(store: LinkStore) -> None:
     async def kept(owner: Account | Guest, now: datetime) -> list[int]:
         """Those that are there of four more than an owner can have."""
         rankings = [
-            await store.lists.kept_ranking(owner, f"key{n}", 0, 10, now)
-            for n in range(KEPT_RANKINGS + 4)
+            await store.lists.stored_ranking(owner, f"key{n}", 0, 10, now)
+            for n in range(MAX_STORED_RANKINGS + 4)
         ]
         assert all(codes in (None, [f"code{n:04}"]) for n, codes in enumerate(rankings))
         return [n for n, codes in enumerate(rankings) if codes]
 
-    await units.keep_ranking(store, TWO, "key0", ["code0000"], NOW)
-    for n in range(KEPT_RANKINGS + 2):
+    await units.store_ranking(store, TWO, "key0", ["code0000"], NOW)
+    for n in range(MAX_STORED_RANKINGS + 2):
         at = NOW + timedelta(seconds=n)
-        await units.keep_ranking(store, ONE, f"key{n}", [f"code{n:04}"], at)
+        await units.store_ranking(store, ONE, f"key{n}", [f"code{n:04}"], at)
     later = NOW + timedelta(minutes=6)
-    assert await kept(ONE, later) == list(range(2, KEPT_RANKINGS + 2))
+    assert await kept(ONE, later) == list(range(2, MAX_STORED_RANKINGS + 2))
     assert await kept(TWO, later) == [0]
 
-    later = NOW + RANKING_KEPT_FOR
+    later = NOW + RANKING_TTL
     assert await kept(TWO, later - timedelta(seconds=1)) == [0]
     assert await kept(TWO, later) == []
-    assert await kept(ONE, later + timedelta(seconds=3)) == list(range(4, KEPT_RANKINGS + 2))
+    assert await kept(ONE, later + timedelta(seconds=3)) == list(range(4, MAX_STORED_RANKINGS + 2))
 
 
 async def test_a_guests_links_become_an_accounts_in_batches(store: LinkStore) -> None:
@@ -448,7 +438,7 @@ async def test_edits_of_one_link_at_once_all_hold(store: LinkStore) -> None:
         *(units.edit(store, ["abcdefgh"], LinkChanges(url=u).edit(URLS, NOW), NOW) for u in urls),
         units.edit(store, ["abcdefgh"], LinkChanges(title="t").edit(URLS, NOW), NOW),
         units.edit(store, ["abcdefgh"], block(BlockReason.SPAM), NOW),
-        store.views.note({"abcdefgh": 3}, None),
+        store.views.record({"abcdefgh": 3}, None),
     )
 
     found = await store.links.find("abcdefgh")
@@ -531,15 +521,15 @@ async def test_a_purged_link_leaves_nothing_but_its_code(store: LinkStore) -> No
     await store.links.add(link("stays---", owner=ONE))
     await edited(store, "abcdefgh", EVERYTHING.edit(URLS, NOW))
     await edited(store, "abcdefgh", removal(NOW))
-    await store.views.note({"abcdefgh": 3}, "1")
+    await store.views.record({"abcdefgh": 3}, "1")
     assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
 
     assert await codes_of(store) == ["stays---"]
-    assert await codes_of(store, Wanted(state=LinkState.REMOVED)) == []
+    assert await codes_of(store, LinkFilter(state=LinkState.REMOVED)) == []
     assert await store.links.find_all(ONE, ["abcdefgh"]) == []
     assert await store.links.history("abcdefgh") == []
     assert await store.links.codes_after("", 10) == ["stays---"]
     assert await store.links.removed_before(NOW + DAY, 10) == []
-    await store.views.note({"abcdefgh": 5}, "2")
+    await store.views.record({"abcdefgh": 5}, "2")
     assert await store.links.resolve(["abcdefgh"]) == []
     assert await store.links.add(link(owner=ONE)) is None

@@ -16,7 +16,8 @@ from pymongo import MongoClient, WriteConcern
 from pymongo.database import Database
 from pymongo.results import InsertManyResult
 
-from services.links.domain.link import Account, Link
+from services.links.domain.link import Link
+from services.links.domain.owner import Account
 from services.links.storage.mongo import SCHEMA
 from services.links.storage.mongo.documents import document_of
 from services.shared import mongo

@@ -26,7 +26,8 @@ import httpx
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.links.domain.host import host_key
-from services.links.domain.link import NOBODY, Link
+from services.links.domain.link import Link
+from services.links.domain.owner import ANONYMOUS
 from services.links.storage import mongo, sqlite
 from services.links.storage.mongo.documents import document_of
 from services.shared.rpc import client
@@ -101,7 +102,7 @@ class MongoStore:
     def fill(self) -> None:
         at = datetime.now(UTC) - timedelta(seconds=1)
         links = (
-            Link(code_of(number), _url(number), NOBODY, at + timedelta(microseconds=number))
+            Link(code_of(number), _url(number), ANONYMOUS, at + timedelta(microseconds=number))
             for number in range(LINKS)
         )
         with filled(self.setting, mongo.SCHEMA) as documents:

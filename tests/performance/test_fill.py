@@ -67,7 +67,7 @@ async def test_links(mongo_url: str) -> None:
         store = open_store(database)
         for link in links:
             assert await store.links.add(link) == link
-        await store.views.note({code: one.get("people", 0) for code, one in held.items()}, None)
+        await store.views.record({code: one.get("people", 0) for code, one in held.items()}, None)
     assert len(held) == 23
     with _opened(mongo_url) as documents:
         assert {one["_id"]: bson.encode(one) for one in documents.links.find()} == {

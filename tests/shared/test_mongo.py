@@ -36,7 +36,7 @@ from pymongo.errors import (
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.links.domain import link as owners
+from services.links.domain import owner as owners
 from services.links.domain.link import Link
 from services.links.storage import mongo as links_store
 from services.shared import mongo

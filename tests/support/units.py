@@ -6,14 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from services.links.application.links import LinkCommands, edit_links
+from services.links.application.commands import LinkCommands
+from services.links.application.editing import edit_links
 from services.links.application.maintenance import Maintenance
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.queries import LinkQueries
-from services.links.domain.block import BlockReason, Refusal
+from services.links.application.reporting import Reporting
+from services.links.domain.block import BlockReason
+from services.links.domain.blocklist import BlocklistMatch
 from services.links.domain.edit import Edit
 from services.links.domain.host import host_at
-from services.links.domain.link import Account, Guest, Link
+from services.links.domain.link import Link
+from services.links.domain.owner import Account, Guest
 from services.links.domain.report import Statement
 from services.links.domain.url import UrlPolicy
 
@@ -43,17 +47,17 @@ async def purge(store: LinkStore, codes: Sequence[str], now: datetime) -> list[s
     return await store.transactions.run("test", lambda unit: unit.links.purge(codes, now))
 
 
-async def keep_ranking(
+async def store_ranking(
     store: LinkStore, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
 ) -> None:
-    await store.transactions.run("test", lambda unit: unit.rankings.keep(owner, key, codes, now))
+    await store.transactions.run("test", lambda unit: unit.rankings.save(owner, key, codes, now))
 
 
 async def report(
-    store: LinkStore, code: str, reason: BlockReason, said: Statement, new_id: str
+    store: LinkStore, code: str, reason: BlockReason, statement: Statement, new_id: str
 ) -> str:
     return await store.transactions.run(
-        "test", lambda unit: unit.reports.add(code, reason, said, new_id)
+        "test", lambda unit: unit.reports.add(code, reason, statement, new_id)
     )
 
 
@@ -75,11 +79,12 @@ class Service:
     def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
         self.commands = LinkCommands(store, urls, now)
         self.queries = LinkQueries(store, now)
+        self.reporting = Reporting(store, now)
         self.maintenance = Maintenance(store, now)
 
 
-class FakeLists:
-    """Lists by name, each with the hosts and the URLs that it names."""
+class FakeBlocklist:
+    """A `VersionedBlocklist` of named lists, each a set of hosts and URLs."""
 
     def __init__(self, **lists: set[str]) -> None:
         self.lists = lists
@@ -87,17 +92,21 @@ class FakeLists:
         self.are_read = True
 
     @property
-    def contents(self) -> str | None:
+    def fingerprint(self) -> str | None:
         if not self.are_read:
             return None
         return repr(sorted((name, sorted(named)) for name, named in self.lists.items()))
 
-    def refusal(self, url: str) -> Refusal | None:
-        for name, named in sorted(self.lists.items()):
-            if {url, host_at(url)} & named:
-                return Refusal(BlockReason.PHISHING, name, 1)
-        return None
+    def match(self, url: str) -> BlocklistMatch | None:
+        return next(iter(self.matches(url)), None)
 
-    def concerns(self, host: str) -> bool:
+    def matches(self, url: str) -> list[BlocklistMatch]:
+        return [
+            BlocklistMatch(BlockReason.PHISHING, name, 1, min({url, host_at(url)} & named))
+            for name, named in sorted(self.lists.items())
+            if {url, host_at(url)} & named
+        ]
+
+    def may_match_host(self, host: str) -> bool:
         named = {each for one in self.lists.values() for each in one}
         return host in named or host in map(host_at, named)

@@ -185,5 +185,5 @@ def test_the_operators_command_says_that_nothing_runs(
         if state is not None:
             (tmp_path / "run.json").write_text(state, encoding="latin-1")
         with pytest.raises(SystemExit) as end:
-            AdminSettings.load().addresses()
+            AdminSettings.load().endpoints()
         assert str(end.value).startswith(f"Atajo does not run over {folder}: ")

@@ -21,12 +21,13 @@ from services.auth.domain.account import Account
 from services.links.__main__ import ADAPTERS as LINKS
 from services.links.application.ports import UnitOfWork
 from services.links.domain import link as links
+from services.links.domain import owner as owners
 from services.links.domain import report
 from services.links.domain.block import BlockReason
-from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
+from services.links.domain.decision import BlockedPattern, Decision, DecisionKind
 from services.links.domain.edit import Edit, LinkChanges, block, removal
-from services.links.domain.query import Wanted
-from services.links.domain.sweep import Sweep
+from services.links.domain.query import LinkFilter
+from services.links.domain.rescan_progress import RescanProgress
 from services.links.domain.url import UrlPolicy
 from tests.support import stored, units
 from tests.support.stored import Path
@@ -38,14 +39,14 @@ DAY = 20_454
 
 
 def _listed(link: links.Link) -> links.Link:
-    return replace(link, listed="phishing.txt", spared=True, spared_at=NOW)
+    return replace(link, blocklist="phishing.txt", exempt=True, exempt_since=NOW)
 
 
 async def fill_links(setting: str) -> None:
-    owner, guest = links.Account("one"), links.Guest(bytes(32))
+    owner, guest = owners.Account("one"), owners.Guest(bytes(32))
     async with opened_at(setting, "links", LINKS) as store:
-        owners: tuple[links.Owner, ...] = (owner, guest, links.NOBODY)
-        for n, whose in enumerate(owners):
+        every_owner: tuple[owners.Owner, ...] = (owner, guest, owners.ANONYMOUS)
+        for n, whose in enumerate(every_owner):
             whole = links.Link(
                 f"code{n:04}",
                 "https://example.com/",
@@ -62,7 +63,7 @@ async def fill_links(setting: str) -> None:
             changes = LinkChanges(url="https://b.example/")
             urls = UrlPolicy("https://atajo.example")
             await units.edit(store, codes, changes.edit(urls, NOW), NOW)
-            if not isinstance(whose, links.Nobody):
+            if not isinstance(whose, owners.Anonymous):
                 await units.give_scan_code(store, whole.code, f"SCAN000{n}", NOW)
             await units.edit(store, codes, block(BlockReason.SPAM), NOW)
             await units.edit(store, codes, removal(NOW), NOW)
@@ -73,11 +74,11 @@ async def fill_links(setting: str) -> None:
             await units.report(store, "listed--", reason, said, f"id-{reason.value}")
         await units.report(store, "code0000", BlockReason.SPAM, said, "decided")
         await units.decide_reports(store, "code0000", NOW)
-        await store.sweep.put(Sweep("contents"))
+        await store.rescan_progress.put(RescanProgress("contents"))
         spam = BlockReason.SPAM
 
         def decide(unit: UnitOfWork) -> None:
-            unit.decisions.block(BlockedAddress("evil.example", spam, NOW))
+            unit.decisions.block(BlockedPattern("evil.example", spam, NOW))
             unit.decisions.add(Decision(DecisionKind.BLOCK, NOW, "", "evil.example", spam))
             of_link = Decision(DecisionKind.BLOCK, NOW, "code0001", "", spam, "cause", 2)
             unit.decisions.add(of_link)
@@ -85,10 +86,10 @@ async def fill_links(setting: str) -> None:
         await store.transactions.run("test", decide)
         await store.links.add(links.Link("purged--", "https://example.com/", owner, NOW))
         await units.purge(store, ["purged--"], NOW)
-        await store.views.note({"code0000": 7}, "7")
-        await units.keep_ranking(store, owner, "key", ["code0000"], NOW)
-        with patch("services.links.storage.mongo.lists._FEW", 1):
-            await store.lists.count(owner, Wanted(), NOW)
+        await store.views.record({"code0000": 7}, "7")
+        await units.store_ranking(store, owner, "key", ["code0000"], NOW)
+        with patch("services.links.storage.mongo.counts.MAX_UNCACHED", 1):
+            await store.lists.count(owner, LinkFilter(), NOW)
         await store.leases.take("purge", "one", timedelta(seconds=5), NOW)
 
 

@@ -1,1 +1,1 @@
-"""Protobuf in, use case, protobuf out."""
+"""The gRPC services of links: convert messages and call the use cases."""

@@ -1,4 +1,4 @@
-"""Serves `LinksService` over gRPC: protobuf in, use case, protobuf out."""
+"""Serves `LinksService` over gRPC."""
 
 from __future__ import annotations
 
@@ -15,32 +15,39 @@ from services.links.api.messages import (
     ORDER_OF,
     REASON_OF,
     STATE_OF,
-    changes_of,
+    link_changes_of,
     owner_of,
     write_link,
     write_resolution,
     write_resolutions,
 )
-from services.links.application.links import LinkCommands
+from services.links.application.commands import LinkCommands
 from services.links.application.queries import LinkQueries
+from services.links.application.reporting import Reporting
 from services.links.domain.block import InvalidReason
-from services.links.domain.link import Account, Guest, Link
+from services.links.domain.link import Link
+from services.links.domain.owner import Account, Guest
 from services.links.domain.query import InvalidQuery
 from services.shared.rpc import interceptors, status
 
 _SERVICE: str = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
 _CODES_PER_MESSAGE = 10_000
-"""Codes in one message of a stream: 0.4 MB if all have the maximum length."""
+"""0.4 MB if all codes have the maximum length."""
 
 
 class LinksServicer(pb_grpc.LinksServiceServicer):
-    """Translates calls; decides nothing."""
+    """Converts messages and calls the use cases."""
 
     def __init__(
-        self, commands: LinkCommands, queries: LinkQueries, now: Callable[[], datetime]
+        self,
+        commands: LinkCommands,
+        queries: LinkQueries,
+        reporting: Reporting,
+        now: Callable[[], datetime],
     ) -> None:
         self._commands = commands
         self._queries = queries
+        self._reporting = reporting
         self._now = now
 
     async def CreateLink(
@@ -68,7 +75,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def ChangeLink(
         self, request: pb.ChangeLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.ChangeLinkResponse:
-        changes = changes_of(request.changes)
+        changes = link_changes_of(request.changes)
         link = await self._commands.change(owner_of(request.owner), request.code, changes)
         response = pb.ChangeLinkResponse()
         write_link(response.link, link, self._now())
@@ -105,7 +112,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         reason = REASON_OF.get(request.reason)
         if reason is None:
             raise InvalidReason("A link is reported for a reason.")
-        report_id = await self._commands.report(
+        report_id = await self._reporting.report(
             request.code, reason, request.details, request.contact
         )
         return pb.ReportLinkResponse(report_id=report_id)
@@ -115,7 +122,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     ) -> pb.CreateScanCodeResponse:
         link = await self._commands.create_scan_code(owner_of(request.owner), request.code)
         response = pb.CreateScanCodeResponse(scan_code=link.scan_code)
-        write_resolution(response.resolution, link.resolution().by(link.scan_code))
+        write_resolution(response.resolution, link.resolution().via_scan_code(link.scan_code))
         return response
 
     async def ResolveLinks(
@@ -164,7 +171,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         link = await self._queries.preview(request.code)
         response = pb.PreviewLinkResponse()
         write_link(response.link, link, self._now())
-        del response.link.tags[:]  # They are their owner's.
+        del response.link.tags[:]  # Private to the owner.
         return response
 
     async def ListOwnedCodes(
@@ -197,7 +204,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
 
 
 def _write_creation(message: pb.Creation, outcome: Link | BaseException, seconds: float) -> None:
-    """Write the outcome of one creation, and count it as a call of its own in the metrics."""
+    """Write the outcome of a creation, which the metrics count as a separate call."""
     if isinstance(outcome, Link):
         interceptors.handled(_SERVICE, "CreateLink", "OK", seconds)
         write_resolution(message.resolution, outcome.resolution())

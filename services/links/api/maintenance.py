@@ -1,4 +1,4 @@
-"""Serves `MaintenanceService` over gRPC: protobuf in, use case, protobuf out."""
+"""Serves `MaintenanceService` over gRPC."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from grpc.aio import ServicerContext
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.links.application.maintenance import Maintenance
-from services.links.domain.link import Account
+from services.links.domain.owner import Account
 
 
 class MaintenanceServicer(pb_grpc.MaintenanceServiceServicer):
-    """Translates calls; decides nothing."""
+    """Converts messages and calls the use cases."""
 
     def __init__(self, maintenance: Maintenance) -> None:
         self._maintenance = maintenance

@@ -1,6 +1,6 @@
-"""Translates between the domain of links and protobuf messages.
+"""Converts between the domain of links and protobuf messages.
 
-Functions write into messages that exist already: protobuf copies a message that is assigned.
+Functions fill existing messages, since assigning a message to a field copies it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from atajo.links.v1 import links_pb2 as pb
+from services.links.application.explanation import Explanation
 from services.links.domain.block import BlockReason, InvalidReason
 from services.links.domain.decision import Decision, DecisionKind
 from services.links.domain.edit import Expiry, InvalidExpiry, LinkChanges
-from services.links.domain.link import NOBODY, Account, Guest, Link, LinkState, Owner, Resolution
+from services.links.domain.link import Link
+from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
 from services.links.domain.query import LinkOrder
 from services.links.domain.report import Report
+from services.links.domain.resolution import LinkState, Resolution
 
 _STATES = {
     LinkState.ACTIVE: pb.LINK_STATE_ACTIVE,
@@ -51,10 +54,10 @@ def owner_of(request: pb.CreateLinkRequest | pb.Owner) -> Owner:
         case "guest_key_hash":
             return Guest(request.guest_key_hash)
         case _:
-            return NOBODY
+            return ANONYMOUS
 
 
-def changes_of(message: pb.LinkChanges) -> LinkChanges:
+def link_changes_of(message: pb.LinkChanges) -> LinkChanges:
     return LinkChanges(
         url=message.url if message.HasField("url") else None,
         title=message.title if message.HasField("title") else None,
@@ -68,7 +71,7 @@ def changes_of(message: pb.LinkChanges) -> LinkChanges:
 
 
 def _expiry(message: pb.Expiry) -> Expiry:
-    """Raises InvalidExpiry for what is no moment of the years 1 to 9999."""
+    """Return the expiry. Raises InvalidExpiry for a time outside the years 1 to 9999."""
     if not message.HasField("expires_at"):
         return Expiry(None)
     try:
@@ -78,25 +81,53 @@ def _expiry(message: pb.Expiry) -> Expiry:
 
 
 def reason_of(number: pb.BlockReason.ValueType) -> BlockReason:
-    """Raises InvalidReason."""
+    """Return the reason of a block. Raises InvalidReason."""
     reason = REASON_OF.get(number)
     if reason is None:
         raise InvalidReason("What is blocked is blocked for a reason.")
     return reason
 
 
-def decision_message(decision: Decision) -> pb.Decision:
-    message = pb.Decision(
-        kind=_KINDS[decision.kind], cause=decision.cause, reports=decision.reports
-    )
+def write_decision(message: pb.Decision, decision: Decision) -> None:
+    message.kind = _KINDS[decision.kind]
+    message.cause = decision.comment
+    message.reports = decision.reports
     if decision.code:
         message.code = decision.code
     else:
-        message.address = decision.address
+        message.address = decision.pattern
     if decision.reason is not None:
         message.reason = _REASONS[decision.reason]
     message.at.FromDatetime(decision.at)
-    return message
+
+
+def write_explanation(
+    message: pb.ExplainBlockResponse, explanation: Explanation, now: datetime
+) -> None:
+    link = explanation.link
+    if link is not None:
+        write_link(message.link, link, now)
+        message.gone = link.is_gone_at(now)
+        message.blocklist = link.blocklist
+        message.exempt = link.exempt
+        if link.removed_at is not None and not message.gone:
+            message.removed_at.FromDatetime(link.removed_at)
+        if link.exempt_since is not None:
+            message.exempt_since.FromDatetime(link.exempt_since)
+    for explained in explanation.matches:
+        match = explained.match
+        entry = message.matches.add(
+            url=explained.url,
+            list=match.list,
+            line=match.line,
+            key=match.key,
+            reason=_REASONS[match.reason],
+            exempt=link is not None and link.is_exempt_from(match),
+        )
+        if explained.decision is not None:
+            write_decision(entry.decision, explained.decision)
+    if explanation.decision is not None:
+        write_decision(message.decision, explanation.decision)
 
 
 def write_link(message: pb.Link, link: Link, now: datetime) -> None:
@@ -124,21 +155,21 @@ def write_report(message: pb.Report, link: Link, report: Report, now: datetime) 
     write_link(message.link, link, now)
     message.first_at.FromDatetime(report.first_at)
     message.last_at.FromDatetime(report.last_at)
-    for said in report.statements:
-        statement = message.statements.add(details=said.details, contact=said.contact)
-        statement.at.FromDatetime(said.at)
+    for statement in report.statements:
+        written = message.statements.add(details=statement.details, contact=statement.contact)
+        written.at.FromDatetime(statement.at)
 
 
 def write_resolutions(
     response: pb.ChangeLinkResponse | pb.RemoveLinksResponse | pb.RestoreLinksResponse,
     links: Iterable[Link],
 ) -> None:
-    """Write what the short addresses of links answer: those of their codes and scan codes."""
+    """Write the resolutions of links, for their codes and their scan codes."""
     for link in links:
         resolution = link.resolution()
         write_resolution(response.resolutions.add(), resolution)
         if link.scan_code:
-            write_resolution(response.resolutions.add(), resolution.by(link.scan_code))
+            write_resolution(response.resolutions.add(), resolution.via_scan_code(link.scan_code))
 
 
 def write_resolution(message: pb.Resolution, resolution: Resolution) -> None:

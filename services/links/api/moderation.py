@@ -1,4 +1,4 @@
-"""Serves `ModerationService` over gRPC: protobuf in, use case, protobuf out."""
+"""Serves `ModerationService` over gRPC."""
 
 from __future__ import annotations
 
@@ -10,15 +10,24 @@ from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.links.api.messages import decision_message, reason_of, write_report
+from services.links.api.messages import (
+    reason_of,
+    write_decision,
+    write_explanation,
+    write_report,
+)
+from services.links.application.explanation import BlockExplainer
 from services.links.application.moderation import Moderation
 
 
 class ModerationServicer(pb_grpc.ModerationServiceServicer):
-    """Translates calls; decides nothing."""
+    """Converts messages and calls the use cases."""
 
-    def __init__(self, moderation: Moderation, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, moderation: Moderation, explainer: BlockExplainer, now: Callable[[], datetime]
+    ) -> None:
         self._moderation = moderation
+        self._explainer = explainer
         self._now = now
 
     async def BlockLink(
@@ -38,13 +47,13 @@ class ModerationServicer(pb_grpc.ModerationServiceServicer):
         self, request: pb.BlockAddressRequest, context: ServicerContext[Any, Any]
     ) -> pb.BlockAddressResponse:
         reason = reason_of(request.reason)
-        await self._moderation.block_address(request.address, reason, request.cause)
+        await self._moderation.block_pattern(request.address, reason, request.cause)
         return pb.BlockAddressResponse()
 
     async def UnblockAddress(
         self, request: pb.UnblockAddressRequest, context: ServicerContext[Any, Any]
     ) -> pb.UnblockAddressResponse:
-        await self._moderation.unblock_address(request.address, request.cause)
+        await self._moderation.unblock_pattern(request.address, request.cause)
         return pb.UnblockAddressResponse()
 
     async def ListReports(
@@ -66,5 +75,18 @@ class ModerationServicer(pb_grpc.ModerationServiceServicer):
     async def ListDecisions(
         self, request: pb.ListDecisionsRequest, context: ServicerContext[Any, Any]
     ) -> pb.ListDecisionsResponse:
-        decisions = await self._moderation.decisions(request.skip)
-        return pb.ListDecisionsResponse(decisions=map(decision_message, decisions))
+        response = pb.ListDecisionsResponse()
+        for decision in await self._moderation.decisions(request.skip, request.text):
+            write_decision(response.decisions.add(), decision)
+        return response
+
+    async def ExplainBlock(
+        self, request: pb.ExplainBlockRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ExplainBlockResponse:
+        if request.WhichOneof("subject") == "code":
+            explanation = await self._explainer.explain_link(request.code)
+        else:
+            explanation = await self._explainer.explain_url(request.address)
+        response = pb.ExplainBlockResponse()
+        write_explanation(response, explanation, self._now())
+        return response

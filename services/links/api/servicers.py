@@ -1,4 +1,4 @@
-"""Links over gRPC."""
+"""Assembles the gRPC services of links."""
 
 from __future__ import annotations
 
@@ -10,34 +10,38 @@ from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.links.api.links import LinksServicer
 from services.links.api.maintenance import MaintenanceServicer
 from services.links.api.moderation import ModerationServicer
-from services.links.application.links import LinkCommands
+from services.links.application.commands import LinkCommands
+from services.links.application.explanation import BlockExplainer
 from services.links.application.maintenance import Maintenance
 from services.links.application.moderation import Moderation
 from services.links.application.queries import LinkQueries
+from services.links.application.reporting import Reporting
 from services.shared.rpc.server import Servicer, Servicers
 
 
 def servicers(
     commands: LinkCommands,
     queries: LinkQueries,
+    reporting: Reporting,
     moderation: Moderation,
+    explainer: BlockExplainer,
     maintenance: Maintenance,
     now: Callable[[], datetime],
 ) -> Servicers:
-    """Return what the process serves to its callers and on the operator's port."""
+    """Return the services for the gateway and those for the operator's port."""
     return Servicers(
         calls=Servicer.of(
             pb.DESCRIPTOR,
             "LinksService",
             pb_grpc.add_LinksServiceServicer_to_server,
-            LinksServicer(commands, queries, now),
+            LinksServicer(commands, queries, reporting, now),
         ),
         admin=(
             Servicer.of(
                 pb.DESCRIPTOR,
                 "ModerationService",
                 pb_grpc.add_ModerationServiceServicer_to_server,
-                ModerationServicer(moderation, now),
+                ModerationServicer(moderation, explainer, now),
             ),
             Servicer.of(
                 pb.DESCRIPTOR,

@@ -1,4 +1,4 @@
-"""Applies blocklist changes to existing links."""
+"""Applies the blocklists to existing links."""
 
 from __future__ import annotations
 
@@ -8,83 +8,88 @@ from datetime import datetime
 from typing import TypeVar
 
 from services.links import metrics
-from services.links.application.links import edit_links
+from services.links.application.editing import edit_links
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.domain.block import Lists
-from services.links.domain.edit import apply_blocklists
-from services.links.domain.host import HostPlace
+from services.links.domain.blocklist import VersionedBlocklist
+from services.links.domain.edit import apply_blocklist
+from services.links.domain.host import HostCursor
 from services.links.domain.link import Link
 
 T = TypeVar("T")
 
-LINKS = 200
-"""Links read, and changed, in one step."""
-_SLICE = 20
-"""Hosts or links checked between two turns of the event loop: about 1 ms."""
+BATCH_SIZE = 200
+"""Maximum links that one step reads and changes."""
+_CHUNK_SIZE = 20
+"""Hosts or links checked before the event loop runs other tasks: about 1 ms."""
 
 
 class BlocklistEnforcer:
-    """Blocks links that the blocklists name and frees those that none names any more."""
+    """Blocks links that the blocklists name and unblocks those that none names any more."""
 
-    def __init__(self, store: LinkStore, lists: Lists, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, store: LinkStore, blocklist: VersionedBlocklist, now: Callable[[], datetime]
+    ) -> None:
         self._store = store
-        self._lists = lists
+        self._blocklist = blocklist
         self._now = now
 
     async def at(self, hosts: Iterable[str]) -> AsyncGenerator[None, None]:
-        """Check the links that lead to hosts, some in each step. Raises AppError.
+        """Check the links that lead to hosts, one batch in each step. Raises AppError.
 
-        Links of several hosts are changed in one transaction: most hosts have few links, and each
+        A transaction changes links of several hosts: most hosts have few links, and each
         transaction waits for the disk.
         """
-        gathered: dict[str, Link] = {}
+        batch: dict[str, Link] = {}
         for host in hosts:
             code, more = "", True
             while more:
-                links = await self._store.hosts.at(host, code, LINKS)
-                if len(gathered) + len(links) > LINKS:
-                    await self.check(list(gathered.values()))
-                    gathered.clear()
+                links = await self._store.hosts.at(host, code, BATCH_SIZE)
+                if len(batch) + len(links) > BATCH_SIZE:
+                    await self.check(list(batch.values()))
+                    batch.clear()
                     yield
-                gathered.update((link.code, link) for link in links)
-                if more := len(links) == LINKS:
+                batch.update((link.code, link) for link in links)
+                if more := len(links) == BATCH_SIZE:
                     code = links[-1].code
-        if gathered:
-            await self.check(list(gathered.values()))
+        if batch:
+            await self.check(list(batch.values()))
             yield
 
     async def at_or_below(self, host: str) -> AsyncGenerator[None, None]:
-        """Check the links to a host or a subdomain, some in each step. Raises AppError."""
-        place: HostPlace | None = None
+        """Check the links to a host or a subdomain, one batch in each step. Raises AppError."""
+        cursor: HostCursor | None = None
         while True:
-            links, place = await self._store.hosts.at_or_below(host, place, LINKS)
+            links, cursor = await self._store.hosts.at_or_below(host, cursor, BATCH_SIZE)
             await self.check(links)
             yield
-            if place is None:
+            if cursor is None:
                 return
 
     async def check(self, links: Sequence[Link]) -> None:
-        """Change those of some links that are not as the lists demand. Raises AppError."""
-        edit, now = apply_blocklists(self._lists), self._now()
-        wrong: list[str] = []
-        for some in slices(links):
-            wrong += [
-                link.code for link in some if not link.is_gone_at(now) and edit.of(link) != link
+        """Block or unblock those of the links that disagree with the blocklists.
+
+        Raises AppError.
+        """
+        edit, now = apply_blocklist(self._blocklist), self._now()
+        outdated: list[str] = []
+        for chunk in chunks(links):
+            outdated += [
+                link.code for link in chunk if not link.is_gone_at(now) and edit.apply(link) != link
             ]
             await asyncio.sleep(0)
-        if not wrong:
+        if not outdated:
             return
 
         def work(unit: UnitOfWork) -> list[Link]:
-            found = unit.links.get(wrong)
-            there = [code for code in wrong if code in found and not found[code].is_gone_at(now)]
-            return edit_links(unit, found, there, edit, now)
+            found = unit.links.get(outdated)
+            codes = [code for code in outdated if code in found and not found[code].is_gone_at(now)]
+            return edit_links(unit, found, codes, edit, now)
 
         for link in await self._store.transactions.run("links_edit", work):
-            metrics.SWEPT.labels("blocked" if link.listed else "freed").inc()
+            metrics.ENFORCED.labels("blocked" if link.blocklist else "freed").inc()
 
 
-def slices(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield values in parts so small that the event loop may turn after each."""
-    for start in range(0, len(values), _SLICE):
-        yield values[start : start + _SLICE]
+def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield values in chunks so small that other tasks can run after each without delay."""
+    for start in range(0, len(values), _CHUNK_SIZE):
+        yield values[start : start + _CHUNK_SIZE]

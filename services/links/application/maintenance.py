@@ -1,4 +1,4 @@
-"""What the reconciler and the process itself do with links: purge, rank, withdraw, tidy up."""
+"""Maintenance of links by the reconciler and the process itself: purge, rank, withdraw, expire."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from datetime import datetime, timedelta
 
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.domain.lease import check_lease
-from services.links.domain.link import MAX_CODES, PURGED_AFTER, Account, check_count
-from services.links.domain.report import KEPT_AFTER_DECISION
+from services.links.domain.link import MAX_CODES, PURGED_AFTER, check_count
+from services.links.domain.owner import Account
+from services.links.domain.report import REPORT_RETENTION
 from services.links.metrics import REPORTS_WAITING
 from services.shared import background
 from services.shared.codes import is_code
 from services.shared.observability import logs
 
-_FORGOTTEN = 100
-"""Reports deleted in one step."""
-_MARKED = 1000
-"""Links marked as expired in one step."""
+_REPORTS_PER_STEP = 100
+"""Maximum reports deleted in one step."""
+_LINKS_PER_STEP = 1000
+"""Maximum links marked as expired in one step."""
 _INTERVAL_SECONDS = 5.0
-"""How old the number of waiting reports may be."""
+"""The maximum age of the metric of pending reports."""
 _PAUSE_SECONDS = 0.05
-"""Between two steps of work, for others who wait for the store."""
+"""The pause between two steps, in which other callers get the store."""
 
 log = logs.Throttled(__name__)
 
@@ -36,7 +37,7 @@ class Maintenance:
         self._now = now
 
     async def purge(self, codes: Sequence[str]) -> list[str]:
-        """Purge links, each by its code or scan code; return the codes that are purged now.
+        """Purge links, named by code or scan code; return the codes that are purged now.
 
         Raises TooManyCodes, Unavailable.
         """
@@ -45,24 +46,22 @@ class Maintenance:
         if not well_formed:
             return []
         found = await self._store.links.resolve(well_formed)
-        link_codes = {one.code: one.link_code for one in found if one.link_code}
-        named = list(dict.fromkeys(link_codes.get(code, code) for code in well_formed))
+        code_of = {one.code: one.link_code for one in found if one.link_code}
+        link_codes = list(dict.fromkeys(code_of.get(code, code) for code in well_formed))
         now = self._now()
         purged: list[str] = []
-        for start in range(0, len(named), MAX_BATCH):
+        for start in range(0, len(link_codes), MAX_BATCH):
 
             def work(unit: UnitOfWork, start: int = start) -> list[str]:
-                return unit.links.purge(named[start : start + MAX_BATCH], now)
+                return unit.links.purge(link_codes[start : start + MAX_BATCH], now)
 
             purged += await self._store.transactions.run("links_purge", work)
         return purged
 
     async def remove_account_links(self, account: Account) -> tuple[int, bool]:
-        """Withdraw up to `MAX_BATCH` of an account's links.
+        """Withdraw up to `MAX_BATCH` of an account's links, removed ones included.
 
-        Returns how many were withdrawn, and whether to ask again.
-
-        Withdraws links that their owner removed, too. Raises Unavailable.
+        Returns how many were withdrawn, and whether there may be more. Raises Unavailable.
         """
         now = self._now()
         withdrawn = await self._store.transactions.run(
@@ -86,19 +85,19 @@ class Maintenance:
         return await self._store.links.codes_after(code, MAX_CODES)
 
     async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
-        """Store visits of people by code, then the cursor, if one is given.
+        """Store the numbers of visits by people, by code, then the cursor, if one is given.
 
         Raises TooManyCodes, Unavailable.
         """
         check_count(people, MAX_CODES)
-        await self._store.views.note(people, cursor)
+        await self._store.views.record(people, cursor)
 
     async def rank_cursor(self) -> str | None:
         """Return the cursor that was stored last. Raises Unavailable."""
         return await self._store.views.cursor()
 
     async def take_lease(self, job: str, holder: str, duration: timedelta) -> bool:
-        """Take or renew a lease; return whether the holder has it. No duration gives it back.
+        """Take or renew a lease; return whether the holder has it. Zero duration releases it.
 
         Raises InvalidLease, Unavailable.
         """
@@ -107,9 +106,9 @@ class Maintenance:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Count reports, forget old ones and mark expired links until the body ends.
+        """Count reports, delete old ones and mark expired links until the body ends.
 
-        Every replica does it: nothing is deleted twice.
+        Every replica does this; concurrent runs are harmless.
         """
         task = background.run(self._run(), "maintenance")
         try:
@@ -122,8 +121,10 @@ class Maintenance:
         while True:
             more = False
             with background.each_turn(log, "maintenance"):
-                REPORTS_WAITING.set(await self._store.reports.count_waiting())
+                REPORTS_WAITING.set(await self._store.reports.count_pending())
                 now = self._now()
-                more = await self._store.lists.mark_expired(now, _MARKED)
-                more |= await self._store.reports.forget(now - KEPT_AFTER_DECISION, _FORGOTTEN)
+                more = await self._store.lists.mark_expired(now, _LINKS_PER_STEP)
+                more |= await self._store.reports.delete_decided(
+                    now - REPORT_RETENTION, _REPORTS_PER_STEP
+                )
             await asyncio.sleep(_PAUSE_SECONDS if more else _INTERVAL_SECONDS)

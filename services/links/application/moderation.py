@@ -1,8 +1,8 @@
-"""What the operator does against abuse: blocks links and addresses, frees them, keeps why.
+"""The operator's decisions: blocks and unblocks links and patterns, dismisses reports.
 
-A link is named by its code or its scan code: whoever complains has one of them.
-A decision is kept with what it does. One that was repeated because its answer was lost is kept
-twice: it was carried out twice.
+A link is named by its code or its scan code, since complaints mention either. A decision is stored
+in the same transaction as its effect. A decision that is repeated because its answer was lost is
+stored twice: it was carried out twice.
 """
 
 from __future__ import annotations
@@ -13,28 +13,31 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 
+from services.links.application.composite_blocklist import CompositeBlocklist
+from services.links.application.editing import edit_links
 from services.links.application.enforcement import BlocklistEnforcer
-from services.links.application.gate import Gate
-from services.links.application.links import edit_links
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.domain.block import BlockReason, InvalidAddress, NoBlock, TooManyAddresses
+from services.links.domain.block import BlockReason
 from services.links.domain.decision import (
-    DECISIONS_A_PAGE,
-    MAX_ADDRESSES,
-    BlockedAddress,
+    DECISIONS_PAGE_SIZE,
+    MAX_BLOCKED_PATTERNS,
+    BlockedPattern,
     Decision,
     DecisionKind,
-    check_cause,
+    NoBlock,
+    TooManyPatterns,
+    check_comment,
+    decision_search,
 )
 from services.links.domain.edit import block
 from services.links.domain.link import Link, no_link
-from services.links.domain.pattern import address_of, host_of_address
-from services.links.domain.report import MAX_REPORTS, NoReport, Report, ReportPlace
+from services.links.domain.pattern import InvalidPattern, host_of_pattern, normalize_pattern
+from services.links.domain.report import MAX_REPORTS_PER_PAGE, NoReport, Report, ReportCursor
 from services.links.domain.url import UrlPolicy
 from services.links.metrics import DECISIONS
 
 ENFORCEMENT_SECONDS = 10.0
-"""How long a block of an address looks for links before it is acknowledged: enough for tens of
+"""How long the block of a pattern searches for links before it is acknowledged: enough for tens of
 thousands. The rescan of all links does the rest."""
 
 
@@ -44,42 +47,42 @@ class Moderation:
     def __init__(
         self,
         store: LinkStore,
-        gate: Gate,
+        blocklist: CompositeBlocklist,
         urls: UrlPolicy,
         now: Callable[[], datetime],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
-        self._gate = gate
+        self._blocklist = blocklist
         self._urls = urls
         self._now = now
         self._clock = clock
-        self._enforcer = BlocklistEnforcer(store, gate, now)
+        self._enforcer = BlocklistEnforcer(store, blocklist, now)
 
-    async def block_link(self, code: str, reason: BlockReason, cause: str) -> None:
-        """Block any link, or change why it is blocked. Its reports are decided on by that.
+    async def block_link(self, code: str, reason: BlockReason, comment: str) -> None:
+        """Block any link, or change the reason of its block. Settles its pending reports.
 
-        Raises InvalidCause, NoLink, Unavailable.
+        Raises InvalidComment, NoLink, Unavailable.
         """
-        await self._decide_on_link(DecisionKind.BLOCK, code, reason, cause)
+        await self._decide_on_link(DecisionKind.BLOCK, code, reason, comment)
 
-    async def unblock_link(self, code: str, cause: str) -> None:
-        """Unblock a link: no list blocks it any more, nor does an existing block of its address.
+    async def unblock_link(self, code: str, comment: str) -> None:
+        """Unblock a link and exempt it from list files and from existing patterns.
 
-        A later block of the address does. Raises InvalidCause, NoLink, Unavailable.
+        A pattern that is blocked later blocks it again. Raises InvalidComment, NoLink, Unavailable.
         """
-        await self._decide_on_link(DecisionKind.UNBLOCK, code, None, cause)
+        await self._decide_on_link(DecisionKind.UNBLOCK, code, None, comment)
 
-    async def dismiss(self, code: str, cause: str) -> int:
-        """Decide that a link's reports are no reason to block it; return how many these were.
+    async def dismiss(self, code: str, comment: str) -> int:
+        """Dismiss the pending reports of a link; return their number.
 
-        Raises InvalidCause, NoReport, Unavailable.
+        Raises InvalidComment, NoReport, Unavailable.
         """
-        check_cause(cause)
+        check_comment(comment)
         link = await self._store.links.find(code)
         if link is None:
             raise _no_report()
-        decision = Decision(DecisionKind.DISMISS, self._now(), code=link.code, cause=cause)
+        decision = Decision(DecisionKind.DISMISS, self._now(), code=link.code, comment=comment)
 
         def work(unit: UnitOfWork) -> int:
             dismissed = unit.reports.decide(decision.code, decision.at)
@@ -92,79 +95,86 @@ class Moderation:
         DECISIONS.labels(DecisionKind.DISMISS.value).inc()
         return dismissed
 
-    async def block_address(self, given: str, reason: BlockReason, cause: str) -> None:
-        """Block an address, or change why it is blocked.
+    async def block_pattern(self, given: str, reason: BlockReason, comment: str) -> None:
+        """Block a pattern, or change the reason of its block.
 
-        From the answer on this process makes no link to it, and existing links there are blocked.
+        After this returns, this process accepts no link to it, and existing links are blocked.
 
-        Raises InvalidAddress, InvalidCause, TooManyAddresses, Unavailable.
+        Raises InvalidPattern, InvalidComment, TooManyPatterns, Unavailable.
         """
-        check_cause(cause)
-        address = address_of(given)
-        if self._urls.is_within(host_of_address(address)):
-            raise InvalidAddress("This is Atajo's own address. A link is named by its code.")
-        known = {one.address for one in await self._store.decisions.blocked_addresses()}
-        if len(known - {address}) >= MAX_ADDRESSES:
-            raise TooManyAddresses(f"{MAX_ADDRESSES} addresses are blocked: make a list of them.")
+        check_comment(comment)
+        pattern = normalize_pattern(given)
+        if self._urls.is_within(host_of_pattern(pattern)):
+            raise InvalidPattern("This is Atajo's own address. A link is named by its code.")
+        known = {one.pattern for one in await self._store.decisions.blocked_patterns()}
+        if len(known - {pattern}) >= MAX_BLOCKED_PATTERNS:
+            raise TooManyPatterns(f"{MAX_BLOCKED_PATTERNS} patterns are blocked. Use a list file.")
         now = self._now()
-        blocked = BlockedAddress(address, reason, now)
-        decision = Decision(DecisionKind.BLOCK, now, address=address, reason=reason, cause=cause)
+        blocked = BlockedPattern(pattern, reason, now)
+        decision = Decision(
+            DecisionKind.BLOCK, now, pattern=pattern, reason=reason, comment=comment
+        )
 
         def work(unit: UnitOfWork) -> None:
             unit.decisions.block(blocked)
             unit.decisions.add(decision)
 
         await self._store.transactions.run("links_block_address", work)
-        await self._enforce(address)
+        await self._enforce(pattern)
         DECISIONS.labels(DecisionKind.BLOCK.value).inc()
 
-    async def unblock_address(self, given: str, cause: str) -> None:
-        """Remove the block of an address, and free what it alone had blocked.
+    async def unblock_pattern(self, given: str, comment: str) -> None:
+        """Unblock a pattern, and unblock the links that it alone had blocked.
 
-        Raises InvalidAddress, InvalidCause, Unavailable, and NoBlock where it was gone already:
-        what it had blocked is free then, too.
+        Raises InvalidPattern, InvalidComment, Unavailable, and NoBlock if it was not blocked, after
+        unblocking the links.
         """
-        check_cause(cause)
-        address = address_of(given)
-        decision = Decision(DecisionKind.UNBLOCK, self._now(), address=address, cause=cause)
+        check_comment(comment)
+        pattern = normalize_pattern(given)
+        decision = Decision(DecisionKind.UNBLOCK, self._now(), pattern=pattern, comment=comment)
 
         def work(unit: UnitOfWork) -> bool:
-            was_blocked = unit.decisions.unblock(address)
+            was_blocked = unit.decisions.unblock(pattern)
             if was_blocked:
                 unit.decisions.add(decision)
             return was_blocked
 
         was_blocked = await self._store.transactions.run("links_unblock_address", work)
-        await self._enforce(address)
+        await self._enforce(pattern)
         if not was_blocked:
-            raise NoBlock("This address is not blocked.")
+            raise NoBlock("This pattern is not blocked.")
         DECISIONS.labels(DecisionKind.UNBLOCK.value).inc()
 
     async def reports(self, after: str) -> tuple[list[tuple[Link, Report]], str, int]:
-        """Return some waiting reports with their links, the most often reported links first.
+        """Return a page of pending reports with their links, the most often reported links first.
 
-        `after` is empty for the first page, or the second value of the page before. Also returns
-        how to request the next page (empty at the end) and how many reports wait altogether.
-        Raises InvalidCursor, Unavailable.
+        `after` is empty for the first page. The second value is the `after` of the next page, empty
+        at the end; the third is the number of pending reports on all pages. Raises InvalidCursor,
+        Unavailable.
         """
-        place = ReportPlace.of(after) if after else None
-        found, following = await self._store.reports.waiting(place, MAX_REPORTS)
-        total = await self._store.reports.count_waiting()
+        cursor = ReportCursor.parse(after) if after else None
+        found, following = await self._store.reports.pending(cursor, MAX_REPORTS_PER_PAGE)
+        total = await self._store.reports.count_pending()
         return found, following.text if following else "", total
 
-    async def decisions(self, skip: int) -> Sequence[Decision]:
-        """Return some decisions, newest first, after skipping some. Raises Unavailable."""
-        return await self._store.decisions.page(max(0, skip), DECISIONS_A_PAGE)
+    async def decisions(self, skip: int, text: str = "") -> Sequence[Decision]:
+        """Return a page of decisions, newest first, after skipping some.
+
+        `text` selects those that contain it in code, pattern, class or comment, ignoring case; only
+        the newest `MAX_SEARCHED_DECISIONS` are searched. Raises InvalidQuery, Unavailable.
+        """
+        search = decision_search(text)
+        return await self._store.decisions.page(max(0, skip), DECISIONS_PAGE_SIZE, search)
 
     async def _decide_on_link(
-        self, kind: DecisionKind, code: str, reason: BlockReason | None, cause: str
+        self, kind: DecisionKind, code: str, reason: BlockReason | None, comment: str
     ) -> None:
-        check_cause(cause)
+        check_comment(comment)
         link = await self._store.links.find(code)
         if link is None:
             raise no_link()
         now = self._now()
-        decision = Decision(kind, now, code=link.code, reason=reason, cause=cause)
+        decision = Decision(kind, now, code=link.code, reason=reason, comment=comment)
         edit = block(reason, now)
 
         def work(unit: UnitOfWork) -> None:
@@ -172,17 +182,17 @@ class Moderation:
             if decision.code not in links or links[decision.code].is_gone_at(now):
                 raise no_link()
             edit_links(unit, links, [decision.code], edit, now)
-            decided = unit.reports.decide(decision.code, now) if reason else 0
-            unit.decisions.add(replace(decision, reports=decided))
+            settled = unit.reports.decide(decision.code, now) if reason else 0
+            unit.decisions.add(replace(decision, reports=settled))
 
         await self._store.transactions.run("links_decide", work)
         DECISIONS.labels(kind.value).inc()
 
-    async def _enforce(self, address: str) -> None:
-        """Block or free existing links to an address, as many as the time limit allows."""
-        await self._gate.look()
+    async def _enforce(self, pattern: str) -> None:
+        """Block or unblock links to a pattern's host until the time limit."""
+        await self._blocklist.refresh()
         deadline = self._clock() + ENFORCEMENT_SECONDS
-        async with aclosing(self._enforcer.at_or_below(host_of_address(address))) as steps:
+        async with aclosing(self._enforcer.at_or_below(host_of_pattern(pattern))) as steps:
             async for _ in steps:
                 if self._clock() >= deadline:
                     return

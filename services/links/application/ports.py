@@ -1,27 +1,29 @@
-"""What the use cases of links need from a store.
+"""Ports: what the use cases of links require of a store.
 
-A store has two sides. Readers answer one question each and see what is committed. A unit of work
-changes several aggregates and commits all of it or nothing. Both sides raise Unavailable while the
-store cannot be reached.
+Readers run single queries on committed data. A unit of work changes several aggregates and commits
+all changes or none. Both raise Unavailable while the store cannot be reached.
 
-A link whose removal can no longer be undone (`Link.is_gone_at`) is in no list, although its row
-stays until it is purged.
+Lists never contain a link whose removal can no longer be undone (`Link.is_gone_at`), although it is
+stored until it is purged.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from services.links.domain.block import BlockReason
-from services.links.domain.decision import BlockedAddress, Decision
-from services.links.domain.host import HostPlace
-from services.links.domain.link import Account, FormerUrl, Guest, Link, Resolution
-from services.links.domain.query import LinkOrder, Position, Wanted
-from services.links.domain.report import Report, ReportPlace, Statement
-from services.links.domain.sweep import Sweep
+from services.links.domain.decision import BlockedPattern, Decision
+from services.links.domain.host import HostCursor
+from services.links.domain.link import FormerUrl, Link
+from services.links.domain.owner import Account, Guest
+from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
+from services.links.domain.report import Report, ReportCursor, Statement
+from services.links.domain.rescan_progress import RescanProgress
+from services.links.domain.resolution import Resolution
 from services.shared.feed import FeedPage
 
 T = TypeVar("T")
@@ -30,30 +32,29 @@ MAX_BATCH = 250
 """Maximum links that one transaction changes. Each takes up to 1 ms on MongoDB, where a transaction
 has 2 s."""
 MAX_CHANGES = 250
-"""Maximum codes on one page of the change feed. With two 999-character URLs (4 bytes a character)
-each, their resolutions are about 2 MB, half of gRPC's limit on a message."""
+"""Maximum codes on one page of the change feed. 250 resolutions with two 999-character URLs (4
+bytes a character) are about 2 MB, half of gRPC's message limit."""
 
 
 class LinkRepository(Protocol):
-    """Links by code, as a unit of work reads and changes them.
+    """Links in a unit of work.
 
-    Codes and scan codes whose short addresses answer differently after a change are in the change
-    feed from the same commit on.
+    The commit also appends to the change feed the codes and scan codes whose resolutions changed.
     """
 
     def get(self, codes: Sequence[str]) -> dict[str, Link]:
-        """Return the links under those of the codes that hold one, by code."""
+        """Return the links under those of the codes that have one, by code."""
         ...
 
     def is_taken(self, code: str) -> bool:
-        """Whether a code is that of a link or a scan code, or was that of a purged link."""
+        """Return whether a code is a link's code or scan code, or was that of a purged link."""
         ...
 
-    def save(self, changes: Sequence[tuple[Link, Link]], now: datetime) -> None:
-        """Store links that changed, as pairs of the link that was read and the new one.
+    def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
+        """Store changed links, given as pairs of the link that was read and the new one.
 
-        A URL that changes moves into the link's history with `now`. A new scan code is taken.
-        Raises TooManyUrls for a new URL of a link whose history is full.
+        A changed URL moves into the link's history with `now`. A new scan code becomes taken.
+        Raises TooManyUrls if the history of a link is full.
         """
         ...
 
@@ -65,9 +66,9 @@ class LinkRepository(Protocol):
         ...
 
     def withdraw(self, account: Account, limit: int, now: datetime) -> int:
-        """Date the removal of up to `limit` of an account's links back by `WITHDRAWN_BEFORE`.
+        """Remove up to `limit` of an account's links, backdated by `WITHDRAWN_BEFORE`.
 
-        Takes links that their owner removed, too, but not those that are gone at `now`. Returns how
+        Includes links that their owner removed, except those that are gone at `now`. Returns how
         many were withdrawn.
         """
         ...
@@ -75,57 +76,57 @@ class LinkRepository(Protocol):
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
         """Delete links with their history, reports and views; codes and scan codes stay taken.
 
-        Also deletes the rankings of owners who have no links afterwards. Returns those of the codes
-        that are purged now, whether by this call or before. Codes that never held a link and scan
-        codes of existing links are left alone.
+        Also deletes the rankings of owners who have no links left. Returns those of the codes that
+        are purged now, by this call or an earlier one. Ignores codes that never had a link, and
+        scan codes of existing links.
         """
         ...
 
 
 class ReportRepository(Protocol):
-    """Reports of links."""
+    """Reports in a unit of work."""
 
-    def add(self, code: str, reason: BlockReason, said: Statement, new_id: str) -> str:
-        """Count a report of a link that exists, and keep the statement while there is room.
+    def add(self, code: str, reason: BlockReason, statement: Statement, new_id: str) -> str:
+        """Count a report of an existing link, and store the statement while there is room.
 
         Returns the report's id: `new_id` for the first report of the link and reason.
         """
         ...
 
     def decide(self, code: str, now: datetime) -> int:
-        """Mark the waiting reports of a link as decided; return how many there were."""
+        """Mark the pending reports of a link as decided; return their number."""
         ...
 
 
 class DecisionRepository(Protocol):
-    """The operator's decisions and the addresses that are blocked by them."""
+    """Decisions and blocked patterns in a unit of work."""
 
     def add(self, decision: Decision) -> None:
         """Store a decision."""
         ...
 
-    def block(self, blocked: BlockedAddress) -> None:
-        """Block an address, or replace its block."""
+    def block(self, blocked: BlockedPattern) -> None:
+        """Block a pattern, or replace its block."""
         ...
 
-    def unblock(self, address: str) -> bool:
-        """Remove the block of an address; return whether there was one."""
+    def unblock(self, pattern: str) -> bool:
+        """Remove the block of a pattern; return whether there was one."""
         ...
 
 
-class Rankings(Protocol):
-    """Rankings of an owner's links that are kept while somebody pages through them."""
+class RankingRepository(Protocol):
+    """Snapshots of rankings in a unit of work, so that paging sees a stable order."""
 
-    def keep(self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime) -> None:
-        """Keep a ranking under a key for `RANKING_KEPT_FOR`.
+    def save(self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime) -> None:
+        """Store a ranking under a key for `RANKING_TTL`.
 
-        Each owner has the last `KEPT_RANKINGS` of them.
+        Keeps the last `MAX_STORED_RANKINGS` of an owner.
         """
         ...
 
 
 class UnitOfWork(Protocol):
-    """Repositories whose changes are committed together."""
+    """Repositories whose changes are committed in one transaction."""
 
     @property
     def links(self) -> LinkRepository: ...
@@ -137,38 +138,38 @@ class UnitOfWork(Protocol):
     def decisions(self) -> DecisionRepository: ...
 
     @property
-    def rankings(self) -> Rankings: ...
+    def rankings(self) -> RankingRepository: ...
 
 
 class Transactions(Protocol):
     """Runs units of work."""
 
     async def run(self, name: str, work: Callable[[UnitOfWork], T]) -> T:
-        """Run `work` in a transaction and return its result once that is on disk.
+        """Run `work` in a transaction; return its result after the commit is on disk.
 
-        An exception that `work` raises rolls the transaction back. After a conflict `work` runs
-        again, so it changes nothing but the store. `name` labels the operation in the metrics.
-        Raises Unavailable, after which the transaction may have been committed or not.
+        An exception from `work` rolls the transaction back. `work` runs again after a conflict, so
+        it must not change anything but the store. `name` labels the operation in the metrics.
+        Raises Unavailable, after which the transaction may or may not be committed.
         """
         ...
 
 
 class LinkReader(Protocol):
-    """Links one by one and by owner. `add` is here since a single write needs no unit of work."""
+    """Links by code and by owner. `add` is here because a single write needs no unit of work."""
 
     async def add(self, link: Link) -> Link | None:
-        """Store a link whose code is free; return whichever link now holds the code.
+        """Store a link if its code is free; return the link that now has the code.
 
-        None when the code is that of a purged link or a scan code: it is never free again.
+        Returns None if the code is a scan code or that of a purged link: it is never free again.
         """
         ...
 
     async def find(self, code: str) -> Link | None:
-        """Return the link under a code or a scan code, whoever owns it."""
+        """Return the link with a code or a scan code, regardless of owner."""
         ...
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
-        """Return what those of the codes answer that are a link's code or scan code, unordered."""
+        """Return the resolutions of those of the codes and scan codes that exist, unordered."""
         ...
 
     async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
@@ -188,7 +189,7 @@ class LinkReader(Protocol):
         ...
 
     async def removed_before(self, moment: datetime, limit: int) -> list[str]:
-        """Return codes of links removed at a moment or before, the first removed first."""
+        """Return codes of links removed at a moment or before, in the order of removal."""
         ...
 
     async def codes_after(self, code: str, limit: int) -> list[str]:
@@ -202,44 +203,46 @@ class LinkLists(Protocol):
     async def page(
         self,
         owner: Account | Guest,
-        wanted: Wanted,
+        link_filter: LinkFilter,
         order: LinkOrder,
-        after: Position | None,
+        after: AgeCursor | None,
         limit: int,
         now: datetime,
     ) -> list[Link]:
-        """Return a page of the wanted links by age (NEWEST or OLDEST), starting after `after`."""
+        """Return a page of the matching links by age (NEWEST or OLDEST), starting after `after`."""
         ...
 
-    async def count(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> int:
-        """Return how many of an owner's links are wanted."""
+    async def count(self, owner: Account | Guest, link_filter: LinkFilter, now: datetime) -> int:
+        """Return how many of an owner's links match."""
         ...
 
-    async def ranking(self, owner: Account | Guest, wanted: Wanted, now: datetime) -> list[str]:
-        """Return the codes of the wanted links, the most visited first."""
+    async def ranking(
+        self, owner: Account | Guest, link_filter: LinkFilter, now: datetime
+    ) -> list[str]:
+        """Return the codes of the matching links, the most visited first."""
         ...
 
-    async def kept_ranking(
+    async def stored_ranking(
         self, owner: Account | Guest, key: str, start: int, limit: int, now: datetime
     ) -> list[str] | None:
-        """Return up to `limit` codes of a kept ranking; None where it is not kept any more."""
+        """Return up to `limit` codes of a stored ranking from `start`; None if it has expired."""
         ...
 
     async def mark_expired(self, now: datetime, limit: int) -> bool:
-        """Mark up to `limit` links that have expired; return whether there may be others.
+        """Mark up to `limit` links that have expired; return whether there may be more.
 
-        Lists are right without it. A store may need it to list them fast.
+        Lists are correct without it. A store may need it for speed.
         """
         ...
 
 
 class ViewCounts(Protocol):
-    """How often people visited links, as the reconciler reports it."""
+    """Numbers of visits by people, as the reconciler reports them."""
 
-    async def note(self, people: Mapping[str, int], cursor: str | None) -> None:
-        """Store visits of people by code, then the reconciler's cursor, if one is given.
+    async def record(self, people: Mapping[str, int], cursor: str | None) -> None:
+        """Store numbers of visits by code, then the reconciler's cursor, if one is given.
 
-        Numbers never go down. Codes that hold no link of an owner are ignored.
+        Numbers never decrease. Ignores codes of anonymous links and unknown codes.
         """
         ...
 
@@ -249,111 +252,123 @@ class ViewCounts(Protocol):
 
 
 class HostIndex(Protocol):
-    """Links by the hosts that they lead to (`Link.hosts`)."""
+    """Links by the hosts of their destinations (`Link.hosts`)."""
 
     async def hosts_after(self, host: str, limit: int) -> list[str]:
-        """Return the hosts of the next up to `limit` links after a host, in the store's order.
+        """Return the hosts of up to `limit` links after a host, in the store's order.
 
         Empty at the end.
         """
         ...
 
     async def at(self, host: str, code: str, limit: int) -> list[Link]:
-        """Return links that lead to a host and whose codes follow `code` in their order."""
+        """Return links that lead to a host, in the order of codes, after `code`."""
         ...
 
     async def at_or_below(
-        self, host: str, after: HostPlace | None, limit: int
-    ) -> tuple[list[Link], HostPlace | None]:
-        """Return up to `limit` links that lead to a host or a subdomain of it, and where to go on.
+        self, host: str, after: HostCursor | None, limit: int
+    ) -> tuple[list[Link], HostCursor | None]:
+        """Return up to `limit` links that lead to a host or a subdomain, and the next cursor.
 
-        The second value is None at the end. A link that leads there now and after its expiry may
-        come twice.
+        The cursor is None at the end. A link whose destinations are both there may come twice.
         """
         ...
 
     async def listed_after(self, code: str, limit: int) -> list[Link]:
-        """Return links that a blocklist blocked and whose codes follow `code` in their order."""
+        """Return links that a blocklist blocked, in the order of codes, after `code`."""
         ...
 
 
 class ReportReader(Protocol):
-    """Reports, as the operator reads them."""
+    """Reports for the operator."""
 
-    async def waiting(
-        self, after: ReportPlace | None, limit: int
-    ) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
-        """Return up to `limit` waiting reports with their links, and where to go on.
+    async def pending(
+        self, after: ReportCursor | None, limit: int
+    ) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
+        """Return up to `limit` pending reports with their links, and the next cursor.
 
-        The most often reported links come first, and all reports of one stand together: `limit` is
-        at least how many there can be of one link. The second value is None at the end.
+        The most often reported links come first. All reports of a link are on one page, so `limit`
+        must be at least the number of reasons. The cursor is None at the end.
         """
         ...
 
-    async def count_waiting(self) -> int:
-        """Return how many reports wait for a decision."""
+    async def count_pending(self) -> int:
+        """Return the number of pending reports."""
         ...
 
-    async def forget(self, until: datetime, limit: int) -> bool:
-        """Delete up to `limit` reports decided on at a moment or before.
+    async def delete_decided(self, until: datetime, limit: int) -> bool:
+        """Delete up to `limit` reports that were decided on at a moment or before.
 
-        Returns whether there may be others.
+        Returns whether there may be more.
         """
         ...
 
 
 class DecisionReader(Protocol):
-    """The operator's decisions and blocked addresses."""
+    """The operator's decisions and blocked patterns."""
 
-    async def page(self, skip: int, limit: int) -> list[Decision]:
-        """Return up to `limit` decisions, newest first, after skipping some."""
+    async def page(
+        self, skip: int, limit: int, search: re.Pattern[str] | None = None
+    ) -> list[Decision]:
+        """Return up to `limit` decisions, newest first, after skipping some.
+
+        `search` selects those whose code, pattern, class or comment contains a match, of the newest
+        `MAX_SEARCHED_DECISIONS`.
+        """
         ...
 
-    async def blocked_addresses(self) -> list[BlockedAddress]:
-        """Return all blocked addresses, unordered."""
+    async def latest_about_link(self, code: str) -> Decision | None:
+        """Return the last decision to block or unblock a link."""
         ...
 
-    async def addresses_version(self) -> int:
-        """Return a number that changes whenever the blocked addresses change."""
+    async def latest_about_pattern(self, pattern: str) -> Decision | None:
+        """Return the last decision to block or unblock a pattern."""
+        ...
+
+    async def blocked_patterns(self) -> list[BlockedPattern]:
+        """Return all blocked patterns, unordered."""
+        ...
+
+    async def blocked_patterns_version(self) -> int:
+        """Return a number that changes whenever the blocked patterns change."""
         ...
 
 
 class Leases(Protocol):
-    """Leases, by which one replica at a time does a job."""
+    """Leases, which let one replica at a time do a job."""
 
     async def take(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
-        """Take or renew a lease; return whether the holder has it. No duration gives it back."""
+        """Take or renew a lease; return whether the holder has it. Zero duration releases it."""
         ...
 
 
-class SweepProgress(Protocol):
-    """How far the last rescan of all links has come."""
+class RescanProgressStore(Protocol):
+    """The progress of the last rescan of all links."""
 
-    async def get(self) -> Sweep | None:
+    async def get(self) -> RescanProgress | None:
         """Return the progress that was stored last."""
         ...
 
-    async def put(self, sweep: Sweep) -> None:
+    async def put(self, progress: RescanProgress) -> None:
         """Store the progress."""
         ...
 
 
 class ChangeFeed(Protocol):
-    """Codes whose short addresses answer differently than before a cursor."""
+    """Codes and scan codes whose resolutions changed."""
 
     async def read_since(self, cursor: str | None) -> FeedPage:
-        """Return what was committed after a cursor; None asks for the cursor of now.
+        """Return a page of changes after a cursor; None returns the cursor of now.
 
-        A page has at most `MAX_CHANGES` codes, and scan codes of these links.
-
-        What is read of a code after it came in a page is no older than the change.
+        A page has at most `MAX_CHANGES` codes, plus scan codes of these links. Reading a code after
+        receiving it returns the change or something newer.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LinkStore:
-    """A store of links: its readers and its transactions."""
+    """A store of links: its readers and transactions."""
 
     transactions: Transactions
     links: LinkReader
@@ -363,5 +378,5 @@ class LinkStore:
     reports: ReportReader
     decisions: DecisionReader
     leases: Leases
-    sweep: SweepProgress
-    changes: ChangeFeed
+    rescan_progress: RescanProgressStore
+    change_feed: ChangeFeed

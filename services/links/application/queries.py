@@ -1,4 +1,4 @@
-"""Reads links: by code, as lists of an owner, and what changed."""
+"""Queries of links: by code, as lists of an owner, and from the change feed."""
 
 from __future__ import annotations
 
@@ -11,52 +11,51 @@ from services.links.application.ports import LinkStore
 from services.links.domain.link import (
     MAX_CODES,
     MAX_OWNED_CODES,
-    Changes,
     FormerUrl,
     Link,
-    LinkState,
-    Owner,
-    Resolution,
     TooManyLinks,
     TooManyQueries,
     check_count,
     no_link,
-    somebody,
 )
+from services.links.domain.owner import Owner, require_owner
 from services.links.domain.query import (
     MAX_LIMIT,
     MAX_LIMIT_WITHOUT_TOTAL,
+    AgeCursor,
     InvalidCursor,
+    LinkFilter,
     LinkOrder,
-    Listing,
-    Place,
-    Position,
-    Wanted,
+    LinkQuery,
+    RankCursor,
     check_limit,
-    text_of,
+    parse_search_text,
 )
+from services.links.domain.resolution import LinkState, Resolution, ResolutionChanges
 from services.shared.codes import is_code
 from services.shared.concurrency_limiter import ConcurrencyLimiter
 
 MAX_SEARCHES = 1
-"""Maximum concurrent reads that look through all links of an owner."""
+"""Maximum concurrent reads that scan all links of an owner."""
 MAX_SEARCHES_WAITING = 64
-"""Each takes up to 0.2 s for 100,000 links."""
+"""Maximum queue of searches, each of which takes up to 0.2 s for 100,000 links."""
 MAX_SEARCHES_WAITING_PER_OWNER = 8
 _RETRY_AFTER = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list. `total` counts the links on all pages; `cursor` is empty at the end."""
+    """A page of a list."""
 
     links: list[Link]
     total: int
+    """Number of links on all pages."""
     cursor: str
+    """Where the next page starts; empty at the end."""
 
 
 class LinkQueries:
-    """Questions about links."""
+    """Read-only use cases."""
 
     def __init__(self, store: LinkStore, now: Callable[[], datetime]) -> None:
         self._store = store
@@ -70,7 +69,7 @@ class LinkQueries:
         )
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
-        """Return what short addresses answer, unordered.
+        """Return what short URLs answer, unordered.
 
         Leaves out codes that are unknown, malformed or purged. Raises TooManyCodes, Unavailable.
         """
@@ -89,27 +88,29 @@ class LinkQueries:
         *,
         without_total: bool = False,
     ) -> Page:
-        """Return one page of those of an owner's links that match. The first has no cursor.
+        """Return one page of an owner's matching links. `cursor` is empty for the first page.
 
-        `without_total` leaves the total of a list by age 0, so that nothing is counted.
+        `without_total` saves the count in lists by age: the total of the page is 0.
 
-        Raises InvalidOwner for nobody, InvalidQuery, InvalidLimit, InvalidCursor, TooManyQueries,
-        Unavailable.
+        Raises InvalidOwner for an anonymous owner, InvalidQuery, InvalidLimit, InvalidCursor,
+        TooManyQueries, Unavailable.
         """
-        listing = Listing(somebody(owner), Wanted(text_of(text), state), order)
+        link_filter = LinkFilter(parse_search_text(text), state)
+        query = LinkQuery(require_owner(owner), link_filter, order)
         check_limit(limit, MAX_LIMIT_WITHOUT_TOTAL if without_total else MAX_LIMIT)
-        end = listing.end(cursor) if cursor else None
+        after = query.decode(cursor) if cursor else None
         if order is LinkOrder.MOST_VIEWED:
-            return await self._by_rank(listing, end if isinstance(end, Place) else None, limit)
-        position = end if isinstance(end, Position) else None
-        return await self._by_age(listing, position, limit, without_total)
+            start = after if isinstance(after, RankCursor) else None
+            return await self._by_rank(query, start, limit)
+        previous = after if isinstance(after, AgeCursor) else None
+        return await self._by_age(query, previous, limit, without_total)
 
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
         """Return one of an owner's links and its previous URLs, the most recent first.
 
-        Raises InvalidOwner for nobody, NoLink, Unavailable.
+        Raises InvalidOwner for an anonymous owner, NoLink, Unavailable.
         """
-        known = somebody(owner)
+        known = require_owner(owner)
         link = await self._under(code)
         if link.owner != known or link.is_gone_at(self._now()):
             raise no_link()
@@ -125,29 +126,29 @@ class LinkQueries:
     async def owned_codes(self, owner: Owner) -> list[str]:
         """Return the codes of an owner's links that are not removed, unordered.
 
-        Raises InvalidOwner for nobody, TooManyLinks, TooManyQueries, Unavailable.
+        Raises InvalidOwner for an anonymous owner, TooManyLinks, TooManyQueries, Unavailable.
         """
-        reading = self._store.links.owned_codes(somebody(owner), MAX_OWNED_CODES + 1)
+        reading = self._store.links.owned_codes(require_owner(owner), MAX_OWNED_CODES + 1)
         codes = await self._searches.run(owner, reading)
         if len(codes) > MAX_OWNED_CODES:
             raise TooManyLinks(f"These are more than {MAX_OWNED_CODES} links.")
         return codes
 
     async def check_statistics_access(self, caller: Owner, code: str) -> None:
-        """Refuse a caller who may not see a link's statistics. Raises NoLink, Unavailable."""
+        """Raise NoLink if a caller may not see a link's statistics. Raises Unavailable."""
         link = await self._under(code)
         if not link.shows_statistics_to(caller, self._now()):
             raise no_link()
 
-    async def changes(self, cursor: str | None) -> Changes:
-        """Return what changed after a cursor; None asks for the cursor of now.
+    async def changes(self, cursor: str | None) -> ResolutionChanges:
+        """Return a page of the change feed after a cursor; None returns the cursor of now.
 
         Raises Unavailable.
         """
-        page = await self._store.changes.read_since(cursor)
+        page = await self._store.change_feed.read_since(cursor)
         found = await self._store.links.resolve(page.keys) if page.keys else []
         gone = sorted(set(page.keys) - {one.code for one in found})
-        return Changes(page.cursor, found, gone, page.more, page.truncated)
+        return ResolutionChanges(page.cursor, found, gone, page.more, page.truncated)
 
     async def _under(self, code: str) -> Link:
         """Return the link under its own code, regardless of owner. Raises NoLink."""
@@ -157,74 +158,80 @@ class LinkQueries:
         return link
 
     async def _by_age(
-        self, listing: Listing, after: Position | None, limit: int, without_total: bool
+        self, query: LinkQuery, after: AgeCursor | None, limit: int, without_total: bool
     ) -> Page:
-        owner, wanted, now = listing.owner, listing.wanted, self._now()
+        owner, link_filter, now = query.owner, query.link_filter, self._now()
 
         async def read() -> tuple[list[Link], int]:
-            page = await self._store.lists.page(owner, wanted, listing.order, after, limit + 1, now)
-            if after is None and len(page) <= limit:  # These are all: a search looks once.
+            page = await self._store.lists.page(
+                owner, link_filter, query.order, after, limit + 1, now
+            )
+            if after is None and len(page) <= limit:  # All links are on this page.
                 return page, len(page)
             if without_total:
                 return page, 0
-            return page, await self._store.lists.count(owner, wanted, now)
+            return page, await self._store.lists.count(owner, link_filter, now)
 
-        found, total = await (self._searches.run(owner, read()) if wanted.text else read())
+        found, total = await (self._searches.run(owner, read()) if link_filter.text else read())
         links = found[:limit]
         if len(found) <= limit:
             return Page(links, total, "")
-        return Page(links, total, listing.cursor(Position(links[-1].created_at, links[-1].code)))
+        return Page(links, total, query.encode(AgeCursor(links[-1].created_at, links[-1].code)))
 
-    async def _by_rank(self, listing: Listing, place: Place | None, limit: int) -> Page:
-        owner, wanted, now = listing.owner, listing.wanted, self._now()
-        if place is None:
-            ranking = await self._searches.run(owner, self._store.lists.ranking(owner, wanted, now))
+    async def _by_rank(self, query: LinkQuery, cursor: RankCursor | None, limit: int) -> Page:
+        owner, link_filter, now = query.owner, query.link_filter, self._now()
+        if cursor is None:
+            ranking = await self._searches.run(
+                owner, self._store.lists.ranking(owner, link_filter, now)
+            )
             key = sha256(" ".join(ranking).encode()).hexdigest()[:32]
 
             async def ranked(start: int, limit: int) -> list[str]:
                 return ranking[start : start + limit]
 
-            links, start = await self._ranked(listing, ranked, 0, limit, now)
+            links, start = await self._ranked(query, ranked, 0, limit, now)
             if start is None:
                 return Page(links, len(ranking), "")
             await self._store.transactions.run(
-                "links_keep_ranking", lambda unit: unit.rankings.keep(owner, key, ranking, now)
+                "links_keep_ranking", lambda unit: unit.rankings.save(owner, key, ranking, now)
             )
-            return Page(links, len(ranking), listing.cursor(Place(key, start)))
+            return Page(links, len(ranking), query.encode(RankCursor(key, start)))
 
-        async def kept(start: int, limit: int) -> list[str]:
-            codes = await self._store.lists.kept_ranking(owner, place.key, start, limit, now)
+        async def stored(start: int, limit: int) -> list[str]:
+            codes = await self._store.lists.stored_ranking(owner, cursor.key, start, limit, now)
             if codes is None:
                 raise InvalidCursor("This cursor was made too long ago.")
             return codes
 
-        links, start = await self._ranked(listing, kept, place.start, limit, now)
-        count = self._store.lists.count(owner, wanted, now)
-        total = await (self._searches.run(owner, count) if wanted.text else count)
-        return Page(links, total, "" if start is None else listing.cursor(Place(place.key, start)))
+        links, start = await self._ranked(query, stored, cursor.start, limit, now)
+        count = self._store.lists.count(owner, link_filter, now)
+        total = await (self._searches.run(owner, count) if link_filter.text else count)
+        following = "" if start is None else query.encode(RankCursor(cursor.key, start))
+        return Page(links, total, following)
 
     async def _ranked(
         self,
-        listing: Listing,
+        query: LinkQuery,
         codes_from: Callable[[int, int], Awaitable[list[str]]],
         start: int,
         limit: int,
         now: datetime,
     ) -> tuple[list[Link], int | None]:
-        """Return a ranking's links from a place on, and the place of the next one, if any.
+        """Return up to `limit` links of a ranking from an index on, and the index of the next one.
 
-        Skips links that are no longer the owner's or no longer match.
+        Skips links that no longer belong to the owner or no longer match. The second value is None
+        at the end.
         """
         links: list[Link] = []
         size = limit + 1
         while codes := await codes_from(start, size):
-            found = await self._store.links.find_all(listing.owner, codes)
+            found = await self._store.links.find_all(query.owner, codes)
             by_code = {link.code: link for link in found}
-            for place, code in enumerate(codes, start):
+            for index, code in enumerate(codes, start):
                 link = by_code.get(code)
-                if link is not None and listing.wanted.includes(link, now):
+                if link is not None and query.link_filter.matches(link, now):
                     if len(links) == limit:
-                        return links, place
+                        return links, index
                     links.append(link)
             start += len(codes)
             size = min(2 * size, MAX_CODES)

@@ -1,8 +1,8 @@
-"""Rescans all links when a blocklist changes: blocks those it names, frees those none names.
+"""Rescans all links when the blocklists change: blocks those named, unblocks those not any more.
 
 One process at a time does it, under a lease, in steps of about a second. The progress is stored, so
-another process continues after a kill; checking links twice changes nothing. Links are found by
-their hosts: of a host that no list names nothing else is read.
+another process continues after a kill; checking links twice changes nothing. Links are found
+through the host index, and links to hosts that no list names are not read.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ from datetime import datetime, timedelta
 
 from services.links import metrics
 from services.links.application import enforcement
-from services.links.application.enforcement import BlocklistEnforcer, slices
+from services.links.application.enforcement import BlocklistEnforcer, chunks
 from services.links.application.ports import LinkStore
-from services.links.domain.block import Lists
-from services.links.domain.sweep import Stage, Sweep
+from services.links.domain.blocklist import VersionedBlocklist
+from services.links.domain.rescan_progress import RescanPhase, RescanProgress
 from services.shared import background
 from services.shared.observability import logs
 
 JOB = "blocklists"
 LEASE = timedelta(seconds=10)
 STEP_SECONDS = 1.0
-"""How long a step goes on, and the most that is done twice after a kill."""
+"""The duration of a step, and the most work that is repeated after a kill."""
 IDLE_SECONDS = 2.0
-"""How often is looked whether there is something to do."""
-_HOSTS = 1000
-"""Links of whose hosts are read at a time."""
+"""The pause before checking again whether there is work."""
+_HOSTS_PER_READ = 1000
 
 
 class Rescanner:
@@ -40,13 +39,13 @@ class Rescanner:
     def __init__(
         self,
         store: LinkStore,
-        lists: Lists,
+        blocklist: VersionedBlocklist,
         now: Callable[[], datetime],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
-        self._lists = lists
-        self._enforcer = BlocklistEnforcer(store, lists, now)
+        self._blocklist = blocklist
+        self._enforcer = BlocklistEnforcer(store, blocklist, now)
         self._now = now
         self._clock = clock
         self._holder = secrets.token_hex(16)
@@ -71,62 +70,68 @@ class Rescanner:
             await asyncio.sleep(0 if more else IDLE_SECONDS)
 
     async def step(self) -> bool:
-        """Do some of what there is to do; whether there is more to do at once. Raises AppError."""
-        contents = self._lists.contents
-        if contents is None:
+        """Work for about a second; return whether there is more to do at once. Raises AppError."""
+        fingerprint = self._blocklist.fingerprint
+        if fingerprint is None:
             return False
-        noted = await self._store.sweep.get()
-        sweep = noted if noted and noted.contents == contents else Sweep(contents)
-        self._tell(sweep)
-        if self._waits(sweep):
+        stored = await self._store.rescan_progress.get()
+        is_current = stored is not None and stored.fingerprint == fingerprint
+        progress = stored if stored and is_current else RescanProgress(fingerprint)
+        self._measure(progress)
+        if self._is_waiting(progress):
             return False
-        if not await self._store.leases.take(JOB, self._holder, LEASE, self._now()):
+        if not await self._renew_lease():
             return False
         deadline = self._clock() + STEP_SECONDS
-        while self._clock() < deadline and not self._waits(sweep):
-            sweep = await self._go_on(sweep)
-        await self._store.sweep.put(sweep)
-        self._tell(sweep)
-        return not self._waits(sweep)
+        while self._clock() < deadline and not self._is_waiting(progress):
+            progress = await self._advance(progress)
+        await self._store.rescan_progress.put(progress)
+        self._measure(progress)
+        return not self._is_waiting(progress)
 
-    def _waits(self, sweep: Sweep) -> bool:
-        """Whether there is nothing to do, or nothing yet."""
-        return sweep.is_done or (sweep.round > 0 and self._clock() < self._lists.settled_at)
+    def _is_waiting(self, progress: RescanProgress) -> bool:
+        """Return whether the rescan is done, or its second round may not start yet."""
+        return progress.is_done or (
+            progress.round > 0 and self._clock() < self._blocklist.settled_at
+        )
 
-    async def _go_on(self, sweep: Sweep) -> Sweep:
-        match sweep.stage:
-            case Stage.BLOCKING:
-                return await self._block(sweep)
-            case Stage.FREEING:
-                return await self._free(sweep)
+    async def _renew_lease(self) -> bool:
+        return await self._store.leases.take(JOB, self._holder, LEASE, self._now())
 
-    async def _block(self, sweep: Sweep) -> Sweep:
-        """Block what the lists name at the next hosts."""
-        hosts = await self._store.hosts.hosts_after(sweep.after, _HOSTS)
+    async def _advance(self, progress: RescanProgress) -> RescanProgress:
+        match progress.phase:
+            case RescanPhase.BLOCKING:
+                return await self._block(progress)
+            case RescanPhase.FREEING:
+                return await self._unblock(progress)
+
+    async def _block(self, progress: RescanProgress) -> RescanProgress:
+        """Block the links to the next hosts that the lists name."""
+        hosts = await self._store.hosts.hosts_after(progress.after, _HOSTS_PER_READ)
         if not hosts:
-            return replace(sweep, stage=Stage.FREEING, after="")
-        concerned: list[str] = []
-        for some in slices(hosts):
-            concerned += filter(self._lists.concerns, some)
+            return replace(progress, phase=RescanPhase.FREEING, after="")
+        listed: list[str] = []
+        for chunk in chunks(hosts):
+            listed += filter(self._blocklist.may_match_host, chunk)
             await asyncio.sleep(0)
-        async for _ in self._enforcer.at(concerned):
-            await self._store.leases.take(JOB, self._holder, LEASE, self._now())
-        return replace(sweep, after=hosts[-1])
+        async for _ in self._enforcer.at(listed):
+            await self._renew_lease()
+        return replace(progress, after=hosts[-1])
 
-    async def _free(self, sweep: Sweep) -> Sweep:
-        """Free what no list names any more, of the next links that lists have blocked."""
-        links = await self._store.hosts.listed_after(sweep.after, enforcement.LINKS)
+    async def _unblock(self, progress: RescanProgress) -> RescanProgress:
+        """Of the next links that lists have blocked, unblock those that no list names any more."""
+        links = await self._store.hosts.listed_after(progress.after, enforcement.BATCH_SIZE)
         if not links:
-            return Sweep(sweep.contents, sweep.round + 1)
+            return RescanProgress(progress.fingerprint, progress.round + 1)
         await self._enforcer.check(links)
-        await self._store.leases.take(JOB, self._holder, LEASE, self._now())
-        return replace(sweep, after=links[-1].code)
+        await self._renew_lease()
+        return replace(progress, after=links[-1].code)
 
-    def _tell(self, sweep: Sweep) -> None:
-        """Let the metrics say since when links are not as the lists want them."""
-        if self._waits(sweep):
+    def _measure(self, progress: RescanProgress) -> None:
+        """Export for how long links have been out of date with the lists."""
+        if self._is_waiting(progress):
             self._behind_since = None
         elif self._behind_since is None:
             self._behind_since = self._clock()
         behind = 0 if self._behind_since is None else self._clock() - self._behind_since
-        metrics.SWEEP_BEHIND.set(behind)
+        metrics.RESCAN_BEHIND.set(behind)

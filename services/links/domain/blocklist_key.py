@@ -1,16 +1,16 @@
-"""What a line of a blocklist names, and what of a URL a list may name.
+"""Keys: the canonical form in which lines of blocklists are compared with URLs.
 
-Both become the same bytes, a key, so that what is one to a browser is one here. A key is a host as
-ada writes it (WHATWG: lower case, punycode, an IPv4 address in dots however it was spelt), without
-dots at its ends and without a port; behind it, where not the whole host is meant, the path and what
-follows a question mark, decoded and without detours:
+Spellings that browsers treat alike have the same key. A key is a host as ada writes it (WHATWG:
+lower case, punycode, an IPv4 address in dotted form however it was spelled), without leading or
+trailing dots and without a port. If the entry does not cover the whole host, the path and query
+follow, percent-decoded and without dot segments:
 
-    phish.example                   the host, all hosts below it, and all that is on them
-    phish.example/login             this path, those below it, with and without a query
-    phish.example/login?id=7        this path with these parameters first
+    phish.example                   the host, its subdomains, and every page on them
+    phish.example/login             this path and those below it, with or without a query
+    phish.example/login?id=7        this path with a query that begins with these parameters
 
-That hosts below a host are meant, too, and paths below a path, is seen to by who looks keys up: as
-Safe Browsing does, with each parent of a host and each beginning of a path.
+Lookups try each parent of a host and each prefix of a path, as Safe Browsing does. That is how an
+entry covers subdomains and paths below it.
 """
 
 from __future__ import annotations
@@ -25,95 +25,102 @@ import ada_url
 
 from services.links.domain.host import host_of
 
-LONGEST_LINE = 4096
-"""Bytes. No URL that Atajo takes is as long."""
-_MOST_DECODINGS = 5
-"""How often a path is decoded: that many wrappings no server takes off."""
-# What most lines are, and ada would leave as it is: the last label begins with a letter, so that it
-# is no number, and no label is punycode, which may be broken.
+MAX_LINE_BYTES = 4096
+"""No URL that Atajo accepts is as long."""
+_MAX_DECODINGS = 5
+"""How often a path is percent-decoded. No server decodes more often."""
+# Matches most lines, which ada would return unchanged: the last label starts with a letter, so it
+# is not a number, and no label is punycode, which may be invalid.
 _PLAIN = re.compile(r"(?:(?!xn--)[a-z0-9_][a-z0-9_-]*\.)+(?!xn--)[a-z][a-z0-9-]*")
 _NAME = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)+")
 _PARAMETERS = re.compile(rb";[^/]*")
-"""What stands behind a semicolon in a part of a path (RFC 3986, 3.3)."""
+"""Parameters of a path segment (RFC 3986, 3.3)."""
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _SINKS = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104
 
 
 def digest_of(key: bytes) -> int:
-    """64 bits that stand for a key in memory.
+    """Return 64 bits that represent a key in memory.
 
-    In a list of a million, a host that is not in it is taken for one that is once in 2 * 10^13.
+    In a list of a million, a host that is not listed matches once in 2 * 10^13.
     """
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "little")
 
 
-def pages_of(host: bytes) -> bytes:
-    """What a list has beside the keys of single pages of a host: that there are some. No key."""
+def pages_marker(host: bytes) -> bytes:
+    """Return the marker that a list stores with keys of pages on a host. It is not a key."""
     return host + b"/"
 
 
-def keys_of(line: str) -> list[bytes]:
-    """What a line names: nothing where it is blank, a comment, or about this machine's own names.
+def parse_line(line: str) -> list[bytes]:
+    """Return the keys that a line of a blocklist names; none for a blank line or a comment.
 
-    A line of the format of hosts files is an address with names behind it. Of names without a dot,
-    which those files begin with (`localhost`), nothing is taken. Any other line is one host or one
-    URL; `#` begins a comment at the start and after a blank.
+    A line in hosts-file format is an IP address followed by names; names without a dot
+    (`localhost`) are skipped. Any other line is one host or one URL. `#` starts a comment at the
+    beginning of a line or after white space.
 
-    Raises ValueError for a line that cannot be read.
+    Raises ValueError for a line that is none of these.
     """
     text = _COMMENT.sub("", line).strip()
     if not text:
         return []
     first, *names = text.split()
     if not names:
-        return [key_of(first)]
+        return [parse_key(first)]
     if first not in _SINKS:
         ip_address(first)
-    return [key_of(name) for name in names if "." in name.strip(".") and not _is_address(name)]
+    return [parse_key(name) for name in names if "." in name.strip(".") and not _is_address(name)]
 
 
 def path_of(url: ada_url.URL) -> bytes:
-    """The path of a URL as keys have it: empty for that of the whole host, else with `/` in front.
+    """Return the path part of a URL's key: empty for the root, else with a leading slash.
 
-    Letters, slashes and dots may be encoded, once or over and over: servers decode them.
+    Letters, slashes and dots may be percent-encoded several times: servers decode them.
     """
-    return _without_detours(_decoded_path(url))
+    return _without_dot_segments(_decoded_path(url))
 
 
 def paths_of(url: ada_url.URL) -> list[bytes]:
-    """The paths that a server may take that of a URL for, as keys have them.
+    """Return the path parts of keys for the paths that a server may serve for a URL.
 
-    Some, of those written in Java all, look for `/shop;x=1` at `/shop`.
+    Some servers, among them all Java ones, serve `/shop` for `/shop;x=1`.
     """
     path = _decoded_path(url)
     paths = [path, _PARAMETERS.sub(b"", path)] if b";" in path else [path]
-    return list(dict.fromkeys(map(_without_detours, paths)))
+    return list(dict.fromkeys(map(_without_dot_segments, paths)))
 
 
 def query_of(url: ada_url.URL) -> bytes:
-    """What follows the question mark of a URL, decoded; empty where nothing does."""
+    """Return the percent-decoded query of a URL, without the question mark."""
     return _decoded(url.search.removeprefix("?"))
 
 
-def key_of(given: str) -> bytes:
-    """The key of a host or a URL, with or without a scheme.
-
-    Raises ValueError for what is no web address with a host of several labels or an IP address.
-    """
+def parse_key(given: str) -> bytes:
+    """Return the key of a host or URL. Raises ValueError as `parse_web_url` does."""
     text = given.lower()
     if _PLAIN.fullmatch(text):
         return text.encode()
+    url = parse_web_url(given)
+    query = query_of(url)
+    return host_of(url).encode() + path_of(url) + (b"?" + query if query else b"")
+
+
+def parse_web_url(given: str) -> ada_url.URL:
+    """Parse a host or URL, with or without a scheme.
+
+    Raises ValueError unless it is an http or https URL whose host is an IP address or has several
+    labels.
+    """
     if "://" not in given:
         is_ipv6 = given.count(":") > 1 and _is_address(given)
         given = f"http://[{given}]" if is_ipv6 else f"http://{given}"
     url = ada_url.URL(given)
     if url.protocol not in ("http:", "https:"):
-        raise ValueError("no web address")
+        raise ValueError("not an http or https URL")
     host = host_of(url)
     if not _NAME.fullmatch(host):
         IPv6Address(host)
-    query = query_of(url)
-    return host.encode() + path_of(url) + (b"?" + query if query else b"")
+    return url
 
 
 def _is_address(name: str) -> bool:
@@ -128,14 +135,14 @@ def _decoded_path(url: ada_url.URL) -> bytes:
     return _decoded(url.pathname).replace(b"\\", b"/")
 
 
-def _without_detours(path: bytes) -> bytes:
-    # Two slashes in front would stay two.
+def _without_dot_segments(path: bytes) -> bytes:
+    # normpath() keeps two leading slashes.
     return normpath(b"/" + path.lstrip(b"/")).rstrip(b"/")
 
 
 def _decoded(text: str) -> bytes:
     found = text.encode()
-    for _ in range(_MOST_DECODINGS):
+    for _ in range(_MAX_DECODINGS):
         decoded = unquote_to_bytes(found)
         if decoded == found:
             break

@@ -1,4 +1,4 @@
-"""Codes of links, chosen or drawn."""
+"""Rules for the codes and scan codes of links."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import secrets
 import string
 from collections.abc import Iterable, Iterator
 
-from services.links.domain.link import Account, Link, Owner
+from services.links.domain.link import Link
+from services.links.domain.owner import Account, Owner
 from services.shared.codes import CODE_LENGTH, MAX_LENGTH, MIN_LENGTH, is_code, is_reserved
 from services.shared.errors import AlreadyExists, InvalidArgument, Unavailable
 
-MAX_DRAWN = 100
-"""Most scan codes that are drawn for one link. Even if every second code were taken, none of them
-would be free once in 10^30 links."""
-# Of the characters of a code, those of QR's alphanumeric mode, which takes 5.5 bits for each.
+MAX_SCAN_CODE_DRAWS = 100
+"""Maximum attempts to find a free scan code for a link. Even if every second code were taken, all
+attempts would fail once in 10^30 links."""
+# The characters of codes that QR's alphanumeric mode encodes, in 5.5 bits each.
 _SCAN_ENDS = string.digits + string.ascii_uppercase
 _SCAN_CHARACTERS = f"{_SCAN_ENDS}-"
 _SCAN_CODE = re.compile(rf"[0-9A-Z-]{{{CODE_LENGTH}}}")
@@ -33,11 +34,11 @@ class NoFreeCode(Unavailable):
 
 
 def check_code(code: str, owner: Owner) -> None:
-    """Refuse what cannot be the code of an owner's new link.
+    """Check the code of an owner's new link.
 
-    An account chooses its codes and may have any length of them; everybody else has codes of the
-    length that the page makes. Raises CodeTaken for a reserved name, however long it is, and
-    InvalidCode for what is no code or has a length that the owner cannot have.
+    An account may choose codes of any length; everybody else has codes of the length that the page
+    generates. Raises CodeTaken for a reserved name of any length, and InvalidCode for a malformed
+    code or a length that the owner may not choose.
     """
     if is_reserved(code):
         raise CodeTaken("This code is taken.")
@@ -47,13 +48,13 @@ def check_code(code: str, owner: Owner) -> None:
         raise InvalidCode(f"A code has {lengths} characters of A-Z, a-z, 0-9, - and _.")
 
 
-def drawn_scan_codes() -> Iterator[str]:
-    """Random codes, some of which may be taken, for a link's QR symbols.
+def random_scan_codes() -> Iterator[str]:
+    """Yield random scan codes, some of which may be taken.
 
-    They have 8 characters of 0-9 A-Z -, no - at an end, where people who read one out would lose
-    it, and none of them is a reserved name.
+    They have 8 characters of 0-9 A-Z - and are not reserved names. They neither start nor end with
+    a hyphen, which people would miss when they read a code aloud.
     """
-    for _ in range(MAX_DRAWN):
+    for _ in range(MAX_SCAN_CODE_DRAWS):
         middle = (secrets.choice(_SCAN_CHARACTERS) for _ in range(CODE_LENGTH - 2))
         code = "".join((secrets.choice(_SCAN_ENDS), *middle, secrets.choice(_SCAN_ENDS)))
         if not is_reserved(code):
@@ -61,10 +62,10 @@ def drawn_scan_codes() -> Iterator[str]:
 
 
 def may_be_scan_code(code: str) -> bool:
-    """Whether a code has the shape of a scan code, which that of a link can have as well."""
+    """Return whether a code has the format of a scan code. A link's own code may have it, too."""
     return _SCAN_CODE.fullmatch(code) is not None
 
 
 def codes_of(links: Iterable[Link]) -> list[str]:
-    """What the short addresses of links end in: their codes, and scan codes where they have one."""
+    """Return the codes and scan codes of links."""
     return [code for link in links for code in (link.code, link.scan_code) if code]

@@ -1,4 +1,4 @@
-"""What is done to links that are there: from what a link is to what it is to be."""
+"""Edits of existing links."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from services.links.domain.block import BlockReason, Lists
+from services.links.domain.block import BlockReason
+from services.links.domain.blocklist import VersionedBlocklist
 from services.links.domain.link import Link
 from services.links.domain.text import tags_of, title_of
 from services.links.domain.url import UrlPolicy
@@ -23,66 +24,65 @@ class NoChanges(InvalidArgument):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What is done to links: from what a link is to what it is to be.
+    """A change of links."""
 
-    `of` is pure and may be called again. Where it returns an equal link, nothing is written.
-    """
-
-    of: Callable[[Link], Link]
+    apply: Callable[[Link], Link]
+    """A pure function from a link to the changed link. An equal link is not written."""
 
 
 def removal(now: datetime) -> Edit:
-    """A link is removed. One that was removed before stays so from then on."""
+    """Return the edit that removes a link. A removed link keeps the time of its removal."""
     return Edit(lambda link: link if link.removed_at is not None else replace(link, removed_at=now))
 
 
 def restoration() -> Edit:
-    """A link is not removed."""
+    """Return the edit that restores a removed link."""
     return Edit(lambda link: replace(link, removed_at=None))
 
 
 def block(reason: BlockReason | None, now: datetime | None = None) -> Edit:
-    """A link is blocked for a reason, or for none is not blocked, whatever blocklists say.
+    """Return the edit that blocks a link for a reason, or unblocks it if that is None.
 
-    `now` is when it was freed.
+    An unblocked link is exempt from blocklists from `now` on.
     """
-    freed_at = now if reason is None else None
+    exempt_since = now if reason is None else None
     return Edit(
         lambda link: replace(
-            link, blocked=reason, listed="", spared=reason is None, spared_at=freed_at
+            link, blocked=reason, blocklist="", exempt=reason is None, exempt_since=exempt_since
         )
     )
 
 
-def apply_blocklists(lists: Lists) -> Edit:
-    """Block a link if a blocklist names where it leads, and free it if none does any more.
+def apply_blocklist(blocklist: VersionedBlocklist) -> Edit:
+    """Return the edit that blocks a link if its destination is listed, and unblocks it if not.
 
-    The operator's blocks of addresses are lists, too. A link that the operator blocked stays so,
-    and one that the operator freed is blocked by a later block of an address alone.
+    Leaves a link alone that the operator blocked. A link that the operator unblocked is blocked
+    again only by a pattern that the operator blocked later.
     """
 
-    def of(link: Link) -> Link:
-        if link.blocked is not None and not link.listed:
+    def apply(link: Link) -> Link:
+        if link.blocked is not None and not link.blocklist:
             return link
-        if refusal := link.refusal(lists):
-            return replace(link, blocked=refusal.reason, listed=refusal.list)
-        if lists.contents is None:  # One of those that were not read yet may name it.
+        if match := link.blocklist_match(blocklist):
+            return replace(link, blocked=match.reason, blocklist=match.list)
+        if blocklist.fingerprint is None:  # A list that is not loaded yet may name it.
             return link
-        return replace(link, blocked=None, listed="")
+        return replace(link, blocked=None, blocklist="")
 
-    return Edit(of)
+    return Edit(apply)
 
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """The end of a link; None for a link without one."""
+    """When a link expires."""
 
     at: datetime | None
+    """None for never."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChanges:
-    """What an owner wants to be otherwise, as it was given; what is None stays as it is."""
+    """The changes of a link that its owner requests, unchecked. None leaves a field unchanged."""
 
     url: str | None = None
     title: str | None = None
@@ -92,10 +92,10 @@ class LinkChanges:
     public_statistics: bool | None = None
 
     def edit(self, urls: UrlPolicy, now: datetime) -> Edit:
-        """The edit that makes the changes.
+        """Return the edit that makes the changes.
 
-        Raises NoChanges where nothing is to change, InvalidUrl, InvalidTitle, InvalidTags,
-        InvalidEndedUrl, UrlRefused, Unavailable.
+        Raises NoChanges if there are none, InvalidUrl, InvalidTitle, InvalidTags, InvalidEndedUrl,
+        UrlRefused, Unavailable.
         """
         if self == LinkChanges():
             raise NoChanges("Say what is to change.")
@@ -104,15 +104,17 @@ class LinkChanges:
         tags = None if self.tags is None else tags_of(self.tags)
         ended_url = self.ended_url and urls.normalize_ended(self.ended_url)
 
-        def of(link: Link) -> Link:
+        def apply(link: Link) -> Link:
             if url is not None and url != link.url:
-                made_with = link.created_url or link.url
-                link = replace(link, url=url, created_url=made_with, changed_at=now)
+                created_url = link.created_url or link.url
+                link = replace(link, url=url, created_url=created_url, changed_at=now)
             link = replace(
                 link,
                 title=link.title if title is None else title,
                 tags=link.tags if tags is None else tags,
-                expires_at=link.expires_at if self.expiry is None else _second_of(self.expiry.at),
+                expires_at=link.expires_at
+                if self.expiry is None
+                else _whole_second(self.expiry.at),
                 ended_url=link.ended_url if ended_url is None else ended_url,
                 public_statistics=(
                     link.public_statistics
@@ -120,10 +122,12 @@ class LinkChanges:
                     else self.public_statistics
                 ),
             )
-            return urls.freed(link) if url is not None or ended_url is not None else link
+            return (
+                urls.unblock_if_unlisted(link) if url is not None or ended_url is not None else link
+            )
 
-        return Edit(of)
+        return Edit(apply)
 
 
-def _second_of(moment: datetime | None) -> datetime | None:
+def _whole_second(moment: datetime | None) -> datetime | None:
     return moment and moment.replace(microsecond=0)

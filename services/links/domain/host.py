@@ -1,4 +1,4 @@
-"""Hosts of URLs, as blocklists name them and as links are found by them."""
+"""Hosts of URLs in canonical form, and the keys that order them for the host index."""
 
 from __future__ import annotations
 
@@ -13,27 +13,24 @@ _WITH_IPV4_AT_END = (
     IPv6Network("64:ff9b::/96"),  # NAT64, RFC 6052
     IPv6Network("64:ff9b:1::/48"),  # NAT64 for local use, RFC 8215; here with a prefix of 96 bits
 )
-"""Networks whose addresses end in the IPv4 address that they stand for."""
+"""Networks whose addresses embed an IPv4 address in their last 32 bits."""
 _NOT_IPV4 = (IPv6Address("::"), IPv6Address("::1"))
 """The unspecified address and loopback."""
 
 
 @dataclass(frozen=True, slots=True)
-class HostPlace:
-    """Behind which link to go on, of those that lead to a host or below it.
-
-    They stand in the order of their hosts' keys (`host_key`), and those of one host in that of
-    their codes. A store of another kind of order has an empty key.
-    """
+class HostCursor:
+    """The last entry of a page of the host index, which is ordered by host key, then by code."""
 
     key: str
     code: str
 
 
 def host_of(url: ada_url.URL) -> str:
-    """The host of a URL as blocklists name it; '' where it has none.
+    """Return the host of a URL in canonical form; '' if it has none.
 
-    It has no dots at its ends, and an IPv6 address that stands for an IPv4 one is that.
+    It has no leading or trailing dots, and an IPv6 address that embeds an IPv4 address becomes
+    that.
     """
     hostname = url.hostname
     if hostname.startswith("["):
@@ -42,10 +39,10 @@ def host_of(url: ada_url.URL) -> str:
 
 
 def canonical_ip(text: str) -> str:
-    """The IPv4 address that an IPv6 address stands for, else the IPv6 address.
+    """Return the IPv4 address that an IPv6 address embeds, else the IPv6 address.
 
-    Covers mapped and compatible addresses, NAT64, 6to4 (RFC 3056), and Teredo (RFC 4380), whose
-    client's address is meant. Raises ValueError.
+    Covers mapped and compatible addresses, NAT64, 6to4 (RFC 3056) and the client's address in
+    Teredo (RFC 4380). Raises ValueError.
     """
     address = IPv6Address(text)
     if address in _NOT_IPV4:
@@ -57,24 +54,24 @@ def canonical_ip(text: str) -> str:
 
 
 def host_key(host: str) -> str:
-    """A host turned round, so that those below it stand right behind it: `example.evil.www.`"""
+    """Return a host with reversed labels, which sorts subdomains next to it: `example.evil.www.`"""
     return "".join(f"{label}." for label in reversed(host.split("."))) if host else ""
 
 
 def host_of_key(key: str) -> str:
-    """The host of such a key."""
+    """Return the host of a key."""
     return ".".join(reversed(key.removesuffix(".").split(".")))
 
 
 def keys_below(host: str) -> tuple[str, str]:
-    """Between which two keys, the first included, those of a host and of all below it are."""
+    """Return the half-open range of the keys of a host and its subdomains."""
     key = host_key(host)
-    return key, f"{key[:-1]}/"  # The slash comes right after the dot.
+    return key, f"{key[:-1]}/"  # The slash follows the dot in ASCII.
 
 
 def host_at(url: str) -> str:
-    """The host of a URL that is stored, as `host_of` has it."""
+    """Return the host of a stored URL in canonical form."""
     try:
         return host_of(ada_url.URL(url))
-    except ValueError:  # No version takes such a one.
+    except ValueError:  # No version has accepted such a URL.
         return ""

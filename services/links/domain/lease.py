@@ -1,4 +1,4 @@
-"""Leases, by which one replica at a time does a job."""
+"""Leases, which let one replica at a time do a job."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class InvalidLease(InvalidArgument):
 
 
 def check_lease(job: str, holder: str, duration: timedelta) -> None:
-    """Refuse what is no lease. Raises InvalidLease."""
+    """Check the parts of a lease. Raises InvalidLease."""
     named = _JOB.fullmatch(job) and _HOLDER.fullmatch(holder)
     if not named or not timedelta(0) <= duration <= MAX_LEASE:
         raise InvalidLease("A lease has a job, a holder and up to an hour.")
 
 
 def latest_end(now: datetime) -> datetime:
-    """Return the latest end that a lease can have: a later one was set by a clock that ran ahead.
+    """Return the latest end that a lease can have.
 
-    Such a lease has ended.
+    A later end was set by a clock that ran ahead; such a lease counts as expired.
     """
     return now + MAX_LEASE + CLOCK_LEEWAY

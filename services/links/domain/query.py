@@ -1,4 +1,4 @@
-"""Lists of an owner's links: which of them, in which order, and where a page ends."""
+"""Lists of an owner's links: filter, order and cursors."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ from datetime import datetime, timedelta
 from enum import Enum
 from hashlib import sha256
 
-from services.links.domain.link import Account, Guest, Link, LinkState
-from services.links.domain.text import folded
+from services.links.domain.link import Link
+from services.links.domain.owner import Account, Guest
+from services.links.domain.resolution import LinkState
+from services.links.domain.text import fold_case
 from services.shared.errors import InvalidArgument
 from services.shared.text import CONTROLS
 from services.shared.timestamps import micros_of, moment_of
 
 MAX_TEXT_LENGTH = 999
-"""Of a text that links are searched for, in Unicode code points."""
+"""Of a search text, in Unicode code points."""
 MAX_LIMIT = 100
-"""Most links on one page of a list."""
+"""Maximum page size."""
 MAX_LIMIT_WITHOUT_TOTAL = 200
-"""200 links with two URLs of 999 characters (4 bytes each): 2 MB, half of a message of gRPC."""
-KEPT_RANKINGS = 32
-"""How many rankings of an owner are kept. Each order and search that is looked at is another one,
-and so is one in which a visit has changed the places."""
-RANKING_KEPT_FOR = timedelta(hours=1)
+"""200 links with two 999-character URLs (4 bytes each) are 2 MB, half of gRPC's message limit."""
+MAX_STORED_RANKINGS = 32
+"""Maximum stored rankings of an owner. Each order and search that is paged through is another one,
+and so is one in which a visit changed the order."""
+RANKING_TTL = timedelta(hours=1)
 _DIGEST_BYTES = 12
 _MAX_CURSOR_LENGTH = 200
-_MAX_PLACE = 1 << 31
+_MAX_RANK = 1 << 31
 
 
 class InvalidQuery(InvalidArgument):
@@ -43,7 +45,7 @@ class InvalidCursor(InvalidArgument):
 
 
 class LinkOrder(Enum):
-    """In which order links are listed. Of those that are alike in it, the newer comes first."""
+    """The order of a list. Of equals, the newer link comes first."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
@@ -51,106 +53,112 @@ class LinkOrder(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which of an owner's links are asked for.
+class LinkFilter:
+    """Which of an owner's links a list contains.
 
-    `text` is folded (`folded`) and empty for all of them. `state` None stands for every state but
-    removed. A removed link is in no other list than that of the removed ones, blocked or not.
+    Removed links appear only in the list of removed links, blocked or not.
     """
 
     text: str = ""
+    """A search text in the form of `fold_case`; empty matches every link."""
     state: LinkState | None = None
+    """None stands for every state except removed."""
 
-    def includes(self, link: Link, now: datetime) -> bool:
-        """Whether a link is asked for at a moment."""
+    def matches(self, link: Link, now: datetime) -> bool:
+        """Return whether the list contains a link at a moment."""
         if link.removed_at is not None:
             in_state = self.state is LinkState.REMOVED and not link.is_gone_at(now)
         else:
             in_state = self.state in (None, link.state_at(now))
-        return in_state and self.text in link.searched()
+        return in_state and self.text in link.search_text()
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
-    """Behind which link of a list by age to go on."""
+class AgeCursor:
+    """The last link of a page in a list ordered by age."""
 
     created_at: datetime
     code: str
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """From which place of a ranking that is kept under a key to go on."""
+class RankCursor:
+    """Where the next page of a stored ranking starts."""
 
     key: str
+    """The key that the ranking is stored under."""
     start: int
+    """The index of the next link."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """Whose links are asked for, which of them and in which order: what a cursor is made for."""
+class LinkQuery:
+    """Whose links to list, which of them and in which order. Cursors belong to one query."""
 
     owner: Account | Guest
-    wanted: Wanted
+    link_filter: LinkFilter
     order: LinkOrder
 
-    def cursor(self, end: Position | Place) -> str:
-        """The cursor that goes on from where a page ended."""
-        if isinstance(end, Position):
-            told = f"{micros_of(end.created_at)} {end.code}"
+    def encode(self, cursor: AgeCursor | RankCursor) -> str:
+        """Return a cursor as opaque text."""
+        if isinstance(cursor, AgeCursor):
+            fields = f"{micros_of(cursor.created_at)} {cursor.code}"
         else:
-            told = f"{end.start} {end.key}"
-        payload = told.encode()
+            fields = f"{cursor.start} {cursor.key}"
+        payload = fields.encode()
         return urlsafe_b64encode(self._digest(payload) + payload).decode().rstrip("=")
 
-    def end(self, cursor: str) -> Position | Place:
-        """Where the page ended that a cursor was made for.
+    def decode(self, text: str) -> AgeCursor | RankCursor:
+        """Return the cursor that `encode` wrote.
 
-        Raises InvalidCursor for what is none, or one of another listing.
+        Raises InvalidCursor for any other text, and for a cursor of another query.
         """
         try:
-            if len(cursor) > _MAX_CURSOR_LENGTH:
+            if len(text) > _MAX_CURSOR_LENGTH:
                 raise ValueError
-            given = urlsafe_b64decode(f"{cursor}{'=' * (-len(cursor) % 4)}")
+            given = urlsafe_b64decode(f"{text}{'=' * (-len(text) % 4)}")
             digest, payload = given[:_DIGEST_BYTES], given[_DIGEST_BYTES:]
             if digest != self._digest(payload):
                 raise ValueError
             number, _, name = payload.decode().partition(" ")
-            end: Position | Place
+            cursor: AgeCursor | RankCursor
             if self.order is LinkOrder.MOST_VIEWED:
-                end = Place(name, int(number))
-                if not 0 < end.start < _MAX_PLACE:
+                cursor = RankCursor(name, int(number))
+                if not 0 < cursor.start < _MAX_RANK:
                     raise ValueError
             else:
-                end = Position(moment_of(int(number)), name)
-            if self.cursor(end) != cursor:  # One end has one cursor.
+                cursor = AgeCursor(moment_of(int(number)), name)
+            if self.encode(cursor) != text:  # Accept one spelling only.
                 raise ValueError
         except (ValueError, OverflowError):
             raise InvalidCursor("This cursor was not made for these links.") from None
-        return end
+        return cursor
 
     def _digest(self, payload: bytes) -> bytes:
-        """Binds a cursor to its listing. It is no secret: who makes one up reads the own links."""
+        """Return a digest that binds a cursor to the query.
+
+        It is not a secret: a forged cursor only reads the caller's own links.
+        """
         match self.owner:
             case Account(id=account):
                 owner = ["account", account]
             case Guest(key_hash=key_hash):
                 owner = ["guest", key_hash.hex()]
-        state = self.wanted.state and self.wanted.state.value
-        listing = json.dumps([*owner, self.wanted.text, state, self.order.value])
-        return sha256(f"{listing}\n".encode() + payload).digest()[:_DIGEST_BYTES]
+        state = self.link_filter.state and self.link_filter.state.value
+        query = json.dumps([*owner, self.link_filter.text, state, self.order.value])
+        return sha256(f"{query}\n".encode() + payload).digest()[:_DIGEST_BYTES]
 
 
-def text_of(given: str) -> str:
-    """The text to look for, folded. Raises InvalidQuery."""
+def parse_search_text(given: str) -> str:
+    """Return a search text in the form of `fold_case`. Raises InvalidQuery."""
     if len(given) > MAX_TEXT_LENGTH or CONTROLS.search(given):
         raise InvalidQuery(
             f"A text to look for has up to {MAX_TEXT_LENGTH} characters and no control characters."
         )
-    return folded(given)
+    return fold_case(given)
 
 
 def check_limit(limit: int, max_limit: int = MAX_LIMIT) -> None:
-    """Refuse what cannot be the number of links on a page. Raises InvalidLimit."""
+    """Raise InvalidLimit for a page size that is out of range."""
     if not 1 <= limit <= max_limit:
         raise InvalidLimit(f"A page has 1 to {max_limit} links.")

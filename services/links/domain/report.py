@@ -1,8 +1,9 @@
-"""What people report of links to the operator, and the rules of it.
+"""Reports of links by visitors.
 
-All who report a link for one reason make one report, which counts them. It waits until the operator
-decides on its link; who reports the link for that reason afterwards lets it wait anew, under the
-same id, counted from one. A report by itself changes nothing of a link.
+All reports of a link for one reason form one report, which counts them. It is pending until the
+operator decides on the link. If the link is reported again for the same reason afterwards, the
+report becomes pending again under the same id, with its count starting at one. A report alone
+changes nothing about a link.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from services.shared.text import BLANKS, CONTROLS
 MAX_DETAILS_LENGTH = 1000
 """In Unicode code points."""
 MAX_STATEMENTS = 5
-"""Most that is kept of what people wrote, for each report."""
-MAX_REPORTS = 100
-"""Most reports on a page of the operator's: with their links and all that was written, in letters
-of four bytes, 3.5 MB, while gRPC's limit on a message is 4 MiB."""
-KEPT_AFTER_DECISION = timedelta(days=90)
-"""How long a report is kept once it is decided on: a reporter may ask, or have to be asked."""
+"""Maximum statements stored for each report."""
+MAX_REPORTS_PER_PAGE = 100
+"""With their links and full statements in 4-byte characters, 3.5 MB. gRPC's message limit is
+4 MiB."""
+REPORT_RETENTION = timedelta(days=90)
+"""How long a report is kept after the decision, for questions by or to its reporter."""
 
 _NUMBER = re.compile("[1-9][0-9]{0,17}")
 _LAYOUT = re.compile("[\t\n\r]")
-"""Control characters that a text of several lines is made with."""
+"""Control characters that are allowed in details."""
 
 
 class InvalidDetails(InvalidArgument):
@@ -47,51 +48,49 @@ class NoReport(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one reporter said."""
+    """What one reporter wrote."""
 
     details: str = field(repr=False)
-    """In the reporter's words; empty for nothing."""
     contact: str = field(repr=False)
-    """E-mail address under which the reporter can be asked; empty for none."""
+    """E-mail address for questions to the reporter; empty for none."""
     at: datetime
 
     @property
     def is_empty(self) -> bool:
-        """Whether the reporter chose a reason and wrote nothing."""
+        """Whether the reporter only chose a reason."""
         return not self.details and not self.contact
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was said of a link for one reason, since it waits."""
+    """The reports of a link for one reason since the last decision."""
 
     id: str
-    """What reporters are given: random, and the same for all of them."""
+    """Random; every reporter is given the same id."""
     code: str
     """The link's."""
     reason: BlockReason
     count: int
-    """How often it was said."""
     first_at: datetime
     last_at: datetime
     statements: tuple[Statement, ...] = ()
-    """What the first of those who wrote something said, oldest first."""
+    """The first statements that were not empty, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReportPlace:
-    """Behind which link to go on: of those that are reported as often, that is told by its code.
+class ReportCursor:
+    """The last link of a page of reports, ordered by number of reports, then by code.
 
-    How often a link is reported only grows while it waits. So none comes twice, and what is passed
-    over is only what was reported more often meanwhile, and stands further in front.
+    The number of reports of a link only grows while they are pending. So no link comes twice, and
+    paging misses only links that were reported more often meanwhile and moved to the front.
     """
 
     reported: int
     code: str
 
     @classmethod
-    def of(cls, text: str) -> ReportPlace:
-        """The place that a text names. Raises InvalidCursor."""
+    def parse(cls, text: str) -> ReportCursor:
+        """Return the cursor that `text` is the text of. Raises InvalidCursor."""
         reported, _, code = text.partition(".")
         if not is_code(code) or not _NUMBER.fullmatch(reported):
             raise InvalidCursor("This is no place in a list of reports.")
@@ -99,14 +98,15 @@ class ReportPlace:
 
     @property
     def text(self) -> str:
-        """The place as people can name it."""
+        """The cursor as the operator types it."""
         return f"{self.reported}.{self.code}"
 
 
 def statement_of(details: str, contact: str, at: datetime) -> Statement:
-    """What a reporter wrote, without the blanks around it. Raises InvalidDetails, InvalidContact.
+    """Return a statement, trimmed. Raises InvalidDetails, InvalidContact.
 
-    The operator reads it on a terminal: it has no control characters but those of lines and tabs.
+    The operator reads statements on a terminal, so line breaks and tabs are the only control
+    characters that are allowed.
     """
     words = details.strip(BLANKS)
     if len(words) > MAX_DETAILS_LENGTH or CONTROLS.search(_LAYOUT.sub("", words)):

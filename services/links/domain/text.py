@@ -1,4 +1,4 @@
-"""What an owner writes about a link: its title and tags, and how texts are compared."""
+"""Titles and tags of links, and case-insensitive comparison of texts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from services.shared.errors import InvalidArgument
 from services.shared.text import BLANKS, CONTROLS
 
 MAX_TITLE_LENGTH = 100
-"""In Unicode code points, as of a tag."""
+"""In Unicode code points, as is the length of a tag."""
 MAX_TAGS = 10
 MAX_TAG_LENGTH = 30
-# An i with its dot apart, as the capital with a dot folds to, or without any.
+# A dotless i, or an i with combining dots, to which the capital with a dot folds.
 _DOTS = re.compile("[i\u0131]\u0307*")
 
 
@@ -25,18 +25,18 @@ class InvalidTags(InvalidArgument):
     default_reason = "INVALID_TAGS"
 
 
-def folded(text: str) -> str:
-    """A text in which case makes no difference: `É` is `é`, and `ß` is `ss`.
+def fold_case(text: str) -> str:
+    """Return a text with case folded: `É` becomes `é`, and `ß` becomes `ss`.
 
-    Turkish has an i with a dot and one without, each with a capital of its own. All four are one:
-    who searches for `istanbul` means `İstanbul`, too.
+    Maps the Turkish dotted and dotless i, and their capitals, to `i`: a search for `istanbul`
+    finds `İstanbul`.
     """
     cased = unicodedata.normalize("NFC", text).casefold()
     return unicodedata.normalize("NFC", _DOTS.sub("i", cased))
 
 
 def title_of(given: str) -> str:
-    """The title to store: without the blanks around it. Raises InvalidTitle."""
+    """Return the title to store, trimmed. Raises InvalidTitle."""
     title = given.strip(BLANKS)
     if len(title) > MAX_TITLE_LENGTH or CONTROLS.search(title):
         raise InvalidTitle(
@@ -46,9 +46,9 @@ def title_of(given: str) -> str:
 
 
 def tags_of(given: Sequence[str]) -> tuple[str, ...]:
-    """The tags to store: without the blanks around each, in the order given, none twice.
+    """Return the tags to store, trimmed, in the given order. Duplicates are dropped.
 
-    One that is given twice is no mistake of its owner, and kept once. Raises InvalidTags.
+    Raises InvalidTags.
     """
     tags = [tag.strip(BLANKS) for tag in given]
     if len(tags) > MAX_TAGS:

@@ -1,4 +1,4 @@
-"""Which URLs can be stored, and in which form."""
+"""Which URLs can be stored, and their stored form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import ada_url
 
-from services.links.domain.block import Refusal, UrlGate
+from services.links.domain.blocklist import BlocklistMatch, UrlBlocklist
 from services.links.domain.host import host_of
 from services.links.domain.link import Link
 from services.links.domain.url_cleaning import clean_url
@@ -41,37 +41,37 @@ class InvalidEndedUrl(InvalidArgument):
 
 
 class UrlRefused(InvalidArgument):
-    """A URL that a list names; `refusal` says which."""
+    """A blocklist names the URL; `match` is its entry."""
 
     default_reason = "URL_REFUSED"
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, match: BlocklistMatch) -> None:
         super().__init__("This link cannot be shortened.")
-        self.refusal = refusal
+        self.match = match
 
 
 class UrlPolicy:
-    """Which URLs can be stored by a product that is reached at `public_url`.
+    """Rules for the URLs of links in a product that is served at `public_url`.
 
-    Without a gate, all can be that have the form.
+    Without a blocklist, every well-formed URL is accepted.
     """
 
-    def __init__(self, public_url: str, gate: UrlGate | None = None) -> None:
-        self._gate = gate
+    def __init__(self, public_url: str, blocklist: UrlBlocklist | None = None) -> None:
+        self._blocklist = blocklist
         own = ada_url.URL(public_url)
         self._own = host_of(own)
         self._is_local = _is_loopback(self._own)
         self._ports = _own_ports(_port(own))
 
     def normalize(self, given: str) -> str:
-        """Return the URL to store for the text that a visitor gave.
+        """Return the URL to store for a visitor's input.
 
-        `clean_url` removes what surrounds it, `http://` is added if it has no scheme, and a Unicode
-        host becomes punycode; all else stays as given. ada parses as browsers do (WHATWG URL).
+        Removes surrounding characters (`clean_url`), adds `http://` if there is no scheme, and
+        converts a Unicode host to punycode; everything else stays. ada parses URLs as browsers do
+        (WHATWG URL).
 
-        Refuses text that is a URL with something in front of its scheme (`url=https://a.example`),
-        and a host that is the name of a scheme (`http://https//a.example`): they would become links
-        that lead nowhere.
+        Rejects text in front of a scheme (`url=https://a.example`) and the name of a scheme as the
+        host (`http://https//a.example`): they would become links that lead nowhere.
 
         Raises InvalidUrl, UrlRefused, Unavailable.
         """
@@ -98,12 +98,12 @@ class UrlPolicy:
         if self._is_short_address(parsed):
             raise InvalidUrl("This is a short address already.")
         url = _with_ascii_host(url, hostname)
-        if self._gate is not None and (refusal := self._gate.refusal(url)):
-            raise UrlRefused(refusal)
+        if self._blocklist is not None and (match := self._blocklist.match(url)):
+            raise UrlRefused(match)
         return url
 
     def normalize_ended(self, given: str) -> str:
-        """The same for where a link leads once it is expired.
+        """Return the URL to store for where a link leads after it expires.
 
         Raises InvalidEndedUrl, UrlRefused, Unavailable.
         """
@@ -112,17 +112,19 @@ class UrlPolicy:
         except InvalidUrl as error:
             raise InvalidEndedUrl(error.message) from None
 
-    def freed(self, link: Link) -> Link:
-        """A link, freed where it is blocked for a list and no list names where it leads.
+    def unblock_if_unlisted(self, link: Link) -> Link:
+        """Return a link, unblocked if a blocklist blocked it and none names its destinations.
 
         Raises Unavailable.
         """
-        if not link.listed or (self._gate is not None and link.refusal(self._gate)):
+        if not link.blocklist or (
+            self._blocklist is not None and link.blocklist_match(self._blocklist)
+        ):
             return link
-        return replace(link, blocked=None, listed="")
+        return replace(link, blocked=None, blocklist="")
 
     def is_within(self, host: str) -> bool:
-        """Whether the product is reached at a host, as `host_of` has it, or below it."""
+        """Return whether the product is served at a canonical host or a subdomain of it."""
         return f".{self._own}".endswith(f".{host}")
 
     def _is_short_address(self, url: ada_url.URL) -> bool:

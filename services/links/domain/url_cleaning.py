@@ -1,4 +1,4 @@
-"""Cleans a pasted URL: removes what surrounds it and never changes its inside.
+"""Cleaning of pasted URLs: removes surrounding characters and never changes the URL itself.
 
 The page does the same in `web/src/features/shorten/cleanUrl.ts`; `tests/links/url_cases.json`
 tests both.

@@ -1,8 +1,8 @@
-"""The form in which both stores keep an owner."""
+"""The encoding of owners in both stores."""
 
 from __future__ import annotations
 
-from services.links.domain.link import NOBODY, Account, Guest, Nobody, Owner
+from services.links.domain.owner import ANONYMOUS, Account, Anonymous, Guest, Owner
 
 OwnerValue = str | bytes | None
 """An owner in the field `creator`: an account is its id, a guest the hash of its key, nobody is
@@ -10,18 +10,18 @@ absent. Text and bytes are told apart by either store, so that one index lists t
 
 
 def value_of(owner: Owner) -> OwnerValue:
-    """An owner as the stores keep it."""
+    """Return the encoding of an owner."""
     match owner:
         case Account(id=account):
             return account
         case Guest(key_hash=key_hash):
             return key_hash
-        case Nobody():
+        case Anonymous():
             return None
 
 
 def owner_of(value: OwnerValue) -> Owner:
-    """The owner that the stores kept as `value`."""
+    """Return the owner of an encoding."""
     if value is None:
-        return NOBODY
+        return ANONYMOUS
     return Account(value) if isinstance(value, str) else Guest(value)

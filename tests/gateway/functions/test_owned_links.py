@@ -514,7 +514,7 @@ def test_a_preview_is_for_everybody_counts_nothing_and_ends_with_the_link(
 def test_a_claim_moves_all_of_a_guests_links_however_many_steps_it_takes(
     gateway: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.links.application.links.MAX_BATCH", 3)
+    monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 3)
     guest, token = new_guest(), gateway.log_in(gateway.register())
     codes = [make(gateway, {"guest": guest}) for _ in range(7)]
     gateway.data("removeLinks", {"guest": guest, "codes": codes[:1]})
@@ -529,7 +529,7 @@ def test_a_claim_moves_all_of_a_guests_links_however_many_steps_it_takes(
 def test_a_claim_that_broke_off_goes_on_where_it_was(
     gateway: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.links.application.links.MAX_BATCH", 1)
+    monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 1)
     guest, token = new_guest(), gateway.log_in(gateway.register())
     codes = [make(gateway, {"guest": guest}) for _ in range(3)]
     both = {"token": token, "guest": guest}

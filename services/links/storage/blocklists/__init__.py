@@ -1,1 +1,1 @@
-"""The blocklist files: read in a process of their own, matched in memory."""
+"""Blocklists in files."""

@@ -1,12 +1,11 @@
-"""Reads one blocklist, in a process of its own: `python -m …storage.blocklists.reader FILE`.
+"""Reads one list file in a process of its own: `python -m …storage.blocklists.reader FILE`.
 
-A million lines are some seconds of Python. In a thread they would hold each creation up by
-milliseconds, for only one thread at a time runs; here they cost a core that has nothing better to
-do, and memory that is given back.
+A million lines take some seconds of Python. In a thread they would delay every creation by
+milliseconds because of the GIL. A process uses an idle core and returns its memory.
 
-Standard output has a line of JSON, `Outcome`, and behind it, in this machine's byte order, the
-digests of all keys (64 bits each, ascending) and the number of each one's line (32 bits; 0 for what
-is no line's: see `blocklist_key.pages_of`).
+Writes a line of JSON (`Outcome`) to standard output, followed in native byte order by the digests
+of all keys (64 bits each, ascending) and their line numbers (32 bits each; 0 for markers, see
+`blocklist_key.pages_marker`).
 """
 
 from __future__ import annotations
@@ -19,79 +18,79 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from services.links.domain.blocklist_key import LONGEST_LINE, digest_of, keys_of, pages_of
+from services.links.domain.blocklist_key import MAX_LINE_BYTES, digest_of, pages_marker, parse_line
 
 Fault = Literal["NOT_READ", "NOT_UTF8", "UNREADABLE_LINES"]
-"""Why a file is no list: it cannot be opened or read, is no UTF-8, or has more lines that cannot be
-understood than others. Blank lines and comments are not counted."""
+"""Why a file is not a list: it cannot be opened or read, is not UTF-8, or more than half of its
+lines cannot be parsed. Blank lines and comments do not count."""
 
 _NICENESS = 10
 _BOM = b"\xef\xbb\xbf"
-_SHARES = 256
-"""Digests are sorted in so many parts, by their highest byte, so that little is taken twice."""
+_SHARDS = 256
+"""Digests are sorted in shards by their highest byte, so that sorting needs little extra memory."""
 
 
 class Outcome(msgspec.Struct, forbid_unknown_fields=True):
-    """What became of a file. `entries` digests follow, and none where there is a fault."""
+    """The result of reading a file. `entries` digests follow; none if there is a fault."""
 
     fault: Fault | None = None
     entries: int = 0
     lines: int = 0
-    """How many lines say something."""
+    """Lines that are neither blank nor comments."""
     unreadable: int = 0
-    """How many of them cannot be understood."""
-    contents: str = ""
-    """What tells these keys from others: 32 characters."""
+    """Those of `lines` that cannot be parsed."""
+    fingerprint: str = ""
+    """32 characters that identify the keys."""
 
 
 class _Table:
-    """Digests with their lines, ascending, the first line of those that are alike."""
+    """Digests with line numbers, sorted and without duplicates; the first line wins."""
 
     def __init__(self) -> None:
-        self._shares = [(array("Q"), array("I")) for _ in range(_SHARES)]
+        self._shards = [(array("Q"), array("I")) for _ in range(_SHARDS)]
 
     def add(self, key: bytes, line: int) -> None:
         digest = digest_of(key)
-        digests, lines = self._shares[digest >> 56]
+        digests, lines = self._shards[digest >> 56]
         digests.append(digest)
         lines.append(line)
 
     def sort(self) -> int:
-        """Put all in order; returns how many there are."""
-        for place, (digests, lines) in enumerate(self._shares):
+        """Sort the entries; return their number."""
+        for number, (digests, lines) in enumerate(self._shards):
             order: list[int] = []
             for index in sorted(range(len(digests)), key=digests.__getitem__):
                 if not order or digests[order[-1]] != digests[index]:
                     order.append(index)
-            self._shares[place] = (
+            self._shards[number] = (
                 array("Q", (digests[index] for index in order)),
                 array("I", (lines[index] for index in order)),
             )
-        return sum(len(digests) for digests, _ in self._shares)
+        return sum(len(digests) for digests, _ in self._shards)
 
-    def contents(self) -> str:
+    def fingerprint(self) -> str:
         digest = blake2b(digest_size=16)
-        for digests, _ in self._shares:
+        for digests, _ in self._shards:
             digest.update(digests.tobytes())
         return digest.hexdigest()
 
     def write(self, out: BinaryIO) -> None:
         for part in (0, 1):
-            for share in self._shares:
-                out.write(share[part].tobytes())
+            for shard in self._shards:
+                out.write(shard[part].tobytes())
 
 
 def read(file: BinaryIO, table: _Table) -> Outcome:
-    """Put what a file names into a table."""
+    """Read the lines of a file into a table."""
     outcome = Outcome()
     number = 0
     continued = False
-    while line := file.readline(LONGEST_LINE):
-        is_whole = line.endswith(b"\n") or len(line) < LONGEST_LINE
+    while line := file.readline(MAX_LINE_BYTES):
+        is_whole = line.endswith(b"\n") or len(line) < MAX_LINE_BYTES
         if not continued:
             number += 1
             try:
-                keys = keys_of(_text(line, number)) if is_whole else None
+                keys = parse_line(_text(line, number)) if is_whole else None
             except UnicodeDecodeError:
                 return Outcome("NOT_UTF8", lines=outcome.lines, unreadable=outcome.unreadable)
             except ValueError:
@@ -102,7 +101,7 @@ def read(file: BinaryIO, table: _Table) -> Outcome:
                 host = key.partition(b"/")[0].partition(b"?")[0]
                 table.add(key, number)
                 if host != key:
-                    table.add(pages_of(host), 0)
+                    table.add(pages_marker(host), 0)
         continued = not is_whole
     if 2 * outcome.unreadable > outcome.lines:
         outcome.fault = "UNREADABLE_LINES"
@@ -123,7 +122,7 @@ def main(path: str, out: BinaryIO) -> None:
         outcome = Outcome("NOT_READ")
     if outcome.fault is None:
         outcome.entries = table.sort()
-        outcome.contents = table.contents()
+        outcome.fingerprint = table.fingerprint()
     out.write(msgspec.json.encode(outcome) + b"\n")
     if outcome.fault is None:
         table.write(out)

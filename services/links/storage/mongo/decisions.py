@@ -1,60 +1,90 @@
-"""The operator's decisions in a MongoDB database.
+"""The operator's decisions and blocked patterns in a MongoDB database.
 
-decisions          _id (random), kind, code or address, reason, cause, decided_at, reports;
-                   absent where empty
-blocked_addresses  _id (the address), reason, blocked_at
-marks              _id "addresses", mark (how often the blocked addresses changed)
+decisions          _id (random), kind, code or address (the pattern), reason, cause (the comment),
+                   decided_at, reports; empty fields are absent
+blocked_addresses  _id (the pattern), reason, blocked_at
+marks              _id "addresses", mark (the version of the blocked patterns)
 """
 
 from __future__ import annotations
 
+import re
 import secrets
 
 from pymongo import DESCENDING
 
 from services.links.domain.block import BlockReason
-from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
+from services.links.domain.decision import (
+    MAX_SEARCHED_DECISIONS,
+    BlockedPattern,
+    Decision,
+    DecisionKind,
+)
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import micros_of, moment_of
 
 _VERSION = {"_id": "addresses"}
+_NEWEST_FIRST = (("decided_at", DESCENDING), ("_id", DESCENDING))
 
 
 class MongoDecisionReader:
-    """Decisions and blocked addresses."""
+    """The `DecisionReader` of a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, skip: int, limit: int) -> list[Decision]:
-        newest_first = [("decided_at", DESCENDING), ("_id", DESCENDING)]
+    async def page(
+        self, skip: int, limit: int, search: re.Pattern[str] | None = None
+    ) -> list[Decision]:
+        pipeline: list[Document] = [{"$sort": dict(_NEWEST_FIRST)}]
+        if search is not None:
+            matching = {"$regex": search.pattern, "$options": "i"}
+            fields = ("code", "address", "reason", "cause")
+            pipeline += [
+                {"$limit": MAX_SEARCHED_DECISIONS},
+                {"$match": {"$or": [{field: matching} for field in fields]}},
+            ]
+        pipeline += [{"$skip": skip}, {"$limit": limit}]
         found = await self._database.read(
             "links_decisions",
-            lambda db: db.decisions.find(
-                {}, sort=newest_first, skip=skip, limit=limit, batch_size=limit
-            ).to_list(None),
+            lambda db: db.decisions.aggregate(pipeline, batchSize=limit + 1).to_list(None),
         )
         return [_decision_of(one) for one in found]
 
-    async def blocked_addresses(self) -> list[BlockedAddress]:
+    async def latest_about_link(self, code: str) -> Decision | None:
+        return await self._latest({"code": code})
+
+    async def latest_about_pattern(self, pattern: str) -> Decision | None:
+        return await self._latest({"address": pattern})
+
+    async def blocked_patterns(self) -> list[BlockedPattern]:
         found = await self._database.read(
             "links_addresses", lambda db: db.blocked_addresses.find().to_list(None)
         )
         return [
-            BlockedAddress(one["_id"], BlockReason(one["reason"]), moment_of(one["blocked_at"]))
+            BlockedPattern(one["_id"], BlockReason(one["reason"]), moment_of(one["blocked_at"]))
             for one in found
         ]
 
-    async def addresses_version(self) -> int:
+    async def blocked_patterns_version(self) -> int:
         found: Document | None = await self._database.read(
             "links_addresses_version", lambda db: db.marks.find_one(_VERSION)
         )
         return found["mark"] if found else 0
 
+    async def _latest(self, subject: Document) -> Decision | None:
+        # Decisions are made by hand, so a scan of the index by age is short enough.
+        query = {**subject, "kind": {"$ne": DecisionKind.DISMISS.value}}
+        found: Document | None = await self._database.read(
+            "links_latest_decision",
+            lambda db: db.decisions.find_one(query, sort=list(_NEWEST_FIRST)),
+        )
+        return _decision_of(found) if found else None
+
 
 class MongoDecisionRepository:
-    """Decisions in a transaction."""
+    """The `DecisionRepository` of a transaction."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -64,25 +94,25 @@ class MongoDecisionRepository:
             "_id": secrets.token_hex(12),
             "kind": decision.kind.value,
             "code": decision.code,
-            "address": decision.address,
+            "address": decision.pattern,
             "reason": decision.reason.value if decision.reason else None,
-            "cause": decision.cause,
+            "cause": decision.comment,
             "decided_at": micros_of(decision.at),
             "reports": decision.reports,
         }
         new = {name: value for name, value in fields.items() if value}
         self._tx.db.decisions.insert_one(new, session=self._tx.session)
 
-    def block(self, blocked: BlockedAddress) -> None:
+    def block(self, blocked: BlockedPattern) -> None:
         block = {"reason": blocked.reason.value, "blocked_at": micros_of(blocked.blocked_at)}
         self._tx.db.blocked_addresses.replace_one(
-            {"_id": blocked.address}, block, upsert=True, session=self._tx.session
+            {"_id": blocked.pattern}, block, upsert=True, session=self._tx.session
         )
         self._change_version()
 
-    def unblock(self, address: str) -> bool:
+    def unblock(self, pattern: str) -> bool:
         deleted = self._tx.db.blocked_addresses.delete_one(
-            {"_id": address}, session=self._tx.session
+            {"_id": pattern}, session=self._tx.session
         )
         if not deleted.deleted_count:
             return False
@@ -98,11 +128,11 @@ class MongoDecisionRepository:
 def _decision_of(document: Document) -> Decision:
     reason = document.get("reason")
     return Decision(
-        DecisionKind(document["kind"]),
-        moment_of(document["decided_at"]),
-        document.get("code", ""),
-        document.get("address", ""),
-        BlockReason(reason) if reason else None,
-        document.get("cause", ""),
-        document.get("reports", 0),
+        kind=DecisionKind(document["kind"]),
+        at=moment_of(document["decided_at"]),
+        code=document.get("code", ""),
+        pattern=document.get("address", ""),
+        reason=BlockReason(reason) if reason else None,
+        comment=document.get("cause", ""),
+        reports=document.get("reports", 0),
     )

@@ -1,28 +1,29 @@
-"""A link as a document of MongoDB's collection `links`.
+"""Links as documents of the collection `links`.
 
-    _id                the code; it stays when the link is purged, so that it is never free again
+    _id                the code; a purge keeps it, so that it is never free again
     url                absent once the link is purged
-    creator            the owner (`owner_encoding`); absent for nobody
+    creator            the owner (`owner_encoding`); absent for an anonymous link
     created_at
     title, tags, changed_at, created_url, expires_at, ended_url, public_statistics, removed_at,
     blocked, listed, spared, spared_at, scan_code
-                       as in `Link`; absent where empty or false
+                       as in `Link` (listed: `blocklist`, spared: `exempt`, spared_at:
+                       `exempt_since`); absent if empty or false
     host_key, ended_host_key
                        the hosts of url and ended_url (`hosts.host_key`)
-    bin                true while the link is removed, else absent; the indexes have it in front
-    folded             the text that searches look through (`Link.searched`); absent for nobody
-    people             how often people visited it; absent for never
+    bin                true while the link is removed, else absent; the second key of the indexes
+    folded             `Link.search_text`; absent for an anonymous link
+    people             number of visits by people; absent for none
     history            previous URLs, the most recent last: {url, until}
     reports, reported, reports_waiting, reports_decided_at
                        see `reports`
-    removed            true once it is purged: nothing but `_id` is left besides
+    removed            true once it is purged; only `_id` is left besides
 
-A scan code is a document of its own, so that `_id` decides whether it is free. It has one field:
+A scan code is a document of its own, so that `_id` keeps it unique. It has one field:
 
     scan_of            the code of the link
 
-Moments are microseconds since the Unix epoch: a date of MongoDB has milliseconds. An absent field
-is queried with null, which indexes hold for it.
+Times are microseconds since the Unix epoch, since a BSON date has only milliseconds. Queries match
+an absent field as null, as indexes store it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from services.shared.mongo import Document
 from services.shared.timestamps import micros_of, moment_of
 
 PURGED: Document = {"removed": True}
-"""The fields of a purged link or scan code, besides its code."""
+"""The fields of a purged link or scan code beside `_id`."""
 RESOLVED = dict.fromkeys(
     (
         "url",
@@ -65,47 +66,47 @@ LINK = RESOLVED | dict.fromkeys(
     ),
     1,
 )
-"""Projection: all fields that `link_of` reads. History and reports may take megabytes."""
+"""Projection: all fields that `link_of` reads, without history and reports, which may be large."""
 
 
 def document_of(link: Link) -> Document:
-    """The document of a new link."""
+    """Return the document of a new link."""
     return {"_id": link.code, **_fields(link)}
 
 
 def link_of(document: Document) -> Link | None:
-    """The link of a document; None for a purged link or a scan code."""
+    """Return the link of a document; None for a purged link or a scan code."""
     if "url" not in document:
         return None
     blocked = document.get("blocked")
     return Link(
-        document["_id"],
-        document["url"],
-        owner_of(document.get("creator")),
-        moment_of(document["created_at"]),
-        document.get("title", ""),
-        tuple(document.get("tags", ())),
-        _moment(document, "changed_at"),
-        document.get("created_url", ""),
-        _moment(document, "expires_at"),
-        document.get("ended_url", ""),
-        document.get("public_statistics", False),
-        _moment(document, "removed_at"),
-        BlockReason(blocked) if blocked else None,
-        document.get("listed", ""),
-        document.get("spared", False),
-        _moment(document, "spared_at"),
-        document.get("scan_code", ""),
+        code=document["_id"],
+        url=document["url"],
+        owner=owner_of(document.get("creator")),
+        created_at=moment_of(document["created_at"]),
+        title=document.get("title", ""),
+        tags=tuple(document.get("tags", ())),
+        changed_at=_moment(document, "changed_at"),
+        created_url=document.get("created_url", ""),
+        expires_at=_moment(document, "expires_at"),
+        ended_url=document.get("ended_url", ""),
+        public_statistics=document.get("public_statistics", False),
+        removed_at=_moment(document, "removed_at"),
+        blocked=BlockReason(blocked) if blocked else None,
+        blocklist=document.get("listed", ""),
+        exempt=document.get("spared", False),
+        exempt_since=_moment(document, "spared_at"),
+        scan_code=document.get("scan_code", ""),
     )
 
 
 def links_of(documents: list[Document]) -> list[Link]:
-    """The links of those documents that hold one."""
+    """Return the links of those documents that have one."""
     return [link for one in documents if (link := link_of(one))]
 
 
 def history_of(document: Document) -> list[FormerUrl]:
-    """The previous URLs of a link, the most recent first."""
+    """Return the previous URLs of a link, the most recent first."""
     return [
         FormerUrl(one["url"], moment_of(one["until"]))
         for one in reversed(document.get("history", ()))
@@ -113,9 +114,9 @@ def history_of(document: Document) -> list[FormerUrl]:
 
 
 def update_of(old: Link, new: Link, now: datetime) -> Document:
-    """The update that changes the document of a link; empty if there is nothing to change.
+    """Return the update from one version of a link to the next; empty if they are equal.
 
-    A URL that changes moves into the history.
+    A changed URL moves into the history.
     """
     before, after = _fields(old), _fields(new)
     changed = {name: value for name, value in after.items() if value != before.get(name)}
@@ -129,7 +130,7 @@ def update_of(old: Link, new: Link, now: datetime) -> Document:
 
 
 def _fields(link: Link) -> Document:
-    """The fields of a link, besides its code, that are neither empty nor false."""
+    """Return the fields of a link beside `_id` that are neither empty nor false."""
     owner = value_of(link.owner)
     fields: Document = {
         "url": link.url,
@@ -145,13 +146,13 @@ def _fields(link: Link) -> Document:
         "removed_at": _micros(link.removed_at),
         "bin": True if link.removed_at else None,
         "blocked": link.blocked.value if link.blocked else None,
-        "listed": link.listed or None,
-        "spared": link.spared or None,
-        "spared_at": _micros(link.spared_at),
+        "listed": link.blocklist or None,
+        "spared": link.exempt or None,
+        "spared_at": _micros(link.exempt_since),
         "scan_code": link.scan_code or None,
         "host_key": host_key(host_at(link.url)),
         "ended_host_key": host_key(host_at(link.ended_url)) if link.ended_url else None,
-        "folded": None if owner is None else link.searched(),
+        "folded": None if owner is None else link.search_text(),
     }
     return {name: value for name, value in fields.items() if value is not None}
 

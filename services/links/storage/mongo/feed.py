@@ -1,4 +1,4 @@
-"""Which changes of a link are in the change feed in MongoDB (`services.shared.mongo.feed`)."""
+"""The change feed of links in MongoDB: which updates it contains (`services.shared.mongo.feed`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from services.links.application.ports import MAX_CHANGES
 from services.shared.mongo import Database, Document
 from services.shared.mongo.feed import MongoFeed
 
-_ANSWER = ("url", "expires_at", "ended_url", "removed_at", "blocked", "scan_code")
-"""Fields that decide what a short address answers."""
+_RESOLUTION_FIELDS = ("url", "expires_at", "ended_url", "removed_at", "blocked", "scan_code")
+"""Fields that decide the resolution of a link."""
 _EVENTS: Document = {
     "$or": [
         # A purge replaces the document.
@@ -19,10 +19,10 @@ _EVENTS: Document = {
         {
             "operationType": "update",
             "$or": [
-                {"updateDescription.removedFields": {"$in": _ANSWER}},
+                {"updateDescription.removedFields": {"$in": _RESOLUTION_FIELDS}},
                 *(
                     {f"updateDescription.updatedFields.{name}": {"$exists": True}}
-                    for name in _ANSWER
+                    for name in _RESOLUTION_FIELDS
                 ),
             ],
         },
@@ -31,7 +31,7 @@ _EVENTS: Document = {
 
 
 def open_feed(database: Database) -> MongoFeed:
-    """Return the feed of codes and scan codes whose short addresses answer differently."""
+    """Return the feed of codes and scan codes whose resolutions changed."""
     return MongoFeed(database, "links_changes", "links", _EVENTS, MAX_CHANGES, _scan_codes)
 
 

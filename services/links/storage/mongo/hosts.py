@@ -1,6 +1,6 @@
-"""Links by the hosts that they lead to, in a MongoDB database.
+"""The host index of links in a MongoDB database.
 
-Hosts are ordered by their keys, which have a host's subdomains next to it (`hosts.host_key`).
+It is ordered by host key, which sorts subdomains next to their host (`domain.host.host_key`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 
 from pymongo import ASCENDING
 
-from services.links.domain.host import HostPlace, host_key, host_of_key, keys_below
+from services.links.domain.host import HostCursor, host_key, host_of_key, keys_below
 from services.links.domain.link import Link
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.documents import LINK, links_of
@@ -17,19 +17,19 @@ from services.links.storage.mongo.schema import BY_ENDED_HOST_KEY, BY_HOST_KEY, 
 from services.shared.mongo import Database, Document
 
 _INDEXES = {"host_key": BY_HOST_KEY, "ended_host_key": BY_ENDED_HOST_KEY}
-"""The indexes of the two fields, which queries name: left to itself, the server may go by code."""
+"""The indexes of the two fields. Queries name them, or the server may choose the one by code."""
 
 
 class MongoHostIndex:
-    """Links by host."""
+    """The `HostIndex` of a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def hosts_after(self, host: str, limit: int) -> list[str]:
         key = host_key(host)
-        places = await self._places({field: {field: {"$gt": key}} for field in _INDEXES}, limit)
-        return [host_of_key(key) for key in dict.fromkeys(key for key, _ in places)]
+        entries = await self._entries({field: {field: {"$gt": key}} for field in _INDEXES}, limit)
+        return [host_of_key(key) for key in dict.fromkeys(key for key, _ in entries)]
 
     async def at(self, host: str, code: str, limit: int) -> list[Link]:
         following: Document = {"_id": {"$gt": code}}
@@ -50,10 +50,10 @@ class MongoHostIndex:
         return [found[code] for code in sorted(found)][:limit]
 
     async def at_or_below(
-        self, host: str, after: HostPlace | None, limit: int
-    ) -> tuple[list[Link], HostPlace | None]:
+        self, host: str, after: HostCursor | None, limit: int
+    ) -> tuple[list[Link], HostCursor | None]:
         first, end = keys_below(host)
-        start = after or HostPlace(first, "")
+        start = after or HostCursor(first, "")
         queries: dict[str, Document] = {
             field: {
                 "$or": [
@@ -63,10 +63,10 @@ class MongoHostIndex:
             }
             for field in _INDEXES
         }
-        places = await self._places(queries, limit)
-        codes = list(dict.fromkeys(code for _, code in places))
+        entries = await self._entries(queries, limit)
+        codes = list(dict.fromkeys(code for _, code in entries))
         found = await reads.find_documents(self._database, "links_at_or_below", codes, LINK)
-        return links_of(found), HostPlace(*places[-1]) if len(places) >= limit else None
+        return links_of(found), HostCursor(*entries[-1]) if len(entries) >= limit else None
 
     async def listed_after(self, code: str, limit: int) -> list[Link]:
         query = {"_id": {"$gt": code}, "listed": {"$exists": True}}
@@ -74,8 +74,8 @@ class MongoHostIndex:
             self._database, "links_listed", query, reads.BY_CODE, limit, LISTED
         )
 
-    async def _places(self, queries: dict[str, Document], limit: int) -> list[tuple[str, str]]:
-        """Return host key and code of links that queries find by either field, in their order."""
+    async def _entries(self, queries: dict[str, Document], limit: int) -> list[tuple[str, str]]:
+        """Return host key and code of the first entries that the queries find, in order."""
         pages = await asyncio.gather(
             *(
                 reads.find_ordered(
@@ -90,10 +90,10 @@ class MongoHostIndex:
                 for field, query in queries.items()
             )
         )
-        places = {
+        entries = {
             (one[field], one["_id"])
             for field, page in zip(queries, pages, strict=True)
             for one in page
         }
-        # The first `limit` of both pages together are the first of all.
-        return sorted(places)[:limit]
+        # The first `limit` of both pages are the first of all.
+        return sorted(entries)[:limit]

@@ -1,9 +1,9 @@
-"""Links in a MongoDB database, one by one and by owner.
+"""Links by code and by owner in a MongoDB database.
 
-In a transaction links are read, what each is to be is decided from that, and it is written. If
-another transaction changed one of the documents that are written, this one conflicts and runs
-again. Documents that are only read do not conflict: what a decision rests on must be written, too.
-So giving a link a scan code writes the link, as do edits, purges and decisions on its reports.
+A transaction reads links, decides on that basis, and writes. It conflicts and runs again if another
+transaction changed a document that it writes, but not one that it only reads. So every transaction
+must write the documents that its decision depends on: scan codes, edits, purges and decisions on
+reports all write the link.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pymongo.errors import DuplicateKeyError
 from services.links.domain.link import (
     MAX_FORMER_URLS,
     WITHDRAWN_BEFORE,
-    Account,
     FormerUrl,
-    Guest,
     Link,
-    Resolution,
     TooManyUrls,
 )
+from services.links.domain.owner import Account, Guest
+from services.links.domain.resolution import Resolution
 from services.links.storage.mongo import reads
+from services.links.storage.mongo.counts import invalidate_counts
 from services.links.storage.mongo.documents import (
     LINK,
     PURGED,
@@ -35,11 +35,8 @@ from services.links.storage.mongo.documents import (
     links_of,
     update_of,
 )
-from services.links.storage.mongo.lists import (
-    delete_rankings,
-    invalidate_counts,
-    removed_and_shown,
-)
+from services.links.storage.mongo.lists import restorable
+from services.links.storage.mongo.rankings import delete_orphaned_rankings
 from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
 from services.links.storage.owner_encoding import value_of
 from services.shared.mongo import Database, Document, Operation
@@ -50,7 +47,7 @@ _SCAN_CODE = {"scan_of": 1}
 
 
 class MongoLinkReader:
-    """Links as they are committed."""
+    """The `LinkReader` of a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -76,7 +73,9 @@ class MongoLinkReader:
         resolutions = [link.resolution() for link in links_of(found)]
         if scanned:
             found = await reads.find_documents(self._database, "links_scanned", scanned, RESOLVED)
-            resolutions += [link.resolution().by(link.scan_code) for link in links_of(found)]
+            resolutions += [
+                link.resolution().via_scan_code(link.scan_code) for link in links_of(found)
+            ]
         return resolutions
 
     async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
@@ -116,7 +115,7 @@ class MongoLinkReader:
 
 
 class MongoLinkRepository:
-    """Links in a transaction."""
+    """The `LinkRepository` of a transaction."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -129,26 +128,26 @@ class MongoLinkRepository:
     def is_taken(self, code: str) -> bool:
         return bool(self._find({"_id": code}, {"_id": 1}, 1))
 
-    def save(self, changes: Sequence[tuple[Link, Link]], now: datetime) -> None:
-        updates = []
+    def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
+        operations = []
         scan_codes: list[Document] = []
-        for old, new in changes:
+        for old, new in updates:
             query: Document = {"_id": old.code}
             if new.url != old.url:
                 query[f"history.{MAX_FORMER_URLS - 1}"] = {"$exists": False}
             if update := update_of(old, new, now):
-                updates.append(UpdateOne(query, update))
+                operations.append(UpdateOne(query, update))
             if new.scan_code != old.scan_code:
                 scan_codes.append({"_id": new.scan_code, "scan_of": new.code})
         if scan_codes:
             self._links.insert_many(scan_codes, session=self._tx.session)
-        if updates:
-            saved = self._links.bulk_write(updates, session=self._tx.session)
-            if saved.matched_count < len(updates):
+        if operations:
+            saved = self._links.bulk_write(operations, session=self._tx.session)
+            if saved.matched_count < len(operations):
                 raise TooManyUrls(f"A link has at most {MAX_FORMER_URLS + 1} URLs in its life.")
         owners = {
             value_of(new.owner)
-            for old, new in changes
+            for old, new in updates
             if (old.removed_at is None) != (new.removed_at is None)
         }
         invalidate_counts(self._tx, owners - {None})
@@ -159,18 +158,14 @@ class MongoLinkRepository:
         if found:
             self._update_all(found, {"creator": of_account})
             invalidate_counts(self._tx, [of_guest, of_account])
-        delete_rankings(self._tx, [of_guest])
+        delete_orphaned_rankings(self._tx, [of_guest])
         return len(found)
 
     def withdraw(self, account: Account, limit: int, now: datetime) -> int:
         creator = value_of(account)
         found = self._find(
-            # Each of the two is a range of the index by age.
-            {
-                "$or": [
-                    {"creator": creator, **one} for one in ({"bin": None}, removed_and_shown(now))
-                ]
-            },
+            # Each alternative is a range of the index by age.
+            {"$or": [{"creator": creator, **one} for one in ({"bin": None}, restorable(now))]},
             {"_id": 1},
             limit,
         )
@@ -186,12 +181,14 @@ class MongoLinkRepository:
         links = [one for one in found if "created_at" in one]
         gone = [code for one in links for code in (one["_id"], one.get("scan_code")) if code]
         if gone:
-            # Whatever the documents have in them goes.
+            # Deletes all other fields.
             replacements = [ReplaceOne({"_id": code}, PURGED) for code in gone]
             self._links.bulk_write(replacements, session=self._tx.session)
-            delete_rankings(self._tx, {one["creator"] for one in links if "creator" in one})
-            shown = {one["creator"] for one in links if "creator" in one and "bin" not in one}
-            invalidate_counts(self._tx, shown)
+            delete_orphaned_rankings(
+                self._tx, {one["creator"] for one in links if "creator" in one}
+            )
+            counted = {one["creator"] for one in links if "creator" in one and "bin" not in one}
+            invalidate_counts(self._tx, counted)
         return [one["_id"] for one in found if "scan_of" not in one]
 
     def _find(self, query: Document, fields: Document, limit: int) -> list[Document]:
@@ -200,10 +197,10 @@ class MongoLinkRepository:
         ).to_list()
 
     def _update_all(self, found: Sequence[Document], fields: Document) -> None:
-        named = {"_id": {"$in": [one["_id"] for one in found]}}
-        self._links.update_many(named, {"$set": fields}, session=self._tx.session)
+        query = {"_id": {"$in": [one["_id"] for one in found]}}
+        self._links.update_many(query, {"$set": fields}, session=self._tx.session)
 
 
 def _find(code: str, fields: Document | None = None) -> Operation[Document | None]:
-    """The operation that reads fields of the document under a code."""
+    """Return the operation that reads fields of the document under a code."""
     return lambda db: db.links.find_one({"_id": code}, fields or LINK | _SCAN_CODE)

@@ -1,36 +1,36 @@
-"""Leases, and how far background jobs have come, in a MongoDB database.
+"""Leases and the progress of background jobs in a MongoDB database.
 
 leases  _id (the job), holder, ends_at
-marks   _id "rank", cursor (of the reconciler); _id "sweep" and the fields of a `Sweep`
+marks   _id "rank", cursor (of the reconciler);
+        _id "sweep", contents (the fingerprint), round, stage (the phase), after
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from pymongo import UpdateOne
 from pymongo.errors import DuplicateKeyError
 
 from services.links.domain.lease import latest_end
-from services.links.domain.sweep import Stage, Sweep
+from services.links.domain.rescan_progress import RescanPhase, RescanProgress
 from services.links.storage.mongo.schema import OWNED
 from services.shared.mongo import Database, Document
 from services.shared.timestamps import micros_of
 
 _RANK = {"_id": "rank"}
-_SWEEP = {"_id": "sweep"}
+_RESCAN = {"_id": "sweep"}
 
 
 class MongoViewCounts:
-    """How often people visited links."""
+    """The `ViewCounts` of a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, people: Mapping[str, int], cursor: str | None) -> None:
-        # Links without visits have no number, so none is stored as 0.
+    async def record(self, people: Mapping[str, int], cursor: str | None) -> None:
+        # The field is absent for links without visits, so 0 is not stored.
         updates = [
             UpdateOne({"_id": code, **OWNED}, {"$max": {"people": count}})
             for code, count in sorted(people.items())
@@ -54,7 +54,7 @@ class MongoViewCounts:
 
 
 class MongoLeases:
-    """Leases."""
+    """The `Leases` of a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -64,9 +64,9 @@ class MongoLeases:
             held = {"_id": job, "holder": holder}
             await self._database.write("links_lease_end", lambda db: db.leases.delete_one(held))
             return False
-        over = {"ends_at": {"$lte": micros_of(now)}}
+        expired = {"ends_at": {"$lte": micros_of(now)}}
         impossible = {"ends_at": {"$gt": micros_of(latest_end(now))}}
-        free = {"_id": job, "$or": [{"holder": holder}, over, impossible]}
+        free = {"_id": job, "$or": [{"holder": holder}, expired, impossible]}
         lease = {"$set": {"holder": holder, "ends_at": micros_of(now + duration)}}
         try:
             await self._database.write(
@@ -77,20 +77,32 @@ class MongoLeases:
         return True
 
 
-class MongoSweepProgress:
-    """The progress of the last rescan."""
+class MongoRescanProgressStore:
+    """The `RescanProgressStore` of a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self) -> Sweep | None:
+    async def get(self) -> RescanProgress | None:
         found: Document | None = await self._database.read(
-            "links_sweep", lambda db: db.marks.find_one(_SWEEP, {"_id": 0})
+            "links_sweep", lambda db: db.marks.find_one(_RESCAN, {"_id": 0})
         )
-        return Sweep(**{**found, "stage": Stage(found["stage"])}) if found else None
+        if found is None:
+            return None
+        return RescanProgress(
+            fingerprint=found["contents"],
+            round=found["round"],
+            phase=RescanPhase(found["stage"]),
+            after=found["after"],
+        )
 
-    async def put(self, sweep: Sweep) -> None:
-        fields = {**asdict(sweep), "stage": sweep.stage.value}
+    async def put(self, progress: RescanProgress) -> None:
+        fields: Document = {
+            "contents": progress.fingerprint,
+            "round": progress.round,
+            "stage": progress.phase.value,
+            "after": progress.after,
+        }
         await self._database.write(
-            "links_sweep_progress", lambda db: db.marks.replace_one(_SWEEP, fields, upsert=True)
+            "links_sweep_progress", lambda db: db.marks.replace_one(_RESCAN, fields, upsert=True)
         )

@@ -1,7 +1,4 @@
-"""Reads of the collection `links` that several parts of the store share.
-
-Every read is one command: its batch takes all that is read.
-"""
+"""Reads of the collection `links`. Each is one command, since its batch holds the whole result."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ async def find_documents(
     if not codes:
         return []
     query = {"_id": {"$in": list(codes)}}
-    # A full batch would be followed by a command for the next one.
+    # A full batch would cause a second command.
     return await database.read(
         name, lambda db: db.links.find(query, fields, batch_size=len(codes) + 1).to_list(None)
     )

@@ -1,14 +1,13 @@
-"""Reports of links, in the documents of the links: a purge deletes them with the link.
+"""Reports in the documents of their links, so that a purge deletes both.
 
     reports            by reason: {id, count, first_at, last_at, decided_at, statements};
-                       `decided_at` is absent while the report waits, statements are {details,
+                       `decided_at` is absent while the report is pending; statements are {details,
                        contact, at}
-    reported           sum of the counts of waiting reports; absent for none
-    reports_waiting    number of waiting reports; absent for none
-    reports_decided_at when the first of the decided reports was decided on, or before; absent for
-                       none
+    reported           sum of the counts of pending reports; absent for none
+    reports_waiting    number of pending reports; absent for none
+    reports_decided_at a time not after the first decision on a decided report; absent for none
 
-Moments are microseconds since the Unix epoch.
+Times are microseconds since the Unix epoch.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from services.links.domain.block import BlockReason
 from services.links.domain.link import Link
-from services.links.domain.report import MAX_STATEMENTS, Report, ReportPlace, Statement
+from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, Statement
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.documents import LINK, link_of
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import micros_of, moment_of
 
-_WAITING: Document = {"reported": {"$gt": 0}}
+_PENDING: Document = {"reported": {"$gt": 0}}
 _MOST_REPORTED_FIRST: reads.Order = (("reported", DESCENDING), *reads.BY_CODE)
 
 
 class MongoReportReader:
-    """Reports, as the operator reads them."""
+    """The `ReportReader` of a MongoDB database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def waiting(
-        self, after: ReportPlace | None, limit: int
-    ) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
-        query = _WAITING
+    async def pending(
+        self, after: ReportCursor | None, limit: int
+    ) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
+        query = _PENDING
         if after is not None:
             query = {
                 "$or": [
@@ -49,7 +48,7 @@ class MongoReportReader:
                     {"reported": after.reported, "_id": {"$gt": after.code}},
                 ]
             }
-        # The index alone says which links are on the page: a link may have several reports.
+        # The index covers this query, which decides how many links fit on the page.
         order = await reads.find_ordered(
             self._database,
             "links_reports_order",
@@ -61,8 +60,8 @@ class MongoReportReader:
         ends = accumulate(one["reports_waiting"] for one in order)
         page = [one for one, end in zip(order, ends, strict=True) if end <= limit]
         is_end = len(page) == len(order) < limit
-        # As it was read here: a link that is reported meanwhile moves to the front.
-        place = None if is_end else ReportPlace(page[-1]["reported"], page[-1]["_id"])
+        # From this read: a link that is reported meanwhile moves to the front.
+        cursor = None if is_end else ReportCursor(page[-1]["reported"], page[-1]["_id"])
         codes = [one["_id"] for one in page]
         fields = LINK | {"reports": 1}
         found = await reads.find_documents(self._database, "links_reports", codes, fields)
@@ -71,14 +70,14 @@ class MongoReportReader:
             (link, report)
             for code in codes
             if (document := documents.get(code)) and (link := link_of(document))
-            for report in _waiting_of(document)
+            for report in _pending_of(document)
         ]
-        # Reports that began to wait between the two reads are on the page when it is read again.
-        return reported[:limit], place
+        # Reports that became pending between the two reads appear when the page is read again.
+        return reported[:limit], cursor
 
-    async def count_waiting(self) -> int:
+    async def count_pending(self) -> int:
         pipeline = [
-            {"$match": _WAITING},
+            {"$match": _PENDING},
             {"$group": {"_id": None, "waiting": {"$sum": "$reports_waiting"}}},
         ]
         counted = await self._database.read(
@@ -86,11 +85,11 @@ class MongoReportReader:
         )
         return int(counted[0]["waiting"]) if counted else 0
 
-    async def forget(self, until: datetime, limit: int) -> bool:
+    async def delete_decided(self, until: datetime, limit: int) -> bool:
         last = micros_of(until)
         due = {"reports_decided_at": {"$lte": last}}
 
-        def forget(tx: Transaction) -> bool:
+        def delete(tx: Transaction) -> bool:
             found = tx.db.links.find(
                 due,
                 {"reports": 1},
@@ -99,23 +98,23 @@ class MongoReportReader:
                 batch_size=limit,
                 session=tx.session,
             ).to_list()
-            updates = [UpdateOne({"_id": one["_id"]}, _forgetting(one, last)) for one in found]
+            updates = [UpdateOne({"_id": one["_id"]}, _deletion(one, last)) for one in found]
             if updates:
                 tx.db.links.bulk_write(updates, session=tx.session)
             return len(found) == limit
 
-        return await self._database.transaction("links_reports_forget", forget)
+        return await self._database.transaction("links_reports_forget", delete)
 
 
 class MongoReportRepository:
-    """Reports in a transaction."""
+    """The `ReportRepository` of a transaction."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
 
-    def add(self, code: str, reason: BlockReason, said: Statement, new_id: str) -> str:
-        name, at = f"reports.{reason.value}", micros_of(said.at)
-        statements = [] if said.is_empty else [_statement_document(said)]
+    def add(self, code: str, reason: BlockReason, statement: Statement, new_id: str) -> str:
+        name, at = f"reports.{reason.value}", micros_of(statement.at)
+        statements = [] if statement.is_empty else [_statement_document(statement)]
         report = self._find(code, {name: 1}).get("reports", {}).get(reason.value)
         if report is None or "decided_at" in report:
             report_id: str = report["id"] if report else new_id
@@ -159,8 +158,8 @@ class MongoReportRepository:
         self._tx.db.links.update_one({"_id": code}, change, session=self._tx.session)
 
 
-def _forgetting(document: Document, last: int) -> Document:
-    """The update that deletes the reports of a link that were decided on at a moment or before."""
+def _deletion(document: Document, last: int) -> Document:
+    """Return the update that deletes reports of a link decided on at a moment or before."""
     moments = {
         reason: report["decided_at"]
         for reason, report in document["reports"].items()
@@ -176,8 +175,8 @@ def _forgetting(document: Document, last: int) -> Document:
     return {"$unset": dict.fromkeys([*unset, "reports_decided_at"], "")}
 
 
-def _waiting_of(document: Document) -> Iterator[Report]:
-    """The waiting reports of a link, the most frequent first."""
+def _pending_of(document: Document) -> Iterator[Report]:
+    """Yield the pending reports of a link, the most frequent first."""
     waiting = [
         (reason, report)
         for reason, report in document.get("reports", {}).items()
@@ -185,18 +184,22 @@ def _waiting_of(document: Document) -> Iterator[Report]:
     ]
     for reason, report in sorted(waiting, key=lambda one: (-one[1]["count"], one[0])):
         yield Report(
-            report["id"],
-            document["_id"],
-            BlockReason(reason),
-            report["count"],
-            moment_of(report["first_at"]),
-            moment_of(report["last_at"]),
-            tuple(
+            id=report["id"],
+            code=document["_id"],
+            reason=BlockReason(reason),
+            count=report["count"],
+            first_at=moment_of(report["first_at"]),
+            last_at=moment_of(report["last_at"]),
+            statements=tuple(
                 Statement(one["details"], one["contact"], moment_of(one["at"]))
                 for one in report["statements"]
             ),
         )
 
 
-def _statement_document(said: Statement) -> Document:
-    return {"details": said.details, "contact": said.contact, "at": micros_of(said.at)}
+def _statement_document(statement: Statement) -> Document:
+    return {
+        "details": statement.details,
+        "contact": statement.contact,
+        "at": micros_of(statement.at),
+    }

@@ -1,8 +1,8 @@
-"""The store of links in a MongoDB database, put together from its parts.
+"""Assembles the store of links in a MongoDB database. Its collections:
 
 links                  see `documents` and `reports`
-counts, rankings, ranked_codes
-                       see `lists`
+counts, count_changes  see `counts`
+rankings, ranked_codes see `rankings`
 decisions, blocked_addresses
                        see `decisions`
 leases, marks          see `progress`
@@ -18,12 +18,13 @@ from services.links.storage.mongo.decisions import MongoDecisionReader, MongoDec
 from services.links.storage.mongo.feed import open_feed
 from services.links.storage.mongo.hosts import MongoHostIndex
 from services.links.storage.mongo.links import MongoLinkReader, MongoLinkRepository
-from services.links.storage.mongo.lists import MongoLinkLists, MongoRankings
+from services.links.storage.mongo.lists import MongoLinkLists
 from services.links.storage.mongo.progress import (
     MongoLeases,
-    MongoSweepProgress,
+    MongoRescanProgressStore,
     MongoViewCounts,
 )
+from services.links.storage.mongo.rankings import MongoRankingRepository
 from services.links.storage.mongo.reports import MongoReportReader, MongoReportRepository
 from services.shared.mongo import Database
 from services.shared.mongo.transactions import Transaction
@@ -42,8 +43,8 @@ def open_store(database: Database) -> LinkStore:
         reports=MongoReportReader(database),
         decisions=MongoDecisionReader(database),
         leases=MongoLeases(database),
-        sweep=MongoSweepProgress(database),
-        changes=open_feed(database),
+        rescan_progress=MongoRescanProgressStore(database),
+        change_feed=open_feed(database),
     )
 
 
@@ -52,7 +53,7 @@ class _MongoUnitOfWork:
         self.links = MongoLinkRepository(tx)
         self.reports = MongoReportRepository(tx)
         self.decisions = MongoDecisionRepository(tx)
-        self.rankings = MongoRankings(tx)
+        self.rankings = MongoRankingRepository(tx)
 
 
 class _MongoTransactions:

@@ -1,17 +1,54 @@
-"""The operator's decisions and blocked addresses in an SQLite file.
+"""The operator's decisions and blocked patterns in an SQLite file.
 
-The number of the last decision is the version of the blocked addresses, too: none is blocked or
-freed without a decision.
+The number of the last decision also serves as the version of the blocked patterns: none is blocked
+or unblocked without a decision.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
 
 from services.links.domain.block import BlockReason
-from services.links.domain.decision import BlockedAddress, Decision, DecisionKind
+from services.links.domain.decision import (
+    MAX_SEARCHED_DECISIONS,
+    BlockedPattern,
+    Decision,
+    DecisionKind,
+)
 from services.shared.sqlite import Database
 from services.shared.timestamps import micros_of, moment_of
+
+
+class _DecisionRow(NamedTuple):
+    kind: str
+    code: str | None
+    address: str | None
+    reason: str | None
+    cause: str
+    decided_at: int
+    reports: int
+
+    def contains(self, search: re.Pattern[str]) -> bool:
+        fields = (self.code, self.address, self.reason, self.cause)
+        return any(search.search(text) for text in fields if text)
+
+    def decision(self) -> Decision:
+        return Decision(
+            kind=DecisionKind(self.kind),
+            at=moment_of(self.decided_at),
+            code=self.code or "",
+            pattern=self.address or "",
+            reason=BlockReason(self.reason) if self.reason else None,
+            comment=self.cause,
+            reports=self.reports,
+        )
+
+
+_COLUMNS = ", ".join(_DecisionRow._fields)
 
 
 class SqliteDecisionReader:
@@ -20,44 +57,54 @@ class SqliteDecisionReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, skip: int, limit: int) -> list[Decision]:
+    async def page(
+        self, skip: int, limit: int, search: re.Pattern[str] | None = None
+    ) -> list[Decision]:
         def operation(connection: sqlite3.Connection) -> list[Decision]:
-            rows = connection.execute(
-                "SELECT kind, code, address, reason, cause, decided_at, reports FROM decisions "
-                "ORDER BY number DESC LIMIT ? OFFSET ?",
-                (limit, skip),
-            )
-            return [
-                Decision(
-                    DecisionKind(kind),
-                    moment_of(decided_at),
-                    code or "",
-                    address or "",
-                    BlockReason(reason) if reason else None,
-                    cause,
-                    reports,
-                )
-                for kind, code, address, reason, cause, decided_at, reports in rows
-            ]
+            if search is None:
+                rows = _newest(connection, limit, skip)
+            else:
+                # SQLite compares only ASCII without case.
+                searched = _newest(connection, MAX_SEARCHED_DECISIONS)
+                found = (row for row in searched if row.contains(search))
+                rows = islice(found, skip, skip + limit)
+            return [row.decision() for row in rows]
 
         return await self._database.read("links_decisions", operation)
 
-    async def blocked_addresses(self) -> list[BlockedAddress]:
-        def operation(connection: sqlite3.Connection) -> list[BlockedAddress]:
+    async def latest_about_link(self, code: str) -> Decision | None:
+        return await self._latest("code", code)
+
+    async def latest_about_pattern(self, pattern: str) -> Decision | None:
+        return await self._latest("address", pattern)
+
+    async def blocked_patterns(self) -> list[BlockedPattern]:
+        def operation(connection: sqlite3.Connection) -> list[BlockedPattern]:
             rows = connection.execute("SELECT address, reason, blocked_at FROM blocked_addresses")
             return [
-                BlockedAddress(address, BlockReason(reason), moment_of(at))
+                BlockedPattern(address, BlockReason(reason), moment_of(at))
                 for address, reason, at in rows
             ]
 
         return await self._database.read("links_addresses", operation)
 
-    async def addresses_version(self) -> int:
+    async def blocked_patterns_version(self) -> int:
         def operation(connection: sqlite3.Connection) -> int:
             (last,) = connection.execute("SELECT max(number) FROM decisions").fetchone()
             return last or 0
 
-        return await self._database.read("links_addresses_mark", operation)
+        return await self._database.read("links_addresses_version", operation)
+
+    async def _latest(self, column: str, subject: str) -> Decision | None:
+        def operation(connection: sqlite3.Connection) -> Decision | None:
+            found = connection.execute(
+                f"SELECT {_COLUMNS} FROM decisions WHERE {column} = ? AND kind <> 'dismiss' "
+                "ORDER BY number DESC LIMIT 1",
+                (subject,),
+            ).fetchone()
+            return _DecisionRow._make(found).decision() if found else None
+
+        return await self._database.read("links_latest_decision", operation)
 
 
 class SqliteDecisionRepository:
@@ -67,28 +114,34 @@ class SqliteDecisionRepository:
         self._connection = connection
 
     def add(self, decision: Decision) -> None:
+        row = _DecisionRow(
+            kind=decision.kind.value,
+            code=decision.code or None,
+            address=decision.pattern or None,
+            reason=decision.reason and decision.reason.value,
+            cause=decision.comment,
+            decided_at=micros_of(decision.at),
+            reports=decision.reports,
+        )
         self._connection.execute(
-            "INSERT INTO decisions (kind, code, address, reason, cause, decided_at, reports) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                decision.kind.value,
-                decision.code or None,
-                decision.address or None,
-                decision.reason and decision.reason.value,
-                decision.cause,
-                micros_of(decision.at),
-                decision.reports,
-            ),
+            f"INSERT INTO decisions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row
         )
 
-    def block(self, blocked: BlockedAddress) -> None:
+    def block(self, blocked: BlockedPattern) -> None:
         self._connection.execute(
-            "REPLACE INTO blocked_addresses VALUES (?, ?, ?)",
-            (blocked.address, blocked.reason.value, micros_of(blocked.blocked_at)),
+            "REPLACE INTO blocked_addresses (address, reason, blocked_at) VALUES (?, ?, ?)",
+            (blocked.pattern, blocked.reason.value, micros_of(blocked.blocked_at)),
         )
 
-    def unblock(self, address: str) -> bool:
+    def unblock(self, pattern: str) -> bool:
         deleted = self._connection.execute(
-            "DELETE FROM blocked_addresses WHERE address = ?", (address,)
+            "DELETE FROM blocked_addresses WHERE address = ?", (pattern,)
         )
         return deleted.rowcount == 1
+
+
+def _newest(connection: sqlite3.Connection, limit: int, skip: int = 0) -> Iterator[_DecisionRow]:
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM decisions ORDER BY number DESC LIMIT ? OFFSET ?", (limit, skip)
+    )
+    return map(_DecisionRow._make, rows)

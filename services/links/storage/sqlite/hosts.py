@@ -1,23 +1,23 @@
-"""The host index of links in an SQLite file, and how far a rescan has come."""
+"""The host index of links and the progress of rescans in an SQLite file."""
 
 from __future__ import annotations
 
 import sqlite3
 
-from services.links.domain.host import HostPlace, host_key, host_of_key, keys_below
+from services.links.domain.host import HostCursor, host_key, host_of_key, keys_below
 from services.links.domain.link import Link
-from services.links.domain.sweep import Stage, Sweep
-from services.links.storage.sqlite.rows import COLUMNS, link_of, placeholders
+from services.links.domain.rescan_progress import RescanPhase, RescanProgress
+from services.links.storage.sqlite.rows import LINK_COLUMNS, find_all, links_of
 from services.shared.sqlite import Database
 
 
-def note(connection: sqlite3.Connection, link: Link) -> None:
+def add(connection: sqlite3.Connection, link: Link) -> None:
     """Add a link to the index, in the transaction of its change."""
     rows = [(host_key(host), link.code) for host in link.hosts()]
     connection.executemany("INSERT OR IGNORE INTO hosts VALUES (?, ?)", rows)
 
 
-def forget(connection: sqlite3.Connection, link: Link) -> None:
+def delete(connection: sqlite3.Connection, link: Link) -> None:
     """Remove a link from the index, in the transaction of its change."""
     rows = [(host_key(host), link.code) for host in link.hosts()]
     connection.executemany("DELETE FROM hosts WHERE key = ? AND code = ?", rows)
@@ -47,23 +47,20 @@ class SqliteHostIndex:
         )
 
     async def at_or_below(
-        self, host: str, after: HostPlace | None, limit: int
-    ) -> tuple[list[Link], HostPlace | None]:
+        self, host: str, after: HostCursor | None, limit: int
+    ) -> tuple[list[Link], HostCursor | None]:
         first, end = keys_below(host)
-        start = after or HostPlace(first, "")
+        start = after or HostCursor(first, "")
 
-        def operation(connection: sqlite3.Connection) -> tuple[list[Link], HostPlace | None]:
-            places = connection.execute(
+        def operation(connection: sqlite3.Connection) -> tuple[list[Link], HostCursor | None]:
+            entries = connection.execute(
                 "SELECT key, code FROM hosts WHERE (key, code) > (?, ?) AND key < ? "
                 "ORDER BY key, code LIMIT ?",
                 (start.key, start.code, end, limit),
             ).fetchall()
-            codes = list(dict.fromkeys(code for _, code in places))
-            rows = connection.execute(
-                f"SELECT {COLUMNS} FROM links WHERE code IN ({placeholders(codes)})", codes
-            )
-            links = [link_of(row) for row in rows]
-            return links, HostPlace(*places[-1]) if len(places) == limit else None
+            codes = list(dict.fromkeys(code for _, code in entries))
+            links = list(find_all(connection, codes).values())
+            return links, HostCursor(*entries[-1]) if len(entries) == limit else None
 
         return await self._database.read("links_at_or_below", operation)
 
@@ -76,28 +73,33 @@ class SqliteHostIndex:
 
     async def _links(self, name: str, where: str, values: tuple[str | int, ...]) -> list[Link]:
         def operation(connection: sqlite3.Connection) -> list[Link]:
-            rows = connection.execute(f"SELECT {COLUMNS} FROM links {where}", values)
-            return [link_of(row) for row in rows]
+            rows = connection.execute(f"SELECT {LINK_COLUMNS} FROM links {where}", values)
+            return links_of(rows)
 
         return await self._database.read(name, operation)
 
 
-class SqliteSweepProgress:
-    """The `SweepProgress` of an SQLite file."""
+class SqliteRescanProgressStore:
+    """The `RescanProgressStore` of an SQLite file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self) -> Sweep | None:
-        def operation(connection: sqlite3.Connection) -> Sweep | None:
+    async def get(self) -> RescanProgress | None:
+        def operation(connection: sqlite3.Connection) -> RescanProgress | None:
             found = connection.execute("SELECT contents, round, stage, after FROM sweep").fetchone()
-            return Sweep(found[0], found[1], Stage(found[2]), found[3]) if found else None
+            if found is None:
+                return None
+            contents, number, stage, after = found
+            return RescanProgress(contents, number, RescanPhase(stage), after)
 
         return await self._database.read("links_sweep", operation)
 
-    async def put(self, sweep: Sweep) -> None:
-        row = (sweep.contents, sweep.round, sweep.stage.value, sweep.after)
+    async def put(self, progress: RescanProgress) -> None:
+        row = (progress.fingerprint, progress.round, progress.phase.value, progress.after)
         await self._database.write(
-            "links_note_sweep",
-            lambda connection: connection.execute("REPLACE INTO sweep VALUES (1, ?, ?, ?, ?)", row),
+            "links_sweep_progress",
+            lambda connection: connection.execute(
+                "REPLACE INTO sweep (id, contents, round, stage, after) VALUES (1, ?, ?, ?, ?)", row
+            ),
         )

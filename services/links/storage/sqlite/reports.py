@@ -1,7 +1,4 @@
-"""Reports of links in an SQLite file.
-
-A link has a row for each reason that it was ever reported for, until that is forgotten.
-"""
+"""Reports of links in an SQLite file: one row for each link and reason."""
 
 from __future__ import annotations
 
@@ -12,13 +9,13 @@ from itertools import accumulate
 
 from services.links.domain.block import BlockReason
 from services.links.domain.link import Link
-from services.links.domain.report import MAX_STATEMENTS, Report, ReportPlace, Statement
+from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, Statement
 from services.links.storage.sqlite.rows import find
 from services.shared.sqlite import Database
 from services.shared.timestamps import micros_of, moment_of
 
-_HIGHEST = (1 << 63) - 1
-"""No link is reported as often: a number of SQLite's is no higher."""
+_MAX_INTEGER = (1 << 63) - 1
+"""SQLite's largest integer, above every number of reports."""
 
 
 class SqliteReportReader:
@@ -27,21 +24,21 @@ class SqliteReportReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def waiting(
-        self, after: ReportPlace | None, limit: int
-    ) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
+    async def pending(
+        self, after: ReportCursor | None, limit: int
+    ) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
         def operation(
             connection: sqlite3.Connection,
-        ) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
-            connection.execute("BEGIN")  # One snapshot: a link may be purged meanwhile.
+        ) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
+            connection.execute("BEGIN")  # One snapshot, since links may be purged meanwhile.
             try:
-                return _waiting(connection, after, limit)
+                return _pending(connection, after, limit)
             finally:
                 connection.execute("ROLLBACK")
 
         return await self._database.read("links_reports", operation)
 
-    async def count_waiting(self) -> int:
+    async def count_pending(self) -> int:
         def operation(connection: sqlite3.Connection) -> int:
             (count,) = connection.execute(
                 "SELECT count(*) FROM reports WHERE decided_at IS NULL"
@@ -50,14 +47,14 @@ class SqliteReportReader:
 
         return await self._database.read("links_reports_waiting", operation)
 
-    async def forget(self, until: datetime, limit: int) -> bool:
+    async def delete_decided(self, until: datetime, limit: int) -> bool:
         def is_due(connection: sqlite3.Connection) -> bool:
             found = connection.execute(
                 "SELECT 1 FROM reports WHERE decided_at <= ? LIMIT 1", (micros_of(until),)
             )
             return found.fetchone() is not None
 
-        def forget(connection: sqlite3.Connection) -> bool:
+        def delete(connection: sqlite3.Connection) -> bool:
             rows = connection.execute(
                 "SELECT code, reason FROM reports WHERE decided_at <= ? "
                 "ORDER BY decided_at LIMIT ?",
@@ -67,10 +64,10 @@ class SqliteReportReader:
                 connection.executemany(f"DELETE FROM {table} WHERE code = ? AND reason = ?", rows)
             return len(rows) == limit
 
-        # There is rarely anything, and reading first keeps the writer free.
+        # Usually nothing is due, and a read does not occupy the writer.
         if not await self._database.read("links_reports_due", is_due):
             return False
-        return await self._database.write("links_reports_forget", forget)
+        return await self._database.write("links_reports_forget", delete)
 
 
 class SqliteReportRepository:
@@ -79,31 +76,32 @@ class SqliteReportRepository:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def add(self, code: str, reason: BlockReason, said: Statement, new_id: str) -> str:
-        of = {"code": code, "reason": reason.value}
+    def add(self, code: str, reason: BlockReason, statement: Statement, new_id: str) -> str:
+        key = {"code": code, "reason": reason.value}
         [(report_id, count)] = self._connection.execute(
-            "INSERT INTO reports VALUES (:code, :reason, :id, 1, :at, :at, NULL) "
+            "INSERT INTO reports (code, reason, id, count, first_at, last_at, decided_at) "
+            "VALUES (:code, :reason, :id, 1, :at, :at, NULL) "
             "ON CONFLICT (code, reason) DO UPDATE SET "
             "count = CASE WHEN decided_at IS NULL THEN count + 1 ELSE 1 END, "
             "first_at = CASE WHEN decided_at IS NULL THEN min(first_at, :at) ELSE :at END, "
             "last_at = CASE WHEN decided_at IS NULL THEN max(last_at, :at) ELSE :at END, "
             "decided_at = NULL RETURNING id, count",
-            {**of, "id": new_id, "at": micros_of(said.at)},
+            {**key, "id": new_id, "at": micros_of(statement.at)},
         ).fetchall()
-        if count == 1:  # What was said before was decided on.
+        if count == 1:  # The previous statements belong to a decided report.
             self._connection.execute(
-                "DELETE FROM statements WHERE code = :code AND reason = :reason", of
+                "DELETE FROM statements WHERE code = :code AND reason = :reason", key
             )
-        if not said.is_empty:
+        if not statement.is_empty:
             self._connection.execute(
-                "INSERT INTO statements "
+                "INSERT INTO statements (code, reason, number, details, contact, at) "
                 "SELECT :code, :reason, count(*) + 1, :details, :contact, :at "
                 "FROM statements WHERE code = :code AND reason = :reason HAVING count(*) < :limit",
                 {
-                    **of,
-                    "details": said.details,
-                    "contact": said.contact,
-                    "at": micros_of(said.at),
+                    **key,
+                    "details": statement.details,
+                    "contact": statement.contact,
+                    "at": micros_of(statement.at),
                     "limit": MAX_STATEMENTS,
                 },
             )
@@ -118,36 +116,40 @@ class SqliteReportRepository:
 
 
 def purge(connection: sqlite3.Connection, codes: Sequence[str]) -> None:
-    """Delete all reports of some links, in the transaction of their purge."""
-    named = [(code,) for code in codes]
+    """Delete all reports of links, in the transaction of their purge."""
+    keys = [(code,) for code in codes]
     for table in ("reports", "statements"):
-        connection.executemany(f"DELETE FROM {table} WHERE code = ?", named)
+        connection.executemany(f"DELETE FROM {table} WHERE code = ?", keys)
 
 
-def _waiting(
-    connection: sqlite3.Connection, after: ReportPlace | None, limit: int
-) -> tuple[list[tuple[Link, Report]], ReportPlace | None]:
-    place = after or ReportPlace(_HIGHEST, "")
+def _pending(
+    connection: sqlite3.Connection, after: ReportCursor | None, limit: int
+) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
+    cursor = after or ReportCursor(_MAX_INTEGER, "")
     order = connection.execute(
-        "SELECT sum(count) AS said, code, count(*) FROM reports WHERE decided_at IS NULL "
-        "GROUP BY code HAVING said < :reported OR (said = :reported AND code > :code) "
-        "ORDER BY said DESC, code LIMIT :limit",
-        {"reported": place.reported, "code": place.code, "limit": limit},
+        "SELECT sum(count) AS reported, code, count(*) FROM reports WHERE decided_at IS NULL "
+        "GROUP BY code HAVING reported < :reported OR (reported = :reported AND code > :code) "
+        "ORDER BY reported DESC, code LIMIT :limit",
+        {"reported": cursor.reported, "code": cursor.code, "limit": limit},
     ).fetchall()
     ends = accumulate(reports for _, _, reports in order)
-    page = [(said, code) for (said, code, _), end in zip(order, ends, strict=True) if end <= limit]
+    page = [
+        (reported, code)
+        for (reported, code, _), end in zip(order, ends, strict=True)
+        if end <= limit
+    ]
     found = [
         (link, report)
         for _, code in page
         if (link := find(connection, code))
-        for report in _waiting_of(connection, code)
+        for report in _pending_of(connection, code)
     ]
     is_end = len(page) == len(order) < limit
-    return found, None if is_end else ReportPlace(*page[-1])
+    return found, None if is_end else ReportCursor(*page[-1])
 
 
-def _waiting_of(connection: sqlite3.Connection, code: str) -> list[Report]:
-    """The reports of a link that wait, the most frequent first."""
+def _pending_of(connection: sqlite3.Connection, code: str) -> list[Report]:
+    """Return the pending reports of a link, the most frequent first."""
     rows = connection.execute(
         "SELECT id, code, reason, count, first_at, last_at FROM reports "
         "WHERE code = ? AND decided_at IS NULL ORDER BY count DESC, reason",

@@ -1,14 +1,15 @@
-"""The tables of links in an SQLite file. Moments are microseconds since the Unix epoch."""
+"""The tables of links in an SQLite file. Moments are microseconds since the Unix epoch.
+
+A step is never changed once released, so its SQL contains no constants from the code.
+"""
 
 from __future__ import annotations
 
-from services.links.domain.link import LinkState
-
 MIGRATIONS = (
-    f"""
-    -- By owner and age (see `links`).
+    """
+    -- Clustered by owner and age (see `links`).
     CREATE TABLE links (
-        creator NOT NULL DEFAULT '',  -- id of an account, or as a blob the hash of a guest's key
+        creator NOT NULL DEFAULT '',  -- an account's id, or the hash of a guest's key as a blob
         created_at INTEGER NOT NULL,
         code TEXT NOT NULL,
         removed_at INTEGER,
@@ -16,22 +17,22 @@ MIGRATIONS = (
         blocked TEXT,  -- the reason
         url TEXT NOT NULL,
         title TEXT NOT NULL DEFAULT '',
-        tags TEXT NOT NULL DEFAULT '',  -- a line each
-        folded TEXT,  -- what it is searched in, where that is not ASCII
+        tags TEXT NOT NULL DEFAULT '',  -- one per line
+        folded TEXT,  -- the search text if it is not ASCII
         changed_at INTEGER,
         created_url TEXT NOT NULL DEFAULT '',
         ended_url TEXT NOT NULL DEFAULT '',
         public_statistics INTEGER NOT NULL DEFAULT 0,
-        listed TEXT,  -- the list that blocked it
+        listed TEXT,  -- the blocklist that blocked it
         spared INTEGER NOT NULL DEFAULT 0,
         spared_at INTEGER,
-        scan_code TEXT,  -- a code that no other row has as its code
+        scan_code TEXT,  -- never the code of another row
         marked_expired INTEGER NOT NULL DEFAULT 0,
         state TEXT AS (
-            CASE WHEN removed_at IS NOT NULL THEN '{LinkState.REMOVED.value}'
-                WHEN blocked IS NOT NULL THEN '{LinkState.BLOCKED.value}'
-                WHEN marked_expired THEN '{LinkState.EXPIRED.value}'
-                ELSE '{LinkState.ACTIVE.value}' END
+            CASE WHEN removed_at IS NOT NULL THEN 'removed'
+                WHEN blocked IS NOT NULL THEN 'blocked'
+                WHEN marked_expired THEN 'expired'
+                ELSE 'active' END
         ),
         PRIMARY KEY (creator, created_at, code)
     ) WITHOUT ROWID;
@@ -43,11 +44,11 @@ MIGRATIONS = (
     CREATE INDEX links_by_state
     ON links (creator, state, created_at, code, expires_at, removed_at) WHERE creator <> '';
     CREATE INDEX links_unmarked ON links (creator, expires_at)
-    WHERE state = '{LinkState.ACTIVE.value}' AND expires_at IS NOT NULL;
+    WHERE state = 'active' AND expires_at IS NOT NULL;
     CREATE INDEX links_to_mark ON links (expires_at)
     WHERE marked_expired = 0 AND expires_at IS NOT NULL;
 
-    -- How many links an owner has in each state.
+    -- The number of an owner's links in each state.
     CREATE TABLE owners (
         creator NOT NULL,
         state TEXT NOT NULL,
@@ -74,7 +75,7 @@ MIGRATIONS = (
         ON CONFLICT (creator, state) DO UPDATE SET links = links + 1;
     END;
 
-    -- How often people visited a link; no row: never.
+    -- The number of visits by people; no row for none.
     CREATE TABLE views (code TEXT PRIMARY KEY, people INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TRIGGER views_forgotten AFTER DELETE ON links
     BEGIN
@@ -84,18 +85,18 @@ MIGRATIONS = (
     CREATE TABLE rankings (
         creator NOT NULL,
         key TEXT NOT NULL,
-        start INTEGER NOT NULL,  -- the place of the first of the codes
-        codes TEXT NOT NULL,  -- with a blank between them
+        start INTEGER NOT NULL,  -- the index of the first of the codes
+        codes TEXT NOT NULL,  -- separated by spaces
         kept_at INTEGER NOT NULL,
         PRIMARY KEY (creator, key, start)
     );
     CREATE INDEX rankings_by_age ON rankings (kept_at);
 
-    -- Codes and scan codes of purged links: they are never given out again.
+    -- Codes and scan codes of purged links, which are never reused.
     CREATE TABLE removed_codes (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE former_urls (
         code TEXT NOT NULL,
-        number INTEGER NOT NULL,  -- from 1 on
+        number INTEGER NOT NULL,  -- from 1
         url TEXT NOT NULL,
         until INTEGER NOT NULL,
         PRIMARY KEY (code, number)
@@ -121,7 +122,7 @@ MIGRATIONS = (
     -- The change feed. SQLite numbers a new row with the number after the highest.
     CREATE TABLE changes (
         number INTEGER PRIMARY KEY,
-        codes TEXT NOT NULL,  -- with a blank between them
+        codes TEXT NOT NULL,  -- separated by spaces
         changed_at INTEGER NOT NULL
     );
 
@@ -132,7 +133,7 @@ MIGRATIONS = (
         count INTEGER NOT NULL,
         first_at INTEGER NOT NULL,
         last_at INTEGER NOT NULL,
-        decided_at INTEGER,  -- null while it waits
+        decided_at INTEGER,  -- null while it is pending
         PRIMARY KEY (code, reason)
     ) WITHOUT ROWID;
     CREATE INDEX reports_waiting ON reports (code, count) WHERE decided_at IS NULL;
@@ -140,7 +141,7 @@ MIGRATIONS = (
     CREATE TABLE statements (
         code TEXT NOT NULL,
         reason TEXT NOT NULL,
-        number INTEGER NOT NULL,  -- from 1 on
+        number INTEGER NOT NULL,  -- from 1
         details TEXT NOT NULL,
         contact TEXT NOT NULL,
         at INTEGER NOT NULL,

@@ -1,9 +1,9 @@
-"""Search in an owner's links in an SQLite file, in time linear in the text.
+"""Substring search in an owner's links in an SQLite file, in linear time.
 
-SQLite's LIKE and instr() compare the searched text at every position: on repetitive links that
-takes time proportional to the product of both lengths. `bytes.find` is linear: CPython uses the
-two-way algorithm where 30,000 bytes and more remain (Objects/stringlib/fastsearch.h). So SQLite
-joins the texts of a chunk of links, and Python searches the joined text.
+SQLite's LIKE and instr() compare the search text at every position: on repetitive links their time
+grows with the product of both lengths. `bytes.find` is linear, because CPython uses the two-way
+algorithm when at least 30,000 bytes remain (Objects/stringlib/fastsearch.h). So SQLite joins the
+texts of a chunk of links, and Python searches the joined text.
 """
 
 from __future__ import annotations
@@ -13,27 +13,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.links.domain.link import Account, Guest, Link
-from services.links.domain.query import LinkOrder, Position, Wanted
-from services.links.storage.sqlite.rows import (
-    COLUMNS,
-    PEOPLE,
-    SEARCHED,
-    Select,
-    link_of,
-    placeholders,
-)
+from services.links.domain.link import Link
+from services.links.domain.owner import Account, Guest
+from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
+from services.links.storage.sqlite.owner_query import OwnerQuery
+from services.links.storage.sqlite.rows import PEOPLE, SEARCH_TEXT, find_all
 from services.shared.timestamps import moment_of
 
 CHUNK_LINKS = 1000
-"""Links that one read searches. Between reads others get the connection, and a caller who gave up
-ends the search."""
+"""Links that one read searches. Between reads other callers get the connection, and a search whose
+caller gave up ends."""
 _SEPARATOR = "\x1e"
-"""Between the texts of links. Neither they nor a searched text have control characters."""
+"""Between the texts of links. Neither they nor search texts contain control characters."""
 _PADDING = _SEPARATOR.encode() * 30_000
-"""Behind the last text, so that the search is linear in that, too."""
+"""After the last text, so that the search is linear there, too."""
 _JOINED = f"CAST(group_concat(text, '{_SEPARATOR}') AS BLOB), group_concat(code, ' ')"
-_TEXT = f"code, created_at, coalesce(folded, {SEARCHED}) AS text"
+_TEXT = f"code, created_at, coalesce(folded, {SEARCH_TEXT}) AS text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +36,29 @@ class Search:
     """A search for a text in an owner's links, in an order by age."""
 
     owner: Account | Guest
-    wanted: Wanted
+    link_filter: LinkFilter
     order: LinkOrder
     now: datetime
 
     def links(
-        self, connection: sqlite3.Connection, after: Position | None, limit: int
-    ) -> tuple[list[Link], Position | None]:
-        """Up to `limit` links of the next chunk that have the text, and where the chunk ended."""
+        self, connection: sqlite3.Connection, after: AgeCursor | None, limit: int
+    ) -> tuple[list[Link], AgeCursor | None]:
+        """Return up to `limit` matching links of the next chunk, and the cursor at its end."""
         connection.execute("BEGIN")  # One snapshot for the texts and the links.
         try:
-            codes, end = self.codes(connection, after)
+            codes, cursor = self.codes(connection, after)
             codes = codes[:limit]
-            rows = connection.execute(
-                f"SELECT {COLUMNS} FROM links WHERE code IN ({placeholders(codes)})", codes
-            )
-            found = {link.code: link for link in map(link_of, rows)}
-            return [found[code] for code in codes], end
+            found = find_all(connection, codes)
+            return [found[code] for code in codes], cursor
         finally:
             connection.execute("ROLLBACK")
 
     def codes(
-        self, connection: sqlite3.Connection, after: Position | None
-    ) -> tuple[list[str], Position | None]:
-        """Codes of the next chunk that have the text, and where the chunk ended.
+        self, connection: sqlite3.Connection, after: AgeCursor | None
+    ) -> tuple[list[str], AgeCursor | None]:
+        """Return the codes of matching links of the next chunk, and the cursor at its end.
 
-        The end is None where no links follow.
+        The cursor is None after the last chunk.
         """
         texts, joined, last_created_at = self._chunk(after).aggregate(
             connection, f"{_JOINED}, {self._last}", _TEXT
@@ -74,41 +66,41 @@ class Search:
         return self._matches(texts, joined, last_created_at)
 
     def views(
-        self, connection: sqlite3.Connection, after: Position | None
-    ) -> tuple[list[tuple[str, int]], Position | None]:
-        """As `codes`, each with how often people visited it."""
+        self, connection: sqlite3.Connection, after: AgeCursor | None
+    ) -> tuple[list[tuple[str, int]], AgeCursor | None]:
+        """Return codes as `codes` does, each with its number of visits by people."""
         texts, joined, last_created_at, people = self._chunk(after).aggregate(
             connection,
             f"{_JOINED}, {self._last}, group_concat(people, ' ')",
             f"{_TEXT}, coalesce(({PEOPLE}), 0) AS people",
         )
-        codes, end = self._matches(texts, joined, last_created_at)
+        codes, cursor = self._matches(texts, joined, last_created_at)
         people_of = dict(zip(joined.split(), people.split(), strict=True)) if joined else {}
-        return [(code, int(people_of[code])) for code in codes], end
+        return [(code, int(people_of[code])) for code in codes], cursor
 
     @property
     def _last(self) -> str:
         return "min(created_at)" if self.order is LinkOrder.NEWEST else "max(created_at)"
 
-    def _chunk(self, after: Position | None) -> Select:
-        select = Select(self.owner).in_state(self.wanted.state, self.now)
-        return select.behind(after, self.order, CHUNK_LINKS)
+    def _chunk(self, after: AgeCursor | None) -> OwnerQuery:
+        query = OwnerQuery(self.owner).in_state(self.link_filter.state, self.now)
+        return query.page(after, self.order, CHUNK_LINKS)
 
     def _matches(
         self, texts: bytes | None, joined: str | None, last_created_at: int
-    ) -> tuple[list[str], Position | None]:
+    ) -> tuple[list[str], AgeCursor | None]:
         if texts is None or joined is None:
             return [], None
         codes = joined.split()
-        # Texts that are not ASCII are folded already, and lower() leaves them as they are.
-        matches = _find(texts.lower() + _PADDING, self.wanted.text.encode())
+        # Texts that are not ASCII are folded already; lower() does not change them.
+        matches = _find(texts.lower() + _PADDING, self.link_filter.text.encode())
         is_full = len(codes) == CHUNK_LINKS
-        end = Position(moment_of(last_created_at), codes[-1]) if is_full else None
-        return [codes[number] for number in matches], end
+        cursor = AgeCursor(moment_of(last_created_at), codes[-1]) if is_full else None
+        return [codes[number] for number in matches], cursor
 
 
 def _find(texts: bytes, text: bytes) -> Iterator[int]:
-    """The numbers of the texts, separated and padded, that have `text` in them."""
+    """Yield the indexes of the texts, separated and padded, that contain `text`."""
     separator = _SEPARATOR.encode()
     number = start = 0
     while (found := texts.find(text, start)) >= 0:

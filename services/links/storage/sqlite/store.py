@@ -1,4 +1,4 @@
-"""The store of links in an SQLite file, put together from its parts."""
+"""Assembles the store of links in an SQLite file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.domain.lease import latest_end
-from services.links.domain.link import Account, Guest
+from services.links.domain.owner import Account, Guest
 from services.links.storage.sqlite import rankings
 from services.links.storage.sqlite.decisions import (
     SqliteDecisionReader,
     SqliteDecisionRepository,
 )
-from services.links.storage.sqlite.hosts import SqliteHostIndex, SqliteSweepProgress
+from services.links.storage.sqlite.hosts import SqliteHostIndex, SqliteRescanProgressStore
 from services.links.storage.sqlite.links import FEED, SqliteLinkReader, SqliteLinkRepository
 from services.links.storage.sqlite.lists import SqliteLinkLists, SqliteViewCounts
 from services.links.storage.sqlite.reports import SqliteReportReader, SqliteReportRepository
@@ -37,8 +37,8 @@ def open_store(database: Database) -> LinkStore:
         reports=SqliteReportReader(database),
         decisions=SqliteDecisionReader(database),
         leases=_SqliteLeases(database),
-        sweep=SqliteSweepProgress(database),
-        changes=_SqliteChangeFeed(database),
+        rescan_progress=SqliteRescanProgressStore(database),
+        change_feed=_SqliteChangeFeed(database),
     )
 
 
@@ -47,7 +47,7 @@ class _SqliteUnitOfWork:
         self.links = SqliteLinkRepository(connection)
         self.reports = SqliteReportRepository(connection)
         self.decisions = SqliteDecisionRepository(connection)
-        self.rankings = _SqliteRankings(connection)
+        self.rankings = _SqliteRankingRepository(connection)
 
 
 class _SqliteTransactions:
@@ -60,12 +60,12 @@ class _SqliteTransactions:
         )
 
 
-class _SqliteRankings:
+class _SqliteRankingRepository:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def keep(self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime) -> None:
-        rankings.keep(self._connection, owner, key, codes, now)
+    def save(self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime) -> None:
+        rankings.save(self._connection, owner, key, codes, now)
 
 
 class _SqliteLeases:
@@ -73,13 +73,14 @@ class _SqliteLeases:
         self._database = database
 
     async def take(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
-        def give_back(connection: sqlite3.Connection) -> bool:
+        def release(connection: sqlite3.Connection) -> bool:
             connection.execute("DELETE FROM leases WHERE job = ? AND holder = ?", (job, holder))
             return False
 
         def take(connection: sqlite3.Connection) -> bool:
             taken = connection.execute(
-                "INSERT INTO leases VALUES (:job, :holder, :ends_at) ON CONFLICT (job) "
+                "INSERT INTO leases (job, holder, ends_at) VALUES (:job, :holder, :ends_at) "
+                "ON CONFLICT (job) "
                 "DO UPDATE SET holder = :holder, ends_at = :ends_at "
                 "WHERE holder = :holder OR ends_at <= :now OR ends_at > :latest",
                 {
@@ -92,7 +93,7 @@ class _SqliteLeases:
             )
             return taken.rowcount == 1
 
-        return await self._database.write("links_lease", take if duration else give_back)
+        return await self._database.write("links_lease", take if duration else release)
 
 
 class _SqliteChangeFeed:

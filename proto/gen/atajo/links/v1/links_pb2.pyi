@@ -1770,16 +1770,22 @@ class ListDecisionsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SKIP_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
     skip: _builtins.int
-    """How many to pass over; 0 for none."""
+    """Number of decisions to skip."""
+    text: _builtins.str
+    """Selects decisions that contain this text in code, address, reason or cause, ignoring case; at
+    most 999 code points. Empty for all. Only the newest 100,000 decisions are searched.
+    """
     def __init__(
         self,
         *,
         skip: _builtins.int = ...,
+        text: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["skip", b"skip"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["skip", b"skip", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1858,6 +1864,146 @@ class ListDecisionsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListDecisionsResponse: _TypeAlias = ListDecisionsResponse  # noqa: Y015
+
+@_typing.final
+class ExplainBlockRequest(_message.Message):
+    """What to explain."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """The code or scan code of a link."""
+    address: _builtins.str
+    """A host or URL that a link may lead to, with or without a scheme; at most 999 code points."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "code", b"code", "subject", b"subject"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "code", b"code", "subject", b"subject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_subject: _TypeAlias = _typing.Literal["code", "address"]  # noqa: Y015
+    _WhichOneofArgType_subject: _TypeAlias = _typing.Literal["subject", b"subject"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_subject) -> _WhichOneofReturnType_subject | None: ...
+
+Global___ExplainBlockRequest: _TypeAlias = ExplainBlockRequest  # noqa: Y015
+
+@_typing.final
+class ExplainBlockResponse(_message.Message):
+    """Why a link or address is blocked, or not."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    REMOVED_AT_FIELD_NUMBER: _builtins.int
+    GONE_FIELD_NUMBER: _builtins.int
+    BLOCKLIST_FIELD_NUMBER: _builtins.int
+    EXEMPT_FIELD_NUMBER: _builtins.int
+    EXEMPT_SINCE_FIELD_NUMBER: _builtins.int
+    MATCHES_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    gone: _builtins.bool
+    """Its removal can no longer be undone, or its account was closed."""
+    blocklist: _builtins.str
+    """Name of the blocklist that blocked it; empty if the operator did or it is not blocked. The block
+    of an address is the list `operator/` followed by the address.
+    """
+    exempt: _builtins.bool
+    """The operator unblocked it, so lists in files do not block it."""
+    @_builtins.property
+    def link(self) -> Global___Link:
+        """The link as it is now, even if its removal can no longer be undone; absent for an address."""
+
+    @_builtins.property
+    def removed_at(self) -> _timestamp_pb2.Timestamp:
+        """When its owner removed it; absent if it is not removed, or `gone`."""
+
+    @_builtins.property
+    def exempt_since(self) -> _timestamp_pb2.Timestamp:
+        """When the operator unblocked it: addresses blocked later block it again. Absent if unknown."""
+
+    @_builtins.property
+    def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___BlocklistMatch]:
+        """Matching entries of the blocklists, in the order of the link's URLs. Of one URL, the entry that
+        decides comes first.
+        """
+
+    @_builtins.property
+    def decision(self) -> Global___Decision:
+        """The latest decision to block or unblock the link, or exactly this address."""
+
+    def __init__(
+        self,
+        *,
+        link: Global___Link | None = ...,
+        removed_at: _timestamp_pb2.Timestamp | None = ...,
+        gone: _builtins.bool = ...,
+        blocklist: _builtins.str = ...,
+        exempt: _builtins.bool = ...,
+        exempt_since: _timestamp_pb2.Timestamp | None = ...,
+        matches: _abc.Iterable[Global___BlocklistMatch] | None = ...,
+        decision: Global___Decision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "exempt_since", b"exempt_since", "link", b"link", "removed_at", b"removed_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocklist", b"blocklist", "decision", b"decision", "exempt", b"exempt", "exempt_since", b"exempt_since", "gone", b"gone", "link", b"link", "matches", b"matches", "removed_at", b"removed_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainBlockResponse: _TypeAlias = ExplainBlockResponse  # noqa: Y015
+
+@_typing.final
+class BlocklistMatch(_message.Message):
+    """An entry of a blocklist that matches a URL."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    URL_FIELD_NUMBER: _builtins.int
+    LIST_FIELD_NUMBER: _builtins.int
+    LINE_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    EXEMPT_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    url: _builtins.str
+    """The URL."""
+    list: _builtins.str
+    """Name of the list; `operator/` and the address for one that the operator blocked."""
+    line: _builtins.int
+    """Number of the line, from 1."""
+    key: _builtins.str
+    """What of the URL the line names: a host, or a host with a path and query."""
+    reason: Global___BlockReason.ValueType
+    """The reason of the list."""
+    exempt: _builtins.bool
+    """The operator unblocked the link in spite of this entry."""
+    @_builtins.property
+    def decision(self) -> Global___Decision:
+        """The operator's decision to block the address; absent for a list in a file."""
+
+    def __init__(
+        self,
+        *,
+        url: _builtins.str = ...,
+        list: _builtins.str = ...,
+        line: _builtins.int = ...,
+        key: _builtins.str = ...,
+        reason: Global___BlockReason.ValueType = ...,
+        exempt: _builtins.bool = ...,
+        decision: Global___Decision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "exempt", b"exempt", "key", b"key", "line", b"line", "list", b"list", "reason", b"reason", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlocklistMatch: _TypeAlias = BlocklistMatch  # noqa: Y015
 
 @_typing.final
 class RemoveAccountLinksRequest(_message.Message):

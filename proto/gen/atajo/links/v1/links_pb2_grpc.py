@@ -816,6 +816,11 @@ class ModerationServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.FromString,
                 _registered_method=True)
+        self.ExplainBlock = channel.unary_unary(
+                '/atajo.links.v1.ModerationService/ExplainBlock',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ExplainBlockRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ExplainBlockResponse.FromString,
+                _registered_method=True)
 
 
 class ModerationServiceServicer:
@@ -885,7 +890,20 @@ class ModerationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListDecisions(self, request, context):
-        """Reads up to 100 decisions of the operator, newest first.
+        """Lists up to 100 decisions of the operator, newest first.
+
+        Errors: INVALID_ARGUMENT (INVALID_QUERY).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ExplainBlock(self, request, context):
+        """Explains why a link or an address is blocked: what its owner, the operator and the blocklists
+        that the answering process has loaded have to do with it.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS), NOT_FOUND (NO_LINK) for a code without a link,
+        UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -928,6 +946,11 @@ def add_ModerationServiceServicer_to_server(servicer, server):
                     servicer.ListDecisions,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.SerializeToString,
+            ),
+            'ExplainBlock': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExplainBlock,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ExplainBlockRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ExplainBlockResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -1121,6 +1144,33 @@ class ModerationService:
             '/atajo.links.v1.ModerationService/ListDecisions',
             atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.ListDecisionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplainBlock(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/ExplainBlock',
+            atajo_dot_links_dot_v1_dot_links__pb2.ExplainBlockRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ExplainBlockResponse.FromString,
             options,
             channel_credentials,
             insecure,

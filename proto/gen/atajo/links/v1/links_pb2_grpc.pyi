@@ -479,7 +479,17 @@ class ModerationServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
     """
     ListDecisions: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListDecisionsRequest, _links_pb2.ListDecisionsResponse]
-    """Reads up to 100 decisions of the operator, newest first."""
+    """Lists up to 100 decisions of the operator, newest first.
+
+    Errors: INVALID_ARGUMENT (INVALID_QUERY).
+    """
+    ExplainBlock: _grpc.UnaryUnaryMultiCallable[_links_pb2.ExplainBlockRequest, _links_pb2.ExplainBlockResponse]
+    """Explains why a link or an address is blocked: what its owner, the operator and the blocklists
+    that the answering process has loaded have to do with it.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS), NOT_FOUND (NO_LINK) for a code without a link,
+    UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
+    """
 
 @_typing.type_check_only
 class ModerationServiceAsyncStub(ModerationServiceStub):
@@ -526,7 +536,17 @@ class ModerationServiceAsyncStub(ModerationServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
     """
     ListDecisions: _aio.UnaryUnaryMultiCallable[_links_pb2.ListDecisionsRequest, _links_pb2.ListDecisionsResponse]  # type: ignore[assignment]
-    """Reads up to 100 decisions of the operator, newest first."""
+    """Lists up to 100 decisions of the operator, newest first.
+
+    Errors: INVALID_ARGUMENT (INVALID_QUERY).
+    """
+    ExplainBlock: _aio.UnaryUnaryMultiCallable[_links_pb2.ExplainBlockRequest, _links_pb2.ExplainBlockResponse]  # type: ignore[assignment]
+    """Explains why a link or an address is blocked: what its owner, the operator and the blocklists
+    that the answering process has loaded have to do with it.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS), NOT_FOUND (NO_LINK) for a code without a link,
+    UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
+    """
 
 class ModerationServiceServicer(metaclass=_abc_1.ABCMeta):
     """What the operator decides about links. Served on the port of the operator's command and the
@@ -612,7 +632,23 @@ class ModerationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.ListDecisionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.ListDecisionsResponse, _abc.Awaitable[_links_pb2.ListDecisionsResponse]]:
-        """Reads up to 100 decisions of the operator, newest first."""
+        """Lists up to 100 decisions of the operator, newest first.
+
+        Errors: INVALID_ARGUMENT (INVALID_QUERY).
+        """
+
+    @_abc_1.abstractmethod
+    def ExplainBlock(
+        self,
+        request: _links_pb2.ExplainBlockRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ExplainBlockResponse, _abc.Awaitable[_links_pb2.ExplainBlockResponse]]:
+        """Explains why a link or an address is blocked: what its owner, the operator and the blocklists
+        that the answering process has loaded have to do with it.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS), NOT_FOUND (NO_LINK) for a code without a link,
+        UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
+        """
 
 def add_ModerationServiceServicer_to_server(servicer: ModerationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Creates and changes links."""
+"""Commands of owners: create, change, remove, restore and claim links."""
 
 from __future__ import annotations
 
@@ -7,37 +7,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from secrets import token_urlsafe
 
+from services.links.application.editing import edit_links
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
-from services.links.domain.block import BlockReason
-from services.links.domain.code import CodeTaken, NoFreeCode, check_code, drawn_scan_codes
+from services.links.domain.code import CodeTaken, NoFreeCode, check_code, random_scan_codes
 from services.links.domain.edit import Edit, LinkChanges, removal, restoration
-from services.links.domain.link import (
-    MAX_CREATIONS,
-    MAX_NAMED,
-    Account,
-    Guest,
-    Link,
-    Owner,
-    check_count,
-    no_link,
-    somebody,
-)
-from services.links.domain.report import statement_of
+from services.links.domain.link import MAX_CREATIONS, MAX_EDITED_CODES, Link, check_count, no_link
+from services.links.domain.owner import Account, Guest, Owner, require_owner
 from services.links.domain.url import UrlPolicy, UrlRefused
-from services.links.metrics import REFUSED, REPORTS
-from services.shared.codes import is_code
+from services.links.metrics import REFUSED
 from services.shared.observability import logs
 
-_REPORT_ID_BYTES = 12
-"""Random bytes of a report id, so that nobody guesses one or derives how many there are."""
 _REFUSALS_LOGGED = 10
-"""Maximum log lines a minute about refused URLs: strangers can cause them."""
+"""Maximum log lines a minute about refused URLs, which strangers can cause."""
 
 
 class LinkCommands:
-    """What owners and visitors do with links."""
+    """What owners do with their links."""
 
     def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
         self._store = store
@@ -46,15 +32,14 @@ class LinkCommands:
         self._log = logs.Throttled(__name__, most=_REFUSALS_LOGGED)
 
     async def create(self, code: str, url: str, owner: Owner) -> Link:
-        """Store a link; repeating the same creation succeeds and changes nothing.
+        """Store a link and return it. Repeating the creation changes nothing and returns the link.
 
-        Creations are the same if they have the code, the URL that the link was made with, and the
-        owner. Returns the link as it is now.
+        Two creations are the same if code, original URL and owner are equal.
 
         Raises InvalidCode, InvalidUrl, UrlRefused, CodeTaken, Unavailable.
         """
         check_code(code, owner)
-        with self._refusals_reported():
+        with self._count_refusals():
             link = Link(code, self._urls.normalize(url), owner, self._now())
         stored = await self._store.links.add(link)
         if stored is None or not link.repeats(stored):
@@ -75,11 +60,11 @@ class LinkCommands:
     async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
         """Change a link of an owner; return it as it is now.
 
-        Raises InvalidOwner for nobody, NoChanges, InvalidUrl, InvalidTitle, InvalidTags,
-        InvalidEndedUrl, UrlRefused, NoLink, TooManyUrls, Unavailable.
+        Raises InvalidOwner for an anonymous owner, NoChanges, InvalidUrl, InvalidTitle,
+        InvalidTags, InvalidEndedUrl, UrlRefused, NoLink, TooManyUrls, Unavailable.
         """
-        known, now = somebody(owner), self._now()
-        with self._refusals_reported():
+        known, now = require_owner(owner), self._now()
+        with self._count_refusals():
             edit = changes.edit(self._urls, now)
         (link,) = await self._edit(known, [code], edit, now)
         return link
@@ -87,26 +72,26 @@ class LinkCommands:
     async def remove(self, owner: Owner, codes: Sequence[str]) -> list[Link]:
         """Remove links of an owner, so that they can be restored; return them as they are now.
 
-        Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
+        Raises InvalidOwner for an anonymous owner, TooManyCodes, NoLink, Unavailable.
         """
-        check_count(codes, MAX_NAMED)
+        check_count(codes, MAX_EDITED_CODES)
         now = self._now()
-        return await self._edit(somebody(owner), codes, removal(now), now)
+        return await self._edit(require_owner(owner), codes, removal(now), now)
 
     async def restore(self, owner: Owner, codes: Sequence[str]) -> list[Link]:
         """Restore removed links of an owner; return them as they are now.
 
-        Raises InvalidOwner for nobody, TooManyCodes, NoLink, Unavailable.
+        Raises InvalidOwner for an anonymous owner, TooManyCodes, NoLink, Unavailable.
         """
-        check_count(codes, MAX_NAMED)
-        return await self._edit(somebody(owner), codes, restoration(), self._now())
+        check_count(codes, MAX_EDITED_CODES)
+        return await self._edit(require_owner(owner), codes, restoration(), self._now())
 
     async def create_scan_code(self, owner: Owner, code: str) -> Link:
         """Give an owner's link a scan code unless it has one; return the link.
 
-        Raises InvalidOwner for nobody, NoLink, NoFreeCode, Unavailable.
+        Raises InvalidOwner for an anonymous owner, NoLink, NoFreeCode, Unavailable.
         """
-        known, now = somebody(owner), self._now()
+        known, now = require_owner(owner), self._now()
 
         def work(unit: UnitOfWork) -> Link:
             link = unit.links.get([code]).get(code)
@@ -114,7 +99,7 @@ class LinkCommands:
                 raise no_link()
             if link.scan_code:
                 return link
-            free = (drawn for drawn in drawn_scan_codes() if not unit.links.is_taken(drawn))
+            free = (drawn for drawn in random_scan_codes() if not unit.links.is_taken(drawn))
             scan_code = next(free, None)
             if scan_code is None:
                 raise NoFreeCode("No free code was found.")
@@ -136,28 +121,6 @@ class LinkCommands:
         )
         return claimed, claimed == MAX_BATCH
 
-    async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
-        """Store a report of any link in any state; return the report's id.
-
-        Raises InvalidDetails, InvalidContact, NoLink, for a link that is gone as well, Unavailable.
-        """
-        now = self._now()
-        said = statement_of(details, contact, now)
-        link = await self._store.links.find(code) if is_code(code) else None
-        if link is None:
-            raise no_link()
-        link_code, new_id = link.code, token_urlsafe(_REPORT_ID_BYTES)
-
-        def work(unit: UnitOfWork) -> str:
-            link = unit.links.get([link_code]).get(link_code)
-            if link is None or link.is_gone_at(now):
-                raise no_link()
-            return unit.reports.add(link_code, reason, said, new_id)
-
-        report_id = await self._store.transactions.run("links_report", work)
-        REPORTS.labels(reason.value).inc()
-        return report_id
-
     async def _edit(
         self, owner: Account | Guest, codes: Sequence[str], edit: Edit, now: datetime
     ) -> list[Link]:
@@ -175,25 +138,14 @@ class LinkCommands:
         return await self._store.transactions.run("links_edit", work)
 
     @contextmanager
-    def _refusals_reported(self) -> Iterator[None]:
-        """Count and log a URL that the body refuses, without the URL itself."""
+    def _count_refusals(self) -> Iterator[None]:
+        """Count and log URLs that the body refuses. The log does not contain the URL."""
         try:
             yield
         except UrlRefused as error:
-            refusal = error.refusal
-            REFUSED.labels(refusal.reason.value).inc()
+            match = error.match
+            REFUSED.labels(match.reason.value).inc()
             self._log.info(
-                "url_refused", reason=refusal.reason.value, list=refusal.list, line=refusal.line
+                "url_refused", reason=match.reason.value, list=match.list, line=match.line
             )
             raise
-
-
-def edit_links(
-    unit: UnitOfWork, links: dict[str, Link], codes: Sequence[str], edit: Edit, now: datetime
-) -> list[Link]:
-    """Apply an edit to links of a unit of work; return them in the order of `codes`."""
-    edited = {code: edit.of(links[code]) for code in codes}
-    changes = [(links[code], link) for code, link in edited.items() if link != links[code]]
-    if changes:
-        unit.links.save(changes, now)
-    return [edited[code] for code in codes]

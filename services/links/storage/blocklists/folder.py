@@ -1,0 +1,189 @@
+"""The list files of a folder, watched and kept loaded.
+
+Every regular file whose name does not start with a dot is a list. The folder is scanned every few
+seconds, and changed files are loaded one after the other. A loaded list replaces its previous
+version atomically. A file that cannot be loaded changes nothing: its previous version, if any,
+stays in use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import stat
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from services.links import metrics
+from services.links.domain.blocklist import BlocklistMatch
+from services.links.domain.target import Target, host_keys
+from services.links.storage.blocklists.loader import LoadError, load, printable
+from services.links.storage.blocklists.table import BlocklistTable
+from services.shared import background
+from services.shared.errors import Unavailable
+from services.shared.observability import logs
+
+SETTLE_SECONDS = 60.0
+"""How long after this process every other one has loaded the same lists. Until then one may still
+accept links to what they name."""
+REFRESH_SECONDS = 5.0
+"""How often the folder is scanned."""
+
+log = logs.get(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """What identifies a version of a file."""
+
+    device: int
+    inode: int
+    size: int
+    changed: int
+    """Modification time in nanoseconds."""
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> _Version:
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+class BlocklistFolder:
+    """A `VersionedBlocklist` of the list files in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._tables: tuple[BlocklistTable, ...] | None = None
+        """By name; None until every file has been read once."""
+        self._loaded: dict[str, BlocklistTable] = {}
+        self._versions: dict[str, _Version | None] = {}
+        """The version of each file that was read last; None if it is to be read again."""
+        self._throttled_log = logs.Throttled(__name__)
+        self.fingerprint: str | None = None
+        self.settled_at = 0.0
+        metrics.LOOKED.set_to_current_time()
+
+    def match(self, url: str) -> BlocklistMatch | None:
+        tables = self._require_tables()
+        if not tables:
+            return None
+        target = Target(url)
+        return next((match for table in tables if (match := table.match(target))), None)
+
+    def matches(self, url: str) -> list[BlocklistMatch]:
+        target = Target(url)
+        found = (table.match(target) for table in self._require_tables())
+        return [match for match in found if match]
+
+    def may_match_host(self, host: str) -> bool:
+        tables = self._tables or ()
+        hosts = host_keys(host) if tables else []
+        return any(table.may_match_host(hosts) for table in tables)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Load the lists in the background and keep them up to date until the body ends."""
+        watching = background.run(self._watch(), "blocklists")
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.wait([watching])
+
+    async def refresh(self) -> None:
+        """Scan the folder and load changed files."""
+        try:
+            found = await asyncio.to_thread(_list_files, self._folder)
+        except OSError as error:
+            # Keep the loaded lists: a missing volume does not make their entries harmless.
+            self._throttled_log.error("blocklists_not_looked_through", reason=type(error).__name__)
+            self._tables = self._tables or ()
+            return
+        tables = {name: table for name, table in self._loaded.items() if name in found}
+        for name in self._versions.keys() - found.keys():
+            _remove_metrics(name)
+            del self._versions[name]
+        for name, version in sorted(found.items()):
+            if self._versions.get(name) != version:
+                await self._load(name, version, tables)
+        self._use(tables)
+        fingerprint = _fingerprint_of(tables) if tables.keys() == found.keys() else None
+        if self.fingerprint != fingerprint:
+            self.fingerprint = fingerprint
+            self.settled_at = time.monotonic() + SETTLE_SECONDS
+        metrics.LOOKED.set_to_current_time()
+
+    def _require_tables(self) -> tuple[BlocklistTable, ...]:
+        if self._tables is None:
+            raise Unavailable("The blocklists are being read.", "BLOCKLISTS_UNREAD")
+        return self._tables
+
+    async def _watch(self) -> None:
+        while True:
+            await self.refresh()
+            await asyncio.sleep(REFRESH_SECONDS)
+
+    async def _load(self, name: str, version: _Version, tables: dict[str, BlocklistTable]) -> None:
+        """Load a changed file into `tables`, and use it at once unless this is the first scan."""
+        label = printable(name)
+        try:
+            tables[name] = await load(self._folder / name)
+        except LoadError as error:
+            self._versions[name] = version if error.is_final else None
+            metrics.BROKEN.labels(label).set(1)
+            log_error = log.error if error.is_final else self._throttled_log.error
+            log_error(
+                "blocklist_broken",
+                list=label,
+                reason=error.reason,
+                unreadable=error.unreadable,
+                lines=error.lines,
+                in_use=len(tables.get(name, ())),
+            )
+            return
+        self._versions[name] = version
+        metrics.BROKEN.labels(label).set(0)
+        metrics.ENTRIES.labels(label).set(len(tables[name]))
+        metrics.CHANGED.labels(label).set(version.changed / 1e9)
+        log.info("blocklist_read", list=label, entries=len(tables[name]))
+        if self._tables is not None:
+            self._use(tables)
+
+    def _use(self, tables: dict[str, BlocklistTable]) -> None:
+        self._loaded = dict(tables)
+        self._tables = tuple(tables[name] for name in sorted(tables))
+        metrics.LISTS.set(len(self._tables))
+
+
+def _fingerprint_of(tables: dict[str, BlocklistTable]) -> str:
+    named = [(name, tables[name].fingerprint) for name in sorted(tables)]
+    return sha256(repr(named).encode()).hexdigest()
+
+
+def _list_files(folder: Path) -> dict[str, _Version]:
+    """Return the list files of a folder. Symbolic links count: a ConfigMap mounts its files so."""
+    found = {}
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            try:
+                status = entry.stat()
+            except OSError as error:
+                if error.errno in (errno.ENOENT, errno.ELOOP):  # Just deleted, or a broken link.
+                    continue
+                raise
+            if stat.S_ISREG(status.st_mode):
+                found[entry.name] = _Version.of(status)
+    return found
+
+
+def _remove_metrics(name: str) -> None:
+    """Remove the time series of a list whose file is gone."""
+    for gauge in (metrics.ENTRIES, metrics.CHANGED, metrics.BROKEN):
+        with suppress(KeyError):
+            gauge.remove(printable(name))
