@@ -1,4 +1,4 @@
-"""`helm test`: an account shortens a link, the link is followed, and the view is listed."""
+"""`helm test`: registers an account, shortens and follows a link, and expects its view in the list."""
 
 import json
 import secrets
@@ -18,14 +18,14 @@ PATIENCE = 30.0
 
 class _Stay(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: object) -> None:
-        """Follow nothing: the redirect itself is looked at."""
+        """Do not follow redirects."""
 
 
 _web = urllib.request.build_opener(_Stay)
 
 
 def call(function: str, data: object) -> Any:
-    """Call a function; returns what stands under `data`."""
+    """Call a function and return its `data`."""
     request = urllib.request.Request(
         f"{ORIGIN}/{function}",
         json.dumps({"data": data}).encode(),
@@ -36,7 +36,7 @@ def call(function: str, data: object) -> Any:
 
 
 def follow(code: str) -> str:
-    """Where a short address leads."""
+    """Return the destination of a short URL."""
     request = urllib.request.Request(f"{ORIGIN}/{code}", headers={"user-agent": "Mozilla/5.0"})
     try:
         _web.open(request, timeout=10).close()

@@ -1,4 +1,4 @@
-"""Initiates a MongoDB server as a replica set of one whenever it is not one. Runs until SIGTERM.
+"""Initiates a MongoDB server as a replica set of one whenever necessary. Runs until SIGTERM.
 
 Usage: replica_set.py host:port
 """
@@ -16,7 +16,7 @@ TIMEOUT_MS = 5000
 
 def keep_initiated(endpoint: str) -> None:
     """Check the server every second: one that lost its data must be initiated again."""
-    # The server must be able to reach itself under its member's name.
+    # The server must be able to reach itself under the name of its member.
     member = {"_id": 0, "host": f"localhost:{endpoint.rpartition(':')[2]}"}
     url = f"mongodb://{endpoint}/?directConnection=true&timeoutMS={TIMEOUT_MS}"
     with MongoClient[dict[str, object]](url) as client:

@@ -73,7 +73,7 @@ spec:
             {{- range $name, $port := .ports }}
             - {name: {{ $name }}, containerPort: {{ $port }}}
             {{- end }}
-          # Slow to start is not dead: the other two probes wait for the first.
+          # The other two probes wait until this one succeeds.
           startupProbe:
             {{- toYaml .probes.live | nindent 12 }}
             periodSeconds: 1
@@ -127,14 +127,14 @@ metadata:
 spec:
   {{- if .headless }}
   clusterIP: None
-  # Callers see for themselves which pod answers. A name that went while MongoDB is away would be
-  # looked up too late once it is back.
+  # Callers find out which pod answers. If names disappeared while MongoDB is down, callers would
+  # resolve them too late afterwards.
   publishNotReadyAddresses: true
   {{- end }}
   {{- with $values.service }}
   type: {{ .type }}
   {{- if eq .type "LoadBalancer" }}
-  # Keeps the client's address.
+  # Preserves the client's address.
   externalTrafficPolicy: Local
   {{- end }}
   {{- end }}
