@@ -37,7 +37,7 @@ def _process(job: str) -> Row:
         "Process",
         [
             graph(
-                "Processor",
+                "CPU",
                 "percentunit",
                 "Of one core. The event loop uses one; password checks use more.",
                 (f"rate(process_cpu_seconds_total{{{ours}}}{_R})", "{{instance}}"),
@@ -45,13 +45,13 @@ def _process(job: str) -> Row:
             graph(
                 "Memory",
                 "bytes",
-                "Resident.",
+                "Resident set size.",
                 (f"process_resident_memory_bytes{{{ours}}}", "{{instance}}"),
             ),
             graph(
                 "Loop lag, 99th percentile",
                 "s",
-                "How late the process gets to what is due.",
+                "How late timers fire.",
                 (
                     _quantile(0.99, "atajo_event_loop_lag_seconds", "instance", f'job="{job}"'),
                     "{{instance}}",
@@ -62,14 +62,14 @@ def _process(job: str) -> Row:
             number(
                 "Started",
                 "dateTimeFromNow",
-                "When each process was started.",
+                "When each process started.",
                 (f"process_start_time_seconds{{{ours}}} * 1000", "{{instance}}"),
                 runbook="crash-looping",
             ),
             graph(
-                "Background work that broke",
+                "Failed background tasks",
                 "short",
-                "In an hour. The process then ends itself; its log says background_task_failed.",
+                "Per hour. The process then stops itself; its log has background_task_failed.",
                 (
                     f'max_over_time(atajo_background_failures_total{{job="{job}"}}[1h])',
                     "{{instance}} {{task}}",
@@ -82,9 +82,9 @@ def _process(job: str) -> Row:
 
 def _answering(job: str) -> Panel:
     return number(
-        "Processes that answer",
+        "Processes up",
         "short",
-        "How many of its processes Prometheus reaches.",
+        "Processes that Prometheus reaches.",
         (f'sum(up{{{_OURS}, job="{job}"}})', "up"),
         limit=1,
         good_above=True,
@@ -100,7 +100,7 @@ def _state(job: str) -> Row:
             number(
                 "Ready",
                 "short",
-                "Whether a process takes on work.",
+                "Whether a process accepts work.",
                 (f'atajo_ready{{job="{job}"}}', "{{instance}}"),
                 limit=1,
                 good_above=True,
@@ -108,13 +108,13 @@ def _state(job: str) -> Row:
                 runbook="not-ready",
             ),
             number(
-                "What it depends on",
+                "Dependencies",
                 "short",
-                "As the process that misses it most sees it.",
+                "The worst value of all processes.",
                 (f'min by (dependency) (atajo_dependency_up{{job="{job}"}})', "{{dependency}}"),
                 limit=1,
                 good_above=True,
-                words=("away", "there"),
+                words=("down", "up"),
                 runbook="dependency-away",
             ),
         ],
@@ -129,20 +129,20 @@ def _calls(job: str) -> Row:
             graph(
                 "Calls by method",
                 "reqps",
-                "As this service answered them.",
+                "As answered by this service.",
                 (_rate(f"{seconds}_count", "grpc_method", ours), "{{grpc_method}}"),
             ),
             graph(
                 "Calls by code",
                 "reqps",
-                "NOT_FOUND, UNAUTHENTICATED and ALREADY_EXISTS are answers; INTERNAL and "
-                "UNAVAILABLE are faults of ours.",
+                "NOT_FOUND, UNAUTHENTICATED and ALREADY_EXISTS are expected answers; INTERNAL and "
+                "UNAVAILABLE are failures.",
                 (_rate(f"{seconds}_count", "grpc_code", ours), "{{grpc_code}}"),
             ),
             graph(
                 "Time, 99th percentile",
                 "s",
-                "From a call's arrival to its answer.",
+                "From a call's arrival to its response.",
                 (_quantile(0.99, seconds, "grpc_method", ours), "{{grpc_method}}"),
             ),
         ],
@@ -152,7 +152,7 @@ def _calls(job: str) -> Row:
 def _called(job: str) -> Row:
     ours, seconds = f'{_OURS}, job="{job}"', "grpc_client_handling_seconds"
     return Row(
-        f"Services, as the {job} sees them",
+        f"Calls from {job} to services",
         [
             graph(
                 "Calls by method",
@@ -163,14 +163,14 @@ def _called(job: str) -> Row:
             graph(
                 "Calls by code",
                 "reqps",
-                "UNAVAILABLE: nobody answers. DEADLINE_EXCEEDED: too slow.",
+                "UNAVAILABLE: no answer. DEADLINE_EXCEEDED: too slow.",
                 (_rate(f"{seconds}_count", "grpc_code", ours), "{{grpc_code}}"),
                 runbook="dependency-away",
             ),
             graph(
                 "Time, 99th percentile",
                 "s",
-                "Retries included.",
+                "Including retries.",
                 (_quantile(0.99, seconds, "grpc_method", ours), "{{grpc_method}}"),
             ),
         ],
@@ -184,8 +184,8 @@ def _rejected_reads(job: str) -> Row:
             graph(
                 "Rejected reads",
                 "reqps",
-                "Searches and statistics answered 429. owner_limit: their owner has too many "
-                "waiting. overloaded: all owners together have.",
+                "Searches and statistics answered 429. owner_limit: one owner has too many "
+                "waiting. overloaded: all owners together do.",
                 (
                     f'sum by (kind, reason) (rate(atajo_reads_rejected_total{{job="{job}"}}{_R}))',
                     "{{kind}}: {{reason}}",
@@ -204,13 +204,13 @@ def _store(job: str) -> Row:
             graph(
                 "Store operations",
                 "ops",
-                "By what was asked of the store.",
+                "By operation.",
                 (_rate(f"{seconds}_count", "operation", this), "{{operation}}"),
             ),
             graph(
                 "Store, 90th percentile",
                 "s",
-                "Waiting for the store's turn included. At 2 s operations fail.",
+                "Including the wait in the queue. At 2 s operations fail.",
                 (_quantile(0.9, seconds, "operation", this), "{{operation}}"),
                 limit=0.5,
                 runbook="store-slow",
@@ -218,7 +218,7 @@ def _store(job: str) -> Row:
             graph(
                 "Store errors",
                 "percentunit",
-                "Share of operations in vain. A code that is taken is an answer, not an error.",
+                "Share of failed operations. A code that is taken is not an error.",
                 (
                     f'(sum(rate({seconds}_count{{{this}, result="error"}}{_R})) or vector(0))'
                     f" / sum(rate({seconds}_count{{{this}}}{_R}))",
@@ -230,7 +230,7 @@ def _store(job: str) -> Row:
             graph(
                 "Store size",
                 "bytes",
-                "On disk. The limit is that and what its disk has free.",
+                "On disk. The limit is that plus the free space of its disk.",
                 (f"max(atajo_store_bytes{{{this}}})", "store"),
                 (f"max(atajo_store_limit_bytes{{{this}}})", "limit"),
                 runbook="store-filling",
@@ -245,37 +245,37 @@ def _statistics() -> Row:
         "Statistics",
         [
             graph(
-                "Questions",
+                "Requests",
                 "reqps",
-                "RESOURCE_EXHAUSTED: too many were read at once. INVALID_ARGUMENT is an answer.",
+                "RESOURCE_EXHAUSTED: too many reads at once. INVALID_ARGUMENT is expected.",
                 (_rate("grpc_server_handling_seconds_count", "grpc_code", asked), "{{grpc_code}}"),
             ),
             graph(
-                "Time of a question",
+                "Duration",
                 "s",
-                "Its turn included: one of a link takes some ten ms, one of many links seconds.",
+                "Including the wait: about 10 ms for one link, seconds for many.",
                 *_percentiles("grpc_server_handling_seconds", asked),
                 runbook="store-slow",
             ),
             graph(
                 "People counted under *",
                 "ops",
-                "Their link's day had a hundred other names already: a robot that is taken for a "
-                "person, or strangers who make up names.",
+                "Their link's day had a hundred other names already: a bot that counts as a "
+                "person, or clients that invent names.",
                 (_rate("atajo_visit_names_gathered_total", "dimension"), "{{dimension}}"),
             ),
             graph(
-                "Keys made and deleted",
+                "Visitor keys created and deleted",
                 "short",
-                "In a day: one of each. A key is deleted when its day is over.",
-                ("sum(increase(atajo_visitor_keys_made_total[1d]))", "made"),
+                "Per day: one each. A key is deleted when its day ends.",
+                ("sum(increase(atajo_visitor_keys_made_total[1d]))", "created"),
                 ("sum(increase(atajo_visitor_keys_deleted_total[1d]))", "deleted"),
                 runbook="visitor-key-missing",
             ),
             graph(
                 "Days deleted",
                 "ops",
-                "Days of links past ATAJO_STATISTICS_DAYS, where that is set.",
+                "Days of links that are older than ATAJO_STATISTICS_DAYS, if that is set.",
                 (f"sum(rate(atajo_statistics_deleted_total{_R}))", "days"),
             ),
         ],
@@ -287,16 +287,16 @@ def _redirects() -> Row:
         "Redirects",
         [
             graph(
-                "Answers to short links",
+                "Responses to short URLs",
                 "reqps",
-                "Failed are 503: the code was not in memory and links did not answer.",
+                "failed is a 503: the code was not cached and links did not answer.",
                 (_rate("atajo_redirects_total", "result"), "{{result}}"),
                 runbook="redirects-failing",
             ),
             graph(
-                "Time of a redirect",
+                "Duration of a redirect",
                 "s",
-                "Inside the gateway, found and not found. From memory some 20 microseconds.",
+                "In the gateway, without failed ones. About 20 microseconds from the cache.",
                 *_percentiles("atajo_redirect_duration_seconds", 'result!="failed"'),
                 limit=0.05,
                 runbook="redirects-slow",
@@ -308,7 +308,7 @@ def _redirects() -> Row:
 def _counts() -> list[Panel]:
     return [
         graph(
-            "Lag of the counts",
+            "Count lag",
             "s",
             "Age of the oldest visit that analytics has not acknowledged.",
             ("atajo_visit_flush_lag_seconds", "{{instance}}"),
@@ -318,7 +318,7 @@ def _counts() -> list[Panel]:
         graph(
             "Visits lost",
             "short",
-            "Answered and never to be counted, in an hour. There should be none.",
+            "Answered and never counted, per hour. There should be none.",
             ("increase(atajo_visits_lost_total[1h])", "{{instance}}"),
             limit=1,
             runbook="visits-lost",
@@ -326,7 +326,7 @@ def _counts() -> list[Panel]:
         graph(
             "Journal",
             "percentunit",
-            "Share of its room that is taken. When it is full visits are lost.",
+            "Share of its size that is used. When it is full, visits are lost.",
             ("atajo_visit_journal_bytes / atajo_visit_journal_limit_bytes", "{{instance}}"),
             limit=0.8,
             runbook="journal-filling",
@@ -337,7 +337,7 @@ def _counts() -> list[Panel]:
 OVERVIEW = Dashboard(
     "overview",
     "Atajo: overview",
-    "Is it up, fast and honest?",
+    "Is it up, fast and correct?",
     [
         Row(
             "Is it up?",
@@ -345,7 +345,7 @@ OVERVIEW = Dashboard(
                 number(
                     "Components",
                     "short",
-                    "Up if at least one process of it takes on work.",
+                    "Up if at least one process accepts work.",
                     ("atajo:component_ready:max", "{{job}}"),
                     limit=1,
                     good_above=True,
@@ -353,9 +353,9 @@ OVERVIEW = Dashboard(
                     runbook="down",
                 ),
                 number(
-                    "Alerts that fire",
+                    "Firing alerts",
                     "short",
-                    "Pages and tickets; the list is on Prometheus' page Alerts.",
+                    "Pages and tickets. Prometheus lists them under Alerts.",
                     (
                         'count(ALERTS{alertname=~"Atajo.+", alertstate="firing"}) or vector(0)',
                         "alerts",
@@ -365,7 +365,7 @@ OVERVIEW = Dashboard(
                 number(
                     "Versions",
                     "short",
-                    "Processes by version; two only during a rollout.",
+                    "Processes by version. Two versions only during a rollout.",
                     ("count by (version) (atajo_build_info)", "{{version}}"),
                 ),
             ],
@@ -374,9 +374,9 @@ OVERVIEW = Dashboard(
             "Objectives (docs/operations/slo.md)",
             [
                 number(
-                    "Budget left of 30 days",
+                    "Remaining error budget, 30 days",
                     "percentunit",
-                    "1 is all of it; below 0 the objective is missed.",
+                    "1 is all of it. Below 0 the objective is missed.",
                     (
                         "1 - atajo:objective_errors:ratio_rate30d / atajo:objective_budget:ratio",
                         "{{objective}}",
@@ -385,9 +385,9 @@ OVERVIEW = Dashboard(
                     good_above=True,
                 ),
                 graph(
-                    "How fast budgets burn, over an hour",
+                    "Burn rate, 1 hour",
                     "short",
-                    "At 1 a budget lasts for 30 days. From 14.4 on somebody is paged.",
+                    "At 1 a budget lasts 30 days. From 14.4 on an alert pages.",
                     (
                         "atajo:objective_errors:ratio_rate1h / atajo:objective_budget:ratio",
                         "{{objective}}",
@@ -398,38 +398,38 @@ OVERVIEW = Dashboard(
         ),
         _redirects(),
         Row(
-            "Links and log-ins",
+            "Creations and log-ins",
             [
                 graph(
-                    "Calls that make a link",
+                    "Calls of createShortLink",
                     "reqps",
-                    "By status: 200 is a link or an answer that says why not, 5xx is our fault.",
+                    "By status. 200 is a link or an expected error, 5xx a failure.",
                     ("sum by (status) (atajo:creations:rate2m)", "{{status}}"),
                     runbook="creations-failing",
                 ),
                 graph(
-                    "Links made",
+                    "Links created",
                     "ops",
-                    "Stored, repetitions of one included.",
+                    "Including repeated calls.",
                     (f"sum(rate(atajo_links_created_total{_R}))", "links"),
                 ),
                 graph(
                     "Log-ins",
                     "ops",
-                    "Busy are turned away because too many wait; the rest are answers.",
+                    "busy: rejected because too many wait. The others are expected answers.",
                     (_rate("atajo_logins_total", "result"), "{{result}}"),
                     runbook="logins-failing",
                 ),
             ],
         ),
         Row(
-            "Is it honest?",
+            "Counts",
             [
                 *_counts(),
                 graph(
-                    "Visits taken down and counted",
+                    "Visits recorded and counted",
                     "ops",
-                    "The two lines of a kind should lie on each other.",
+                    "The two lines of each kind should match.",
                     (_rate("atajo_visits_total", "kind"), "{{kind}}, taken down"),
                     (_rate("atajo_visits_counted_total", "kind"), "{{kind}}, counted"),
                     runbook="counts-late",
@@ -444,40 +444,40 @@ _FUNCTIONS = f'{_OURS}, job="gateway", method="POST"'
 GATEWAY = Dashboard(
     "gateway",
     "Atajo: gateway",
-    "Short links, the functions, and the visits on their way to their counts.",
+    "Redirects, functions, and visits on the way to analytics.",
     [
         _state("gateway"),
         _redirects(),
         Row(
-            "Memory of codes",
+            "Cache",
             [
                 graph(
-                    "Look-ups",
+                    "Lookups",
                     "ops",
-                    "Hit: answered from memory. Stale: the same, and asked for again. "
-                    "Miss: asked of links.",
+                    "hit: answered from the cache. stale: the same, and looked up again. "
+                    "miss: looked up at links.",
                     (_rate("atajo_cache_lookups_total", "result"), "{{result}}"),
                     runbook="redirects-slow",
                 ),
                 graph(
-                    "Codes in memory",
+                    "Cached codes",
                     "short",
-                    "Those that have a link (link) and those that have none (absent).",
+                    "Codes with a link (link) and without (absent).",
                     ("atajo_cache_entries", "{{instance}} {{kind}}"),
                 ),
                 graph(
-                    "Memory of links",
+                    "Cache size",
                     "bytes",
-                    "At its limit those go that were not asked for the longest.",
+                    "At the limit, the least recently used links are evicted.",
                     ("atajo_cache_bytes", "{{instance}}"),
                     ("max(atajo_cache_limit_bytes)", "limit"),
                     runbook="redirects-slow",
                 ),
                 graph(
-                    "Changes unheard for",
+                    "Age of the last change poll",
                     "s",
-                    "A second or two: each is asked of links once a second. While it grows, links "
-                    "does not tell what changed, and what was removed is followed from memory.",
+                    "Links is polled once a second. While the age grows, changes are missing and "
+                    "removed links still work.",
                     ("atajo_changes_age_seconds", "{{instance}}"),
                     limit=10,
                     runbook="changes-unheard",
@@ -499,7 +499,7 @@ GATEWAY = Dashboard(
                 graph(
                     "Calls by status",
                     "reqps",
-                    "4xx are answers, 429 is a limit, 5xx are faults of ours.",
+                    "4xx are expected answers, 429 is a limit, 5xx are failures.",
                     (
                         _rate("http_request_duration_seconds_count", "status", _FUNCTIONS),
                         "{{status}}",
@@ -509,33 +509,33 @@ GATEWAY = Dashboard(
                 graph(
                     "Time, 99th percentile",
                     "s",
-                    "Log-ins take 50 ms of a core and wait for their turn.",
+                    "A log-in takes 50 ms of a core, plus its wait.",
                     (
                         _quantile(0.99, "http_request_duration_seconds", "route", _FUNCTIONS),
                         "{{route}}",
                     ),
                 ),
                 graph(
-                    "Refused by a limit",
+                    "Rate limited",
                     "ops",
-                    "Calls of one address past its limit, by limit.",
+                    "Calls rejected because their client exceeded a limit, by limit.",
                     (_rate("atajo_limited_total", "limit"), "{{limit}}"),
                 ),
             ],
         ),
         Row(
-            "Faults nobody foresaw",
+            "Unexpected errors",
             [
                 graph(
-                    "What is no request",
+                    "Rejected requests",
                     "ops",
-                    "Invalid, too long, or for another protocol: strangers' doing. Broke is ours.",
+                    "invalid, too_long, late and upgrade are caused by clients. broke is a bug.",
                     (_rate("atajo_http_rejected_total", "reason"), "{{reason}}"),
                 ),
                 graph(
-                    "Look-ups that broke",
+                    "Failed lookups",
                     "short",
-                    "In an hour. The log says look_up_broke with a traceback.",
+                    "Per hour. The log has look_up_broke with a traceback.",
                     ("increase(atajo_lookup_faults_total[1h])", "{{instance}}"),
                     runbook="lookups-breaking",
                 ),
@@ -546,32 +546,31 @@ GATEWAY = Dashboard(
             _counts(),
         ),
         Row(
-            "Visits on their way",
+            "Visits in transit",
             [
                 graph(
-                    "Visits that wait",
+                    "Pending visits",
                     "short",
-                    "In the journal, not acknowledged by analytics.",
+                    "In the journal and not acknowledged by analytics.",
                     ("atajo_visits_pending", "{{instance}}"),
                     runbook="counts-late",
                 ),
                 graph(
                     "Batches",
                     "ops",
-                    "Failed are sent again; refused are lost.",
+                    "failed is sent again, refused is lost.",
                     (_rate("atajo_visit_batches_total", "result"), "{{result}}"),
                     runbook="counts-late",
                 ),
             ],
         ),
         Row(
-            "What visits tell",
+            "Visitors",
             [
                 graph(
-                    "People of whom something is unknown",
+                    "People with unknown attributes",
                     "percentunit",
-                    "Share of the people counted whose browser is none of those told apart, or "
-                    "whose address has no known country.",
+                    "Share of people whose browser or country is unknown.",
                     (
                         f"{_rate('atajo_visits_unknown_total', 'dimension')} / on () group_left () "
                         f'sum(rate(atajo_visits_total{{kind="person"}}{_R}))',
@@ -579,19 +578,19 @@ GATEWAY = Dashboard(
                     ),
                 ),
                 number(
-                    "Key of the day",
+                    "Visitor key",
                     "short",
-                    "Under which visitors are told apart. Without it people are counted alone.",
+                    "Distinguishes the visitors of a day. Without it only people are counted.",
                     ("atajo_visitor_key_known", "{{instance}}"),
                     limit=1,
                     good_above=True,
-                    words=("missing", "there"),
+                    words=("missing", "present"),
                     runbook="visitor-key-missing",
                 ),
                 graph(
-                    "Questions for the key",
+                    "Visitor key requests",
                     "short",
-                    "In an hour. Changed: one a day and a start. Failed: there was no answer.",
+                    "Per hour. changed: one per day and start. failed: no answer.",
                     (
                         "sum by (result) (increase(atajo_visitor_key_requests_total[1h]))",
                         "{{result}}",
@@ -617,12 +616,12 @@ AUTH = Dashboard(
                 graph(
                     "Log-ins",
                     "ops",
-                    "Limited: too many failures before. Busy: too many wait.",
+                    "limited: too many failures before. busy: too many wait.",
                     (_rate("atajo_logins_total", "result"), "{{result}}"),
                     runbook="logins-failing",
                 ),
                 graph(
-                    "Accounts made",
+                    "Accounts created",
                     "ops",
                     "",
                     (f"sum(rate(atajo_accounts_created_total{_R}))", "accounts"),
@@ -630,15 +629,15 @@ AUTH = Dashboard(
                 graph(
                     "Passwords changed, accounts closed",
                     "ops",
-                    "At the wish of their owners, by how that ended.",
+                    "By their owners, by result.",
                     (_rate("atajo_password_changes_total", "result"), "change: {{result}}"),
                     (_rate("atajo_account_closings_total", "result"), "closing: {{result}}"),
                 ),
                 graph(
                     "Password checks",
                     "short",
-                    "As many run at a time as there are slots; each takes 50 ms, or longer in the "
-                    "expensive lane (bcrypt above cost 10).",
+                    "One runs per slot. Each takes 50 ms, or longer in the expensive lane (bcrypt "
+                    "above cost 10).",
                     ("sum by (lane) (atajo_password_checks_running)", "{{lane}}: running"),
                     ("sum by (lane) (atajo_password_checks_waiting)", "{{lane}}: waiting"),
                     ("sum by (lane) (atajo_password_check_slots)", "{{lane}}: slots"),
@@ -647,7 +646,7 @@ AUTH = Dashboard(
                 graph(
                     "Log-in latency, 99th percentile",
                     "s",
-                    "Until the password was checked. The objective is 1 s in the standard lane.",
+                    "Until the password is checked. The objective is 1 s in the standard lane.",
                     (
                         "histogram_quantile(0.99, sum by (le, lane) "
                         f"(rate(atajo_login_seconds_bucket{_R})))",
@@ -667,7 +666,7 @@ AUTH = Dashboard(
 LINKS = Dashboard(
     "links",
     "Atajo: links",
-    "Codes and where they lead.",
+    "Links and blocklists.",
     [
         _state("links"),
         _calls("links"),
@@ -676,18 +675,18 @@ LINKS = Dashboard(
             "Abuse",
             [
                 number(
-                    "Reports that wait",
+                    "Waiting reports",
                     "short",
-                    "For a decision of the operator: one a link and class. And the hosts and paths "
-                    "that are blocked by hand.",
+                    "Waiting for the operator's decision, one per link and class. Also the hosts "
+                    "and paths blocked by hand.",
                     ("max(atajo_links_reports_waiting)", "reports"),
-                    ("max(atajo_blocked_addresses)", "blocked addresses"),
+                    ("max(atajo_blocked_addresses)", "blocked hosts and paths"),
                     runbook="reports-burst",
                 ),
                 graph(
                     "Reports",
                     "short",
-                    "Of the last quarter of an hour, by the class that their reporters chose.",
+                    "In 15 minutes, by the class that the reporters chose.",
                     (
                         "sum by (reason) (increase(atajo_links_reports_total[15m]))",
                         "{{reason}}",
@@ -697,30 +696,26 @@ LINKS = Dashboard(
                 graph(
                     "Decisions",
                     "short",
-                    "Of the operator in an hour, on links and addresses: their blocks, and reports "
-                    "that were dismissed.",
+                    "Blocks, unblocks and dismissals by the operator, per hour.",
                     ("sum by (kind) (increase(atajo_links_decisions_total[1h]))", "{{kind}}"),
                 ),
                 graph(
                     "URLs refused",
                     "ops",
-                    "By the class of the list, or of the operator's block, that names them. The "
-                    "log has list and line.",
+                    "By the class of the list or block that names them. The log has list and line.",
                     (_rate("atajo_urls_refused_total", "reason"), "{{reason}}"),
                 ),
                 graph(
                     "Links blocked and freed",
                     "ops",
-                    "Of those there were already, when a list changed or the operator blocked an "
-                    "address.",
+                    "Existing links, after a list changed or the operator blocked a host.",
                     (_rate("atajo_links_swept_total", "result"), "{{result}}"),
                     runbook="sweep-still",
                 ),
                 graph(
-                    "Links wait for",
+                    "Rescan delay",
                     "s",
-                    "To be blocked or freed by lists and blocks that changed; a minute or two is "
-                    "usual.",
+                    "How long links have waited to be blocked or freed. A minute or two is usual.",
                     ("atajo_blocklist_sweep_behind_seconds", "{{instance}}"),
                     limit=900,
                     runbook="sweep-still",
@@ -728,24 +723,23 @@ LINKS = Dashboard(
                 number(
                     "Lists in use",
                     "short",
-                    "Files of blocked addresses, and how much each names.",
+                    "Blocklist files, and the entries of each.",
                     ("max(atajo_blocklists)", "lists"),
                     ("max by (list) (atajo_blocklist_entries)", "{{list}}"),
                 ),
                 number(
-                    "Lists that are broken",
+                    "Broken lists",
                     "short",
-                    "What was read of them before goes on being used, if anything.",
+                    "Their previous contents stay in use, if there are any.",
                     ("max by (list) (atajo_blocklist_broken)", "{{list}}"),
                     limit=1,
-                    words=("well", "broken"),
+                    words=("ok", "broken"),
                     runbook="blocklist-not-loaded",
                 ),
                 graph(
                     "Age of the lists",
                     "s",
-                    "Since each file was changed, as it is in use; and since the folder was looked "
-                    "through.",
+                    "Since each file was changed, and since the folder was scanned.",
                     (
                         "time() - min by (list) (atajo_blocklist_changed_timestamp_seconds)",
                         "{{list}}",
@@ -782,7 +776,7 @@ ANALYTICS = Dashboard(
                 graph(
                     "Batches",
                     "ops",
-                    "Repeated came a second time and changed nothing; refused are lost.",
+                    "repeated was counted before and changes nothing, refused is lost.",
                     (_rate("atajo_visit_batches_applied_total", "result"), "{{result}}"),
                     runbook="visits-lost",
                 ),
@@ -799,23 +793,23 @@ ANALYTICS = Dashboard(
 RECONCILER = Dashboard(
     "reconciler",
     "Atajo: reconciler",
-    "What goes on after a call was answered: removals that are finished, views that are passed on.",
+    "Background work: finishing removals and copying view counts.",
     [
         _state("reconciler"),
         Row(
             "Tasks",
             [
                 graph(
-                    "Runs that were done",
+                    "Completed runs",
                     "ops",
-                    "accounts about once a second, views every two, purge every ten.",
+                    "accounts about once a second, views every two seconds, purge every ten.",
                     (_rate("atajo_reconciler_runs_total", "task", 'result="done"'), "{{task}}"),
                     runbook="reconciler-still",
                 ),
                 graph(
-                    "Runs that were not",
+                    "Failed runs",
                     "ops",
-                    "Failed: a service was away or refused. Broke: the log has a traceback.",
+                    "failed: a service was down or refused. broke: the log has a traceback.",
                     (
                         _rate("atajo_reconciler_runs_total", "task, result", 'result!="done"'),
                         "{{task}} {{result}}",
@@ -823,9 +817,9 @@ RECONCILER = Dashboard(
                     runbook="reconciler-still",
                 ),
                 graph(
-                    "Last done, ago",
+                    "Time since the last run",
                     "s",
-                    "By whichever process did it last.",
+                    "By any process.",
                     (
                         "time() - max by (task) (atajo_reconciler_success_timestamp_seconds)",
                         "{{task}}",
@@ -834,9 +828,9 @@ RECONCILER = Dashboard(
                     runbook="reconciler-still",
                 ),
                 number(
-                    "Who does it",
+                    "Lease holders",
                     "short",
-                    "Processes that hold the lease of a task: one, or none for some seconds.",
+                    "Processes that hold the lease of a task: one, or none for a few seconds.",
                     ("sum by (task) (atajo_reconciler_lease_held)", "{{task}}"),
                     limit=1,
                     good_above=True,
@@ -848,47 +842,47 @@ RECONCILER = Dashboard(
             "Removals",
             [
                 graph(
-                    "Links deleted for good",
+                    "Links deleted permanently",
                     "short",
-                    "In an hour: removed by their owner a month ago, or with an account.",
+                    "Per hour: removed by their owner a month ago, or with an account.",
                     ("sum by (cause) (increase(atajo_links_purged_total[1h]))", "{{cause}}"),
                 ),
                 graph(
-                    "Links that wait for it",
+                    "Links to delete",
                     "short",
-                    "At the last look, 1000 at most. It falls to none within minutes.",
+                    "At the last check, at most 1000. Falls to 0 within minutes.",
                     ("max(atajo_links_purgeable)", "links"),
                     runbook="reconciler-still",
                 ),
                 graph(
-                    "Accounts that are being removed",
+                    "Accounts to delete",
                     "short",
-                    "Closed and not gone yet, 10,000 at most. One takes 10 s and a second a "
+                    "Closed and not deleted yet, at most 10,000. One takes 10 s, plus a second per "
                     "thousand links.",
                     ("max(atajo_accounts_closed)", "accounts"),
                     runbook="reconciler-still",
                 ),
                 graph(
-                    "Accounts removed",
+                    "Accounts deleted",
                     "short",
-                    "In an hour.",
+                    "Per hour.",
                     ("sum(increase(atajo_accounts_removed_total[1h]))", "accounts"),
                 ),
             ],
         ),
         Row(
-            "Views, for lists in their order",
+            "View counts",
             [
                 graph(
-                    "Numbers passed on",
+                    "View counts copied",
                     "ops",
-                    "A link's number of views, from analytics to links.",
+                    "From analytics to links, for lists ordered by views.",
                     (f"sum(rate(atajo_views_copied_total{_R}))", "numbers"),
                 ),
                 number(
-                    "All of them are copied",
+                    "Full copy",
                     "short",
-                    "While it lasts, orders by views are not right yet.",
+                    "While it runs, lists ordered by views are outdated.",
                     ("max(atajo_views_copying)", "copy"),
                     words=("no", "yes"),
                     limit=1,
@@ -896,8 +890,8 @@ RECONCILER = Dashboard(
                 graph(
                     "Feed of analytics truncated",
                     "short",
-                    "In an hour: nobody read it for long, or its store was restored. All numbers "
-                    "are copied then.",
+                    "Per hour. It was not read for long, or its store was restored. Then all view "
+                    "counts are copied.",
                     ("sum(increase(atajo_views_lost_total[1h]))", "times"),
                 ),
             ],
@@ -912,7 +906,7 @@ _CONNECTIONS = ("active", "reading", "writing", "waiting")
 WEB = Dashboard(
     "web",
     "Atajo: web",
-    "nginx, which serves the pages and hands calls and short links to the gateways.",
+    "nginx, which serves the pages and passes other requests to the gateways.",
     [
         Row(
             "Is it up?",
@@ -921,7 +915,7 @@ WEB = Dashboard(
                 graph(
                     "Connections",
                     "short",
-                    "Waiting are kept for the next request; many writing wait for a gateway.",
+                    "waiting: idle keep-alive. Many writing connections wait for a gateway.",
                     *((f"sum(nginx_connections_{state})", state) for state in _CONNECTIONS),
                 ),
             ],

@@ -1,4 +1,4 @@
-"""`helm test`: registers an account, shortens and follows a link, and expects its view in the list."""
+"""`helm test`: an account shortens a link, follows it, and expects its view in the list."""
 
 import json
 import secrets

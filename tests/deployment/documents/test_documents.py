@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.monitoring.dashboards import DASHBOARDS
 from tests.deployment.documents.reference import REFERENCE, SETTINGS
 from tests.support.processes import ROOT
 
@@ -178,3 +179,11 @@ def test_every_function_is_documented() -> None:
     text = (REFERENCE / "functions.md").read_text(encoding="utf-8")
     for function in edge["functions"]["names"]:
         assert re.search(rf"^\| .*\b{function}\b", text, re.MULTILINE), function
+
+
+def test_dashboards_have_the_rows_and_panels_that_documents_name() -> None:
+    titles = {row.title for dashboard in DASHBOARDS for row in dashboard.rows}
+    titles |= {panel.title for each in DASHBOARDS for row in each.rows for panel in row.panels}
+    for name in DOCUMENTS:
+        for title in re.findall(r'(?:row|panel) "([^"]+)"', read(name)):
+            assert title in titles, f"{name}: {title}"
